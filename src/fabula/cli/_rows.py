@@ -1,0 +1,63 @@
+"""Rows printed in the format asked for: table, json, jsonl, csv."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+format_option = click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "jsonl", "csv"]),
+    default="table",
+    show_default=True,
+    help="How to print it.",
+)
+
+
+def print_rows(rows: Sequence[dict[str, Any]], form: str, title: str = "") -> None:
+    """Print rows that share their keys."""
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    elif form == "jsonl":
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False))
+    elif form == "csv":
+        _print_csv(rows)
+    else:
+        _print_table(rows, title)
+
+
+def _print_csv(rows: Sequence[dict[str, Any]]) -> None:
+    if rows:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _print_table(rows: Sequence[dict[str, Any]], title: str) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    for name in rows[0] if rows else ():
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(_cell(value)) for value in row.values()))
+    Console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

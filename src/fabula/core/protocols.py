@@ -1,0 +1,37 @@
+"""Small protocols: what rooms may expect of each other without knowing each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from fabula.core.story import Story
+
+
+class Gathering(Protocol):
+    """What a metric needs to know of a batch, gathered story by story in bounded memory."""
+
+    def add(self, story: Story) -> None:
+        """Take one more story of the batch into account."""
+
+
+class StorySource(Protocol):
+    """Stories that can be gone through more than once, the same each time."""
+
+    def __iter__(self) -> Iterator[Story]:
+        """Go through the stories, from the first."""
+        ...
+
+
+class Progress(Protocol):
+    """Is told how far a run has come."""
+
+    def start(self, total: int) -> None:
+        """So many steps lie ahead."""
+
+    def advance(self, steps: int) -> None:
+        """So many more steps are done."""
+
+    def finish(self) -> None:
+        """No more steps follow."""

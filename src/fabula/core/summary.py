@@ -1,0 +1,85 @@
+"""Means by scorer, aspect and system, which say how many scores they leave out and why."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabula.core.score import Score
+
+
+@dataclass
+class Cell:
+    """Running mean of the scores one scorer gave one system on one aspect."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    coverage: float = 1.0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, score: Score) -> None:
+        """Take a score in, or count why it is left out."""
+        if not score.ok:
+            self.left_out[str(score.status)] += 1
+            return
+        self.count += 1
+        delta = score.value - self.total
+        self.total += delta / self.count
+        self.squares += delta * (score.value - self.total)
+        self.coverage = min(self.coverage, score.coverage)
+
+    @property
+    def mean(self) -> float:
+        """Mean of what is there; NaN where nothing is."""
+        return self.total if self.count else math.nan
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation; NaN below two values."""
+        return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else math.nan
+
+
+class Summary:
+    """Cells by scorer, aspect and system, filled score by score in bounded memory."""
+
+    def __init__(self) -> None:
+        self.cells: dict[tuple[str, str], dict[str, Cell]] = {}
+        self.systems: list[str] = []
+
+    def add(self, system: str | None, score: Score) -> None:
+        """Take a score of a system's story in."""
+        name = system or ""
+        if name not in self.systems:
+            self.systems.append(name)
+        cells = self.cells.setdefault((score.scorer, score.aspect), {})
+        cells.setdefault(name, Cell()).add(score)
+
+    def left_out(self) -> Counter[tuple[str, str]]:
+        """How many scores are missing, by scorer and status."""
+        missing: Counter[tuple[str, str]] = Counter()
+        for (scorer, _), cells in self.cells.items():
+            for cell in cells.values():
+                for status, count in cell.left_out.items():
+                    missing[scorer, status] += count
+        return missing
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per scorer, aspect and system; a missing mean is None."""
+        return [
+            {
+                "scorer": scorer,
+                "aspect": aspect,
+                "system": system,
+                "mean": cell.mean if cell.count else None,
+                "deviation": cell.deviation if cell.count > 1 else None,
+                "scored": cell.count,
+                "left_out": sum(cell.left_out.values()),
+                "why": dict(sorted(cell.left_out.items())),
+                "least_coverage": cell.coverage if cell.count else None,
+            }
+            for (scorer, aspect), cells in self.cells.items()
+            for system, cell in cells.items()
+        ]

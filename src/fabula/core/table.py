@@ -1,0 +1,192 @@
+"""A table of scores with the stories they are about: all that the rest of the system reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabula.core.errors import InputError, PackageMissing
+from fabula.core.score import Score, Status
+from fabula.core.story import Story
+from fabula.core.summary import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
+
+
+class ScoreTable:
+    """Stories and scores. Adds up, pivots to items × systems, goes to files and data frames."""
+
+    def __init__(self, stories: Iterable[Story] = (), scores: Iterable[Score] = ()) -> None:
+        self._stories: dict[str, Story] = {}
+        for story in stories:
+            if self._stories.setdefault(story.id, story) != story:
+                raise InputError(f"two stories share the id {story.id!r}", "give each its own")
+        self.scores = list(scores)
+        for score in self.scores:
+            if score.story not in self._stories:
+                raise InputError(f"a score is about {score.story!r}, which is not a story here")
+
+    @property
+    def stories(self) -> list[Story]:
+        """Stories, in the order they came."""
+        return list(self._stories.values())
+
+    @property
+    def scorers(self) -> list[str]:
+        """Scorers, in the order they came."""
+        return list(dict.fromkeys(score.scorer for score in self.scores))
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __repr__(self) -> str:
+        return (
+            f"ScoreTable({len(self._stories)} stories, {len(self.scorers)} scorers, "
+            f"{len(self.scores)} scores)"
+        )
+
+    def __add__(self, other: ScoreTable) -> ScoreTable:
+        """Join two tables; a story that is in both must be the same in both."""
+        return ScoreTable([*self.stories, *other.stories], [*self.scores, *other.scores])
+
+    def of(self, scorer: str, aspect: str | None = None) -> ScoreTable:
+        """Give the part of the table that one scorer filled, on one aspect or all."""
+        wanted = [
+            score
+            for score in self.scores
+            if score.scorer == scorer and aspect in (None, score.aspect)
+        ]
+        return ScoreTable(self.stories, wanted)
+
+    def summary(self) -> Summary:
+        """Mean by scorer, aspect and system; how many were left out of it, and why."""
+        summary = Summary()
+        for score in self.scores:
+            summary.add(self._stories[score.story].system, score)
+        return summary
+
+    def pivot(
+        self, scorer: str, aspect: str = ""
+    ) -> tuple[list[str], list[str], np.ndarray[Any, np.dtype[np.float64]]]:
+        """Give the items, the systems and their values as items × systems; NaN where missing."""
+        import numpy as np
+
+        items, systems = self._labels("item"), self._labels("system")
+        row = {item: i for i, item in enumerate(items)}
+        column = {system: j for j, system in enumerate(systems)}
+        values = np.full((len(items), len(systems)), math.nan)
+        seen: set[tuple[int, int]] = set()
+        for score in self.of(scorer, aspect):
+            story = self._stories[score.story]
+            cell = row[story.item or ""], column[story.system or ""]
+            if cell in seen:
+                raise InputError(
+                    f"two scores of {scorer!r} for item {story.item!r} and system {story.system!r}",
+                    "give every story its own item and system",
+                )
+            seen.add(cell)
+            values[cell] = score.value
+        return items, systems, values
+
+    def _labels(self, field: str) -> list[str]:
+        return list(dict.fromkeys(getattr(story, field) or "" for story in self.stories))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Go through the scores as rows with the columns of `COLUMNS`."""
+        for score in self.scores:
+            yield score_row(self._stories[score.story], score)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[dict[str, Any]]) -> ScoreTable:
+        """Make a table of such rows; the stories have no text then."""
+        stories: dict[str, Story] = {}
+        scores = []
+        for row in rows:
+            story = Story(row["story"], "", system=row.get("system"), item=row.get("item"))
+            stories.setdefault(story.id, story)
+            scores.append(score_of(row))
+        return cls(stories.values(), scores)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give the rows as a pandas data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise PackageMissing("pandas", "tables") from None
+        rows = list(self.rows())
+        return pd.DataFrame({name: [row[name] for row in rows] for name in COLUMNS})
+
+    def to_arrow(self) -> pa.Table:
+        """Give the rows as an Arrow table."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise PackageMissing("pyarrow", "tables") from None
+        rows = list(self.rows())
+        return pa.table({name: [row[name] for row in rows] for name in COLUMNS})
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the rows as CSV; a missing value is an empty cell."""
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            for row in self.rows():
+                writer.writerow(plain_row(row))
+
+    def to_jsonl(self, path: str | Path) -> None:
+        """Write one JSON object a row; a missing value is null."""
+        with Path(path).open("w", encoding="utf-8") as file:
+            file.writelines(json_line(row) for row in self.rows())
+
+
+def score_row(story: Story, score: Score) -> dict[str, Any]:
+    """Write a score as a row."""
+    return {
+        "story": score.story,
+        "item": story.item,
+        "system": story.system,
+        "scorer": score.scorer,
+        "aspect": score.aspect,
+        "value": score.value,
+        "status": str(score.status),
+        "coverage": score.coverage,
+        "note": score.note,
+    }
+
+
+def score_of(row: dict[str, Any]) -> Score:
+    """Read a score from a row; null is a missing value."""
+    value = math.nan if row["value"] is None else float(row["value"])
+    status = Status(row.get("status") or Status.OK)
+    coverage = row.get("coverage")
+    return Score(
+        row["story"],
+        row["scorer"],
+        row.get("aspect") or "",
+        value,
+        status,
+        1.0 if coverage is None else float(coverage),
+        row.get("note") or "",
+    )
+
+
+def plain_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Give a row in which a missing value is None, as JSON and CSV want it."""
+    return row | {"value": None if math.isnan(row["value"]) else row["value"]}
+
+
+def json_line(row: dict[str, Any]) -> str:
+    """Write a row as a line of JSON."""
+    return json.dumps(plain_row(row), ensure_ascii=False, allow_nan=False) + "\n"

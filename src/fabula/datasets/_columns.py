@@ -1,0 +1,113 @@
+"""Columns: which of a file's fields is the text, the prompt, the reference …"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fabula.core.errors import InputError, SettingError, closest
+from fabula.core.story import Story
+
+_USUAL = {
+    "id": "id story_id storyid uid uuid key",
+    "text": "text story generated_story generated generation output prediction candidate "
+    "hypothesis completion response",
+    "prompt": "prompt writing_prompt premise context title instruction input",
+    "references": "references reference refs ref human human_story gold target",
+    "images": "images image image_paths",
+    "system": "system model model_name generator writer",
+    "item": "item item_id prompt_id",
+}
+ROLES = tuple(_USUAL)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The fields of a file that hold each part of a story; several for the references."""
+
+    names: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def choose(cls, present: Collection[str], given: Mapping[str, str], where: str) -> Columns:
+        """Take the columns that are given and guess the others by their usual names."""
+        chosen = {role: _chosen(role, present, given, where) for role in ROLES}
+        if not chosen["text"]:
+            raise InputError(
+                f"{where}: no column for the text among {', '.join(sorted(present)) or 'none'}",
+                "name it with --column text=NAME",
+            )
+        return cls({role: names for role, names in chosen.items() if names})
+
+    def story(self, row: Mapping[str, Any], number: int, where: str) -> Story:
+        """Make the story of a row; without an id column its number is its id."""
+        parts = {role: self._part(role, row, where) for role in self.names}
+        if not parts.get("text") and parts.get("text") != "":
+            raise InputError(
+                f"{where}: field {self.names['text'][0]!r} (the text) is missing or null",
+                'write "" for an empty story',
+            )
+        if "id" in parts and not parts["id"]:
+            raise InputError(f"{where}: field {self.names['id'][0]!r} (the id) is empty", "fill it")
+        return Story(**({"id": str(number)} | parts))
+
+    def _part(self, role: str, row: Mapping[str, Any], where: str) -> Any:
+        values = [row.get(name) for name in self.names[role]]
+        if role in ("references", "images"):
+            return tuple(
+                text
+                for name, value in zip(self.names[role], values, strict=True)
+                for text in _several(value, name, where)
+            )
+        return _single(values[0], role, self.names[role][0], where)
+
+
+def check_given(given: Mapping[str, str]) -> None:
+    """Refuse roles that a story does not have."""
+    for role in given:
+        if role not in ROLES:
+            raise SettingError(f"a story has no {role!r}", closest(role, ROLES))
+
+
+def _chosen(
+    role: str, present: Collection[str], given: Mapping[str, str], where: str
+) -> tuple[str, ...]:
+    if role in given:
+        names = tuple(name.strip() for name in given[role].split(",") if name.strip())
+        for name in names:
+            if name not in present:
+                raise InputError(f"{where}: no column {name!r}", closest(name, present))
+        return names
+    lowered = {name.strip().lower(): name for name in present}
+    return next(((lowered[usual],) for usual in _USUAL[role].split() if usual in lowered), ())
+
+
+def _single(value: Any, role: str, name: str, where: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if role != "text" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    kind = type(value).__name__
+    raise InputError(f"{where}: field {name!r} holds a {kind}, not a string", "write a string")
+
+
+def _several(value: Any, name: str, where: str) -> list[str]:
+    """Strings of a cell: a list, or a string that may itself spell a list of strings."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str):
+        return _spelled_list(value) or [value]
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value
+    raise InputError(f"{where}: field {name!r} is no string or list of strings", "write one")
+
+
+def _spelled_list(text: str) -> list[str]:
+    if not text.startswith('["'):
+        return []
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return []
+    return found if all(isinstance(part, str) for part in found) else []

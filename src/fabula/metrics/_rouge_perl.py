@@ -1,0 +1,96 @@
+"""ROUGE-1.5.5 as HANNA's release ran it, quirks included."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, refuse_long, skip_hits
+from fabula.metrics._rouge_words import numbered
+from fabula.text.subsequence import weighted_lcs
+
+Lines = list[list[str]]
+
+
+def perl_values(n: int | str, text: Lines, reference: Lines, weight: float) -> tuple[float, ...]:
+    """Recall, precision and F, rounded as the Perl script prints them."""
+    recall, precision = _shares(n, text, reference, weight)
+    recall, precision = round(recall, 5), round(precision, 5)
+    if not recall or not precision:
+        return recall, precision, 0.0
+    return recall, precision, round(2 * precision * recall / (precision + recall), 5)
+
+
+def _shares(n: int | str, text: Lines, reference: Lines, weight: float) -> tuple[float, float]:
+    if n == "W":
+        return _weighted_shares(text, reference, weight)
+    hits = _hits(n, text, reference)
+    return _share(hits.hits, hits.reference), _share(hits.hits, hits.text)
+
+
+def _hits(n: int | str, text: Lines, reference: Lines) -> Hits:
+    flat_text, flat_reference = list(chain(*text)), list(chain(*reference))
+    if isinstance(n, int):
+        return ngram_hits(flat_text, flat_reference, n)
+    if n == "L" and len(text) <= 1 and len(reference) <= 1:
+        return lcs_hits(flat_text, flat_reference)
+    if n == "L":
+        runs = _marked_runs(text, reference, 1.0)
+        return Hits(sum(runs), len(flat_reference), len(flat_text))
+    pairs = skip_hits(flat_text, flat_reference)
+    if n == "S*":
+        return pairs
+    # Quirk: the last word of each text is not counted as a single word.
+    singles = ngram_hits(flat_text[:-1], flat_reference[:-1], 1)
+    return Hits(*(pair + single for pair, single in zip(pairs, singles, strict=True)))
+
+
+def _weighted_shares(text: Lines, reference: Lines, weight: float) -> tuple[float, float]:
+    """Shares of the weighted subsequence. Quirk: the recall's base is weighted twice."""
+    weight_hit = sum(run**weight for run in _marked_runs(text, reference, weight))
+    base = sum(len(line) ** weight for line in reference)
+    size = sum(map(len, text))
+    return (
+        _share(weight_hit, base**weight) ** (1 / weight),
+        _share(weight_hit, size**weight) ** (1 / weight),
+    )
+
+
+def _marked_runs(text: Lines, reference: Lines, weight: float) -> list[int]:
+    """Lengths of runs of reference words that lie on a common subsequence with any line.
+
+    A word counts while both texts still have it to give.
+    """
+    numbers = numbered(*reference, *text)
+    sources, targets = numbers[: len(reference)], numbers[len(reference) :]
+    budget, other = Counter(chain(*sources)), Counter(chain(*targets))
+    runs: list[int] = []
+    for source in sources:
+        marks = _union_marks(source, targets, weight)
+        run = 0
+        for word, marked in zip(source, marks, strict=True):
+            counts = marked and budget[word] > 0 and other[word] > 0
+            if counts:
+                budget[word] -= 1
+                other[word] -= 1
+                run += 1
+            elif run:
+                runs.append(run)
+                run = 0
+        runs.append(run)
+    return runs
+
+
+def _union_marks(source: list[int], targets: list[list[int]], weight: float) -> Any:
+    marks = np.zeros(len(source), dtype=bool)
+    for target in targets:
+        refuse_long(source, target)
+        marks |= weighted_lcs(source, target, weight)[1]
+    return marks
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

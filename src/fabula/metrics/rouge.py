@@ -1,0 +1,119 @@
+"""ROUGE: how much of a reference a text recalls, and how much of the text is in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fabula.core.card import Card
+from fabula.core.metric import Found, PairMetric
+from fabula.core.score import Missing, Reading, Status
+from fabula.core.settings import Between
+from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, skip_hits, weighted_hits
+from fabula.metrics._rouge_perl import perl_values
+from fabula.metrics._rouge_words import perl_lines, rouge_words
+from fabula.metrics._stop_words import stop_words, stop_words_digest
+
+_COLUMNS = {"1": 1, "2": 2, "3": 3, "4": 4, "L": "L", "W-1.2": "W", "S*": "S*", "SU*": "SU*"}
+_ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}
+
+
+@dataclass(frozen=True)
+class Rouge(PairMetric):
+    """Overlap of a story with a reference in n-grams, subsequences or skip bigrams (Lin, 2004).
+
+    `n` is 1 to 4 for n-grams, 'L' for the longest common subsequence, 'W' for the one that
+    favours runs, 'S*' for ordered word pairs at any distance and 'SU*' for those with single
+    words.
+    """
+
+    card = Card(
+        title="ROUGE",
+        family="string",
+        direction="higher",
+        low=0.0,
+        high=1.0,
+        needs=("reference",),
+        aspects=("recall", "precision", "f"),
+        references="the reference with the best f counts",
+        paper="Lin (2004). ROUGE: A package for automatic evaluation of summaries. "
+        "Text Summarization Branches Out, 74–81.",
+        formula="recall = hits / those in the reference; precision = hits / those in the story; "
+        "f = 2 · precision · recall / (precision + recall). For 'W' each share is taken to the "
+        "power 1 / weight.",
+        compat="ROUGE-1.5.5 as HANNA ran it: ASCII words, Porter's own stemmer, a line is a "
+        "sentence, everything from the first `<` on is lost, five decimals.",
+        quirks=(
+            (
+                "The default agrees with rouge-score 0.1.2 (stemmer on) for 1, 2 and L on one-line "
+                "ASCII text, but for references without a single n-gram, which are `undefined` here "
+                "and 0 there."
+            ),
+            (
+                "compat, W: the recall's denominator is weighted twice, so a text beside itself "
+                "recalls less than 1."
+            ),
+            "compat, SU*: the last word of each text does not count as a single word.",
+            "compat: precision and recall are rounded to five decimals before f is taken.",
+        ),
+        cannot_see="Whether the story is any good: another good story on the same prompt shares "
+        "few words with the reference. Paraphrase, order beyond the n-gram, and sense.",
+        typical=("rouge(n=1)", "rouge(n=2)", "rouge"),
+        published={
+            "hanna": {
+                f"ROUGE-{label} {word}": (f"rouge(n={n!r}, compat=True)", aspect)
+                for label, n in _COLUMNS.items()
+                for word, aspect in _ASPECTS.items()
+            }
+        },
+    )
+
+    n: Literal[1, 2, 3, 4, "L", "W", "S*", "SU*"] = "L"
+    stem: bool = True
+    stop_words: str = ""
+    weight: Annotated[float, Between(1.0, 2.0)] = 1.2
+
+    def check(self) -> None:
+        """Refuse a stop-word list that cannot be read."""
+        stop_words(self.stop_words)
+
+    def traits(self) -> dict[str, str]:
+        """Tokeniser, stemmer and the stop words' digest."""
+        dialect = ("martin" if self.compat else "nltk") if self.stem else "no"
+        traits = {"tok": "ascii-lines" if self.compat else "unicode", "stem": dialect}
+        if self.stop_words:
+            traits["stop"] = stop_words_digest(self.stop_words)
+        return traits | {"refs": "best-f"}
+
+    def pair(self, text: str, reference: str) -> Found:
+        """Recall, precision and f of a text beside one reference."""
+        if self.compat:
+            sides = [perl_lines(side, self.stem, self.stop_words) for side in (text, reference)]
+            return perl_values(self.n, sides[0], sides[1], self.weight)
+        hits = self._hits(*(rouge_words(s, self.stem, self.stop_words) for s in (text, reference)))
+        if not hits.reference:
+            raise Missing(Status.UNDEFINED, f"the reference is too short for ROUGE-{self.n}")
+        if not hits.text:
+            return Reading((0.0, 0.0, 0.0), note=f"the story is too short for ROUGE-{self.n}")
+        return self._values(hits)
+
+    def _hits(self, text: list[str], reference: list[str]) -> Hits:
+        if isinstance(self.n, int):
+            return ngram_hits(text, reference, self.n)
+        if self.n == "L":
+            return lcs_hits(text, reference)
+        if self.n == "W":
+            return weighted_hits(text, reference, self.weight)
+        pairs = skip_hits(text, reference)
+        if self.n == "S*":
+            return pairs
+        singles = ngram_hits(text, reference, 1)
+        return Hits(*(pair + single for pair, single in zip(pairs, singles, strict=True)))
+
+    def _values(self, hits: Hits) -> tuple[float, float, float]:
+        power = 1 / self.weight if self.n == "W" else 1.0
+        recall = (hits.hits / hits.reference) ** power
+        precision = (hits.hits / hits.text) ** power
+        if not recall:
+            return 0.0, 0.0, 0.0
+        return recall, precision, 2 * precision * recall / (precision + recall)

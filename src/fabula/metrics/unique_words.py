@@ -1,0 +1,35 @@
+"""Unique words: how many different words a story uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.core.metric import StoryMetric
+from fabula.core.story import Story
+from fabula.metrics._story_words import story_words
+
+
+@dataclass(frozen=True)
+class UniqueWords(StoryMetric):
+    """Number of different words in a story."""
+
+    card = Card(
+        title="Unique words",
+        family="baseline",
+        direction="descriptive",
+        low=0.0,
+        paper="None: a count.",
+        formula="number of different words",
+        compat="Words by the ASCII rule of rouge-score.",
+        cannot_see="What the words say. It grows with length; see it beside `words`.",
+    )
+
+    def traits(self) -> dict[str, str]:
+        """Tokeniser."""
+        return {"tok": "ascii" if self.compat else "unicode"}
+
+    def value(self, story: Story) -> float:
+        """Number of different words."""
+        found = story_words(story.text, self.compat)
+        return float(len(set(found)))

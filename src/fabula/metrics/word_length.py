@@ -1,0 +1,35 @@
+"""Word length: how long the words of a story are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.core.metric import StoryMetric
+from fabula.core.story import Story
+from fabula.metrics._story_words import story_words
+
+
+@dataclass(frozen=True)
+class WordLength(StoryMetric):
+    """Mean number of characters in the words of a story."""
+
+    card = Card(
+        title="Word length",
+        family="baseline",
+        direction="descriptive",
+        low=0.0,
+        paper="None: a mean.",
+        formula="characters in words / words",
+        compat="Words by the ASCII rule of rouge-score.",
+        cannot_see="What the words say; long words are not good words.",
+    )
+
+    def traits(self) -> dict[str, str]:
+        """Tokeniser."""
+        return {"tok": "ascii" if self.compat else "unicode"}
+
+    def value(self, story: Story) -> float:
+        """Mean length of a word."""
+        found = story_words(story.text, self.compat)
+        return sum(map(len, found)) / len(found)

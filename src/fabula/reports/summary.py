@@ -1,0 +1,154 @@
+"""The summary of a run as a table to print: metrics × systems, oriented, left-outs named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabula.core.card import ARROWS, Direction
+from fabula.core.summary import Cell, Summary
+
+FORMATS = ("table", "json", "jsonl", "csv", "latex")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table: a scorer and aspect, and a cell per system."""
+
+    scorer: str
+    aspect: str
+    direction: Direction
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def label(self) -> str:
+        """Scorer, aspect and the direction's sign."""
+        return f"{self.scorer} {self.aspect}".strip()
+
+    def best(self) -> int | None:
+        """Place of the best system, if the direction knows one and it is alone."""
+        means = [cell.mean if cell and cell.count else None for cell in self.cells]
+        known = [mean for mean in means if mean is not None]
+        if self.direction == "descriptive" or len(known) < 2:
+            return None
+        wanted = max(known) if self.direction == "higher" else min(known)
+        return means.index(wanted) if known.count(wanted) == 1 else None
+
+
+def summary_lines(summary: Summary, directions: Mapping[str, Direction]) -> list[Line]:
+    """Give the rows of the table, in the order of the scorers."""
+    return [
+        Line(scorer, aspect, directions[scorer], tuple(map(cells.get, summary.systems)))
+        for (scorer, aspect), cells in summary.cells.items()
+    ]
+
+
+def left_out_words(summary: Summary) -> list[str]:
+    """Say in words what the means leave out."""
+    return [
+        f"{scorer}: {count:,} left out, {status}"
+        for (scorer, status), count in sorted(summary.left_out().items())
+    ]
+
+
+def render(
+    form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
+) -> str:
+    """Write the summary in one of `FORMATS`."""
+    if form == "json":
+        return json.dumps(record, indent=2, ensure_ascii=False)
+    if form == "jsonl":
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in summary.rows())
+    if form == "csv":
+        return _csv(summary)
+    lines = summary_lines(summary, directions)
+    return _latex(lines, summary.systems) if form == "latex" else _table(lines, summary)
+
+
+def _csv(summary: Summary) -> str:
+    rows = [row | {"why": json.dumps(row["why"])} for row in summary.rows()]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().rstrip("\n")
+
+
+def _table(lines: Sequence[Line], summary: Summary) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("metric", overflow="fold")
+    table.add_column("")
+    for system in summary.systems:
+        table.add_column(escape(system) or "all", justify="right")
+    for line in lines:
+        best = line.best()
+        cells = [_marked(cell, place == best) for place, cell in enumerate(line.cells)]
+        table.add_row(escape(line.label), ARROWS[line.direction], *cells)
+    console = Console(file=io.StringIO(), width=_width(), force_terminal=_colour())
+    console.print(table, end="")
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return text.rstrip("\n") + "".join(f"\n  {words}" for words in left_out_words(summary))
+
+
+def _marked(cell: Cell | None, best: bool) -> str:
+    return f"[bold green]{_number(cell)}[/]" if best else _number(cell)
+
+
+def _number(cell: Cell | None) -> str:
+    if cell is None or not cell.count:
+        return "–"
+    shown = f"{cell.mean:.2f}" if abs(cell.mean) >= 100 else f"{cell.mean:.4g}"
+    return shown + ("*" if cell.left_out else "")
+
+
+def _width() -> int:
+    import shutil
+
+    return max(80, shutil.get_terminal_size((120, 24)).columns)
+
+
+def _colour() -> bool:
+    import os
+    import sys
+
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+_LATEX = {c: rf"\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def latex_text(text: str) -> str:
+    """Write text so that LaTeX prints it as it is."""
+    return "".join(_LATEX.get(char, char) for char in text)
+
+
+def _latex(lines: Sequence[Line], systems: Sequence[str]) -> str:
+    signs = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "descriptive": "--"}
+    head = " & ".join(["Metric", "", *(latex_text(system or "all") for system in systems)])
+    rows = [
+        rf"\begin{{tabular}}{{ll{'r' * len(systems)}}}",
+        r"\toprule",
+        head + r" \\",
+        r"\midrule",
+    ]
+    for line in lines:
+        best = line.best()
+        cells = [
+            rf"\textbf{{{_number(cell)}}}" if place == best else _number(cell)
+            for place, cell in enumerate(line.cells)
+        ]
+        rows.append(" & ".join([latex_text(line.label), signs[line.direction], *cells]) + r" \\")
+    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}"]).replace("–", "--")

@@ -1,0 +1,1 @@
+"""Floor 4: runs metrics over stories: batching, cache, resume, progress."""

@@ -1,0 +1,133 @@
+"""The cache: what metrics said, by content. Safe to kill, and to share between runs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from fabula.core.errors import UserError
+from fabula.core.places import cache_home
+from fabula.core.score import Reading, Status
+
+_SCHEMA = 1
+_MOST_VARIABLES = 500
+_WAIT_S = 120.0
+
+
+class ScoreCache:
+    """Readings by key, in one SQLite file that several runs may use at once.
+
+    Every `put` is one transaction in write-ahead mode: a run that is killed loses what it had not
+    put yet and nothing else.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_path()
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(self.path, timeout=_WAIT_S, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=NORMAL")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS readings"
+                " (key BLOB PRIMARY KEY, reading TEXT NOT NULL) WITHOUT ROWID"
+            )
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Reading]:
+        """Find what is known under the keys."""
+        found: dict[bytes, Reading] = {}
+        with self._explained():
+            for start in range(0, len(keys), _MOST_VARIABLES):
+                some = keys[start : start + _MOST_VARIABLES]
+                marks = ",".join("?" * len(some))
+                query = f"SELECT key, reading FROM readings WHERE key IN ({marks})"
+                for key, raw in self._database.execute(query, some):
+                    found[key] = _decode(raw)
+        return found
+
+    def put(self, readings: Mapping[bytes, Reading]) -> None:
+        """Keep readings that will be the same tomorrow, all of them or none."""
+        lasting = [(key, _encode(one)) for key, one in readings.items() if one.status.lasting]
+        if not lasting:
+            return
+        with self._explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                self._database.executemany("INSERT OR REPLACE INTO readings VALUES (?, ?)", lasting)
+                self._database.execute("COMMIT")
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+
+    def __len__(self) -> int:
+        with self._explained():
+            return int(self._database.execute("SELECT count(*) FROM readings").fetchone()[0])
+
+    def size(self) -> int:
+        """Bytes on disk, the write-ahead log included."""
+        return sum(path.stat().st_size for path in cache_files(self.path))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def __enter__(self) -> ScoreCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in one line what is wrong with the file and what to do."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            remedy = "free some space, run: fabula cache clear, or pass --no-cache"
+            raise UserError(f"the cache {self.path} cannot be used ({error})", remedy) from error
+
+
+def default_path() -> Path:
+    """Where the cache lies unless told otherwise."""
+    return cache_home() / f"scores-v{_SCHEMA}.sqlite"
+
+
+def cache_files(path: Path) -> list[Path]:
+    """Files a cache consists of, those that are there."""
+    files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
+    return [file for file in files if file.is_file()]
+
+
+def clear(path: Path) -> int:
+    """Forget everything; give the number of readings forgotten.
+
+    Rows are deleted rather than files, for another run may have them open; only a file that is
+    no database any more is taken away.
+    """
+    if not path.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)) as database:
+            count = int(database.execute("SELECT count(*) FROM readings").fetchone()[0])
+            database.execute("DELETE FROM readings")
+            database.execute("VACUUM")
+            return count
+    except sqlite3.DatabaseError:
+        for file in cache_files(path):
+            file.unlink(missing_ok=True)
+        return 0
+
+
+def _encode(reading: Reading) -> str:
+    values = [None if math.isnan(value) else value for value in reading.values]
+    return json.dumps([values, reading.status, reading.coverage, reading.note])
+
+
+def _decode(raw: str) -> Reading:
+    values, status, coverage, note = json.loads(raw)
+    found = tuple(math.nan if value is None else value for value in values)
+    return Reading(found, Status(status), coverage, note)

@@ -1,0 +1,75 @@
+"""The catalogue of metrics, and the sets that stand for several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from fabula.core.catalogue import MetricCatalogue, only_subclass
+from fabula.core.errors import UnknownName, UserError, closest
+from fabula.core.metric import Metric
+from fabula.core.spec import parse_spec, split_specs
+
+METRICS = MetricCatalogue(
+    "metric",
+    ("fabula.metrics",),
+    lambda module: cast(type[Metric], only_subclass(module, Metric)),
+)
+
+_RELEASES = ("hanna",)
+SETS = {
+    "baselines": "the trivial baselines",
+    "strings": "every string metric and the baselines",
+    "hanna": "HANNA's published columns, as the release gives them",
+    "all": "every metric with its default settings",
+}
+
+
+def spec(text: str) -> str:
+    """Canonical spelling of a metric: `spec("rouge( n = 2 )")` is `'rouge(n=2)'`."""
+    return METRICS.build(text).spec
+
+
+def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
+    """Make metrics of specs, sets, lists with commas and ready metrics; each once, in order."""
+    if isinstance(wanted, str | Metric):
+        wanted = [wanted]
+    chosen: dict[str, Metric] = {}
+    for one in wanted:
+        for metric in [one] if isinstance(one, Metric) else _named(one):
+            chosen.setdefault(metric.spec, metric)
+    if not chosen:
+        raise UserError("no metric is chosen", f"name some: {', '.join([*SETS, 'rouge(n=2)'])}")
+    return list(chosen.values())
+
+
+def _named(text: str) -> list[Metric]:
+    return [metric for part in split_specs(text) for metric in _one_named(part)]
+
+
+def _one_named(text: str) -> list[Metric]:
+    if text in SETS:
+        return [METRICS.build(spelled) for spelled in _specs_of_set(text)]
+    try:
+        return [METRICS.build(text)]
+    except UnknownName:
+        name = parse_spec(text)[0]
+        known = [*METRICS.names(), *SETS]
+        raise UnknownName(f"no metric or set is called {name!r}", closest(name, known)) from None
+
+
+def _specs_of_set(name: str) -> list[str]:
+    cards = {metric: METRICS.get(metric).card for metric in METRICS.names()}
+    if name in _RELEASES:
+        return [
+            spelled
+            for card in cards.values()
+            for spelled, _ in card.published.get(name, {}).values()
+        ]
+    families = {"baselines": ("baseline",), "strings": ("string", "baseline")}.get(name)
+    return [
+        spelled
+        for metric, card in cards.items()
+        if not families or card.family in families
+        for spelled in card.typical or (metric,)
+    ]

@@ -1,0 +1,153 @@
+"""The local engine: stories in chunks, metrics over each, the cache between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import islice
+
+from fabula.core.batch import BatchMetric
+from fabula.core.errors import InputError
+from fabula.core.metric import Metric
+from fabula.core.protocols import Progress, StorySource
+from fabula.core.score import Reading, Score
+from fabula.core.story import Story
+from fabula.scoring.cache import ScoreCache
+from fabula.scoring.digest import SetDigest, digest_parts, digest_story, digest_whole
+from fabula.scoring.survey import Survey
+from fabula.scoring.workers import Task, Workers
+
+CHUNK = 32
+
+
+@dataclass
+class Chunk:
+    """Some stories on their way: what is known of them, metric by metric, and what is not."""
+
+    stories: list[Story]
+    keys: list[list[bytes]]
+    known: list[dict[bytes, Reading]]
+
+    def task(self) -> Task:
+        """Give what is still to be read: for each metric the places of its stories."""
+        wanted = [
+            [place for place, key in enumerate(keys) if key not in known]
+            for keys, known in zip(self.keys, self.known, strict=True)
+        ]
+        return Task(self.stories, wanted)
+
+    def learn(self, task: Task, found: list[list[Reading]]) -> dict[bytes, Reading]:
+        """Take in what was read; give it by key."""
+        new: dict[bytes, Reading] = {}
+        for number, (places, readings) in enumerate(zip(task.wanted, found, strict=True)):
+            fresh = {
+                self.keys[number][place]: reading
+                for place, reading in zip(places, readings, strict=True)
+            }
+            self.known[number].update(fresh)
+            new.update(fresh)
+        return new
+
+    def scores(self, metrics: Sequence[Metric]) -> Iterator[tuple[Story, Score]]:
+        """Give all scores, story by story."""
+        for place, story in enumerate(self.stories):
+            for number, metric in enumerate(metrics):
+                reading = self.known[number][self.keys[number][place]]
+                for score in metric.scores_of(story, reading):
+                    yield story, score
+
+
+class Engine:
+    """Runs metrics over a source of stories that was surveyed before."""
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        survey: Survey,
+        *,
+        cache: ScoreCache | None = None,
+        jobs: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        self.metrics = list(metrics)
+        self.survey = survey
+        self.cache = cache
+        self.jobs = jobs
+        self.progress = progress
+
+    def run(self, source: StorySource) -> Iterator[tuple[Story, Score]]:
+        """Give every score, story by story, in the order of the source."""
+        if self.progress:
+            self.progress.start(self.survey.count * len(self.metrics))
+        digest = SetDigest()
+        gathered = {spec: batches.gathered for spec, batches in self.survey.batches.items()}
+        with Workers(self.metrics, gathered, self.jobs) as workers:
+            for chunk in self._finished(source, workers, digest):
+                yield from chunk.scores(self.metrics)
+        if digest.hex() != self.survey.digest.hex():
+            raise InputError("the stories changed while they were being read", "run it again")
+        if self.progress:
+            self.progress.finish()
+
+    def _finished(
+        self, source: StorySource, workers: Workers, digest: SetDigest
+    ) -> Iterator[Chunk]:
+        """Give chunks in order, keeping the workers busy with those that follow."""
+        waiting: deque[tuple[Chunk, Task]] = deque()
+        for chunk in self._chunks(source, digest):
+            task = chunk.task()
+            workers.submit(task)
+            waiting.append((chunk, task))
+            if len(waiting) > workers.ahead:
+                yield self._settle(*waiting.popleft(), workers)
+        while waiting:
+            yield self._settle(*waiting.popleft(), workers)
+
+    def _settle(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
+        new = chunk.learn(task, workers.result())
+        if self.cache is not None:
+            self.cache.put(new)
+        if self.progress:
+            self.progress.advance(len(chunk.stories) * len(self.metrics))
+        return chunk
+
+    def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
+        stories = iter(source)
+        while some := list(islice(stories, CHUNK)):
+            for story in some:
+                digest.add(digest_whole(story))
+            keys = self._keys(some)
+            yield Chunk(some, keys, self._known(keys))
+
+    def _keys(self, stories: list[Story]) -> list[list[bytes]]:
+        """Give the cache key of each story, metric by metric."""
+        digests: dict[tuple[str, ...], list[str]] = {}
+        for reads in {metric.card.reads for metric in self.metrics}:
+            digests[reads] = [digest_story(story, reads).hex() for story in stories]
+        return [
+            [
+                digest_parts([metric.identity, self._batch_key(metric, story), digest])
+                for story, digest in zip(stories, digests[metric.card.reads], strict=True)
+            ]
+            for metric in self.metrics
+        ]
+
+    def _batch_key(self, metric: Metric, story: Story) -> str:
+        if not isinstance(metric, BatchMetric):
+            return ""
+        return self.survey.batches[metric.spec].digests[metric.batch_of(story)].hex()
+
+    def _known(self, keys: list[list[bytes]]) -> list[dict[bytes, Reading]]:
+        if self.cache is None:
+            return [{} for _ in keys]
+        found = self.cache.get([key for some in keys for key in some])
+        return [{key: found[key] for key in some if key in found} for some in keys]
+
+
+def opened(cache: bool | ScoreCache | None) -> nullcontext[ScoreCache | None] | ScoreCache:
+    """Give a cache to use in a `with`: the one given, the user's own, or none."""
+    if isinstance(cache, ScoreCache):
+        return cache
+    return ScoreCache() if cache else nullcontext(None)

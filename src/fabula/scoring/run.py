@@ -1,0 +1,132 @@
+"""A run: a file of stories in, a folder of scores out, in bounded memory."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fabula._version import __version__
+from fabula.core.metric import Metric
+from fabula.core.protocols import Progress
+from fabula.core.summary import Summary
+from fabula.core.table import score_row
+from fabula.datasets._stories import StoryFile
+from fabula.scoring.cache import ScoreCache
+from fabula.scoring.engine import Engine, opened
+from fabula.scoring.folder import RunFolder
+from fabula.scoring.rows import RowWriter
+from fabula.scoring.survey import survey
+
+_PACKAGES = ("numpy", "sacrebleu", "rapidfuzz", "regex", "numba", "spacy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came out of a run."""
+
+    record: dict[str, Any]
+    summary: Summary
+    folder: Path | None
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run: where to write, what to keep, how many processes, whom to tell."""
+
+    folder: Path | None = None
+    overwrite: bool = False
+    cache: bool | ScoreCache = True
+    jobs: int = 1
+    progress: Progress | None = None
+    each_row: Callable[[dict[str, Any]], None] | None = None
+
+
+def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
+    """Score a file of stories; write nothing before all of it was found sound."""
+    started = time.monotonic()
+    found = survey(source, metrics)
+    question = _question(source, metrics)
+    folder = RunFolder(options.folder) if options.folder else None
+    if folder and not options.overwrite:
+        folder.refuse_another(question)
+    with folder.partial() if folder else nullcontext(None) as partial:
+        with opened(options.cache) as cache:
+            engine = Engine(
+                metrics, found, cache=cache, jobs=options.jobs, progress=options.progress
+            )
+            summary = _score(engine, source, partial, options)
+        seconds = time.monotonic() - started
+        record = _record(source, metrics, question, summary, found.count, seconds)
+        if folder and partial:
+            folder.publish(partial, record)
+    return RunResult(record, summary, options.folder)
+
+
+def _score(engine: Engine, source: StoryFile, partial: Path | None, options: RunOptions) -> Summary:
+    summary = Summary()
+    with RowWriter(partial) if partial else nullcontext(None) as writer:
+        for story, score in engine.run(source):
+            summary.add(story.system, score)
+            if writer or options.each_row:
+                row = score_row(story, score)
+                if writer:
+                    writer.write(row)
+                if options.each_row:
+                    options.each_row(row)
+    return summary
+
+
+def _question(source: StoryFile, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What the run answers; the same question may be asked again of the same folder."""
+    columns = {role: list(names) for role, names in source.columns.names.items()}
+    return {
+        "input": source.checksum(),
+        "columns": columns,
+        "metrics": [metric.spec for metric in metrics],
+    }
+
+
+def _record(
+    source: StoryFile,
+    metrics: Sequence[Metric],
+    question: dict[str, Any],
+    summary: Summary,
+    stories: int,
+    seconds: float,
+) -> dict[str, Any]:
+    return {
+        "fabula": __version__,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "input": {"path": str(source.path), "format": source.kind, "stories": stories},
+        "question": question,
+        "metrics": [
+            {
+                "spec": metric.spec,
+                "direction": metric.card.direction,
+                "family": metric.card.family,
+                "signature": metric.signature(),
+                "short_signature": metric.signature(short=True),
+            }
+            for metric in metrics
+        ],
+        "versions": {"python": platform.python_version(), **_versions()},
+        "summary": summary.rows(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

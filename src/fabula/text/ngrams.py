@@ -1,0 +1,102 @@
+"""n-grams of words and characters, and how many two texts share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T", bound=Hashable)
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_MOST_BITS = 63
+
+
+def ngrams(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
+    """All runs of n tokens, in order."""
+    return list(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def shared_ngrams(left: Sequence[T], right: Sequence[T], n: int) -> int:
+    """Number of n-grams two token sequences share, each as often as in the one with fewer."""
+    counts, others = Counter(ngrams(left, n)), Counter(ngrams(right, n))
+    if len(others) < len(counts):
+        counts, others = others, counts
+    get = others.get
+    return sum(min(count, get(gram, 0)) for gram, count in counts.items())
+
+
+def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
+    """Number of character n-grams two texts share, for n = 1 … order.
+
+    One sort serves every n: sorted by their first `order` characters, grams of any smaller n lie
+    together as well. Characters are packed into one integer per position, with the text they are
+    from in the lowest bit; scripts with too many different characters for that are counted n by n.
+    """
+    if not left or not right:
+        return [0] * order
+    codes = [np.frombuffer(_utf32(text), dtype=np.uint32) for text in (left, right)]
+    alphabet = np.unique(np.concatenate(codes))
+    bits = len(alphabet).bit_length()
+    if order * bits + 1 > _MOST_BITS:
+        return [shared_ngrams(left, right, n) for n in range(1, order + 1)]
+    packed = [_pack(np.searchsorted(alphabet, part) + 1, order, bits) for part in codes]
+    keys = np.sort(np.concatenate([packed[0] << 1, packed[1] << 1 | 1]))
+    from_right = np.concatenate([[0], np.cumsum(keys & 1)])
+    shifts = [bits * (order - n) for n in range(1, order + 1)]
+    return [_shared_prefixes(keys >> (1 + shift), from_right, bits) for shift in shifts]
+
+
+def _utf32(text: str) -> bytes:
+    """Bytes of a text, four a character, lone surrogates included."""
+    return text.encode("utf-32-le", "surrogatepass")
+
+
+def _pack(ranks: Array, order: int, bits: int) -> Array:
+    """Pack the characters from each position on into one integer; 0 is beyond the end."""
+    padded = np.concatenate([ranks.astype(np.int64), np.zeros(order - 1, dtype=np.int64)])
+    packed = np.zeros(len(ranks), dtype=np.int64)
+    for offset in range(order):
+        packed = packed << bits | padded[offset : offset + len(ranks)]
+    return packed
+
+
+def _shared_prefixes(grams: Array, from_right: Array, bits: int) -> int:
+    """Count shared grams, from sorted ones and how many before each are from the right text."""
+    bounds = np.concatenate([[0], np.flatnonzero(grams[1:] != grams[:-1]) + 1, [len(grams)]])
+    right = np.diff(from_right[bounds])
+    left = np.diff(bounds) - right
+    # A gram that reaches beyond the end of its text ends in 0 and is none.
+    whole = (grams[bounds[:-1]] & ((1 << bits) - 1)) != 0
+    return int((np.minimum(left, right) * whole).sum())
+
+
+def shared_skip_bigrams(left: Sequence[int], right: Sequence[int]) -> int:
+    """Number of ordered word pairs, at any distance, that two sequences share (clipped).
+
+    Only words of both texts matter. Their pairs are counted as a matrix, word by later word, a
+    block of columns at a time so that memory stays bounded.
+    """
+    both = sorted(set(left) & set(right))
+    if not both:
+        return 0
+    rank = {word: position for position, word in enumerate(both)}
+    sides = [np.array([rank[w] for w in side if w in rank]) for side in (left, right)]
+    width = max(1, 2_000_000 // max(len(side) for side in sides))
+    shared = 0
+    for start in range(0, len(both), width):
+        block = np.arange(start, min(start + width, len(both)))
+        pairs = [_pairs_before(side, block, len(both)) for side in sides]
+        shared += int(np.minimum(*pairs).sum())
+    return shared
+
+
+def _pairs_before(side: Array, block: Array, size: int) -> Array:
+    """Count, for every word, how often each word of the block stands before it."""
+    is_block = (side[:, None] == block[None, :]).astype(np.int32)  # (T, B)
+    before = np.cumsum(is_block, axis=0, dtype=np.int32) - is_block
+    order = np.argsort(side, kind="stable")
+    starts = np.searchsorted(side[order], np.arange(size))
+    return np.add.reduceat(before[order], starts, axis=0)  # (size, B)

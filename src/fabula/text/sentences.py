@@ -1,0 +1,62 @@
+"""Sentences: parted by marks, blanks and capitals; abbreviations are an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any
+
+ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr vs etc vol fig approx dept est inc ltd co corp gen col sgt capt "
+    "lt rev hon e.g i.e a.m p.m u.s u.k jan feb apr jun jul aug sep sept oct nov dec".split()
+)
+
+
+def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list[str]:
+    """Part a text into sentences, blanks around them dropped.
+
+    A sentence ends at . ! ? … (and their like in other scripts) with the quotes and brackets that
+    close after it, when a blank and then something that can begin a sentence follow, or at a
+    blank line. Full stops after abbreviations and initials end nothing.
+    """
+    return [
+        sentence
+        for paragraph in _paragraph().split(text)
+        for sentence in _of_paragraph(paragraph.strip(), abbreviations)
+        if sentence
+    ]
+
+
+def _of_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
+    found, start = [], 0
+    for end in _ending().finditer(text):
+        if end[1] == "." and _abbreviated(text[start : end.start()], abbreviations):
+            continue
+        found.append(text[start : end.end()].strip())
+        start = end.end()
+    return [*found, text[start:].strip()]
+
+
+def _abbreviated(before: str, abbreviations: Collection[str]) -> bool:
+    """Whether a full stop follows an abbreviation or a single capital, as in J. Smith."""
+    last = before.rsplit(maxsplit=1)[-1].lstrip("\"'“‘(") if before.strip() else ""
+    return last.lower() in abbreviations or (len(last) == 1 and last.isupper() and last != "I")
+
+
+@lru_cache(maxsize=1)
+def _paragraph() -> Any:
+    import regex
+
+    return regex.compile(r"\n\s*\n|\u2029")
+
+
+@lru_cache(maxsize=1)
+def _ending() -> Any:
+    """Marks that end a sentence; those of scripts without blanks need none after them."""
+    import regex
+
+    closing = r"[\"'”’»)\]\p{Pf}\p{Pe}]*"
+    spaced = (
+        rf"([.!?…‽؟۔।॥።]+){closing}(?=\s+[\"'“‘«(\[\p{{Pi}}\p{{Ps}}—–-]*[\p{{Lu}}\p{{Lo}}\p{{N}}])"
+    )
+    return regex.compile(rf"{spaced}|[。！？｡]+{closing}")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fabula.cli.models import command
+from fabula.core.errors import UnknownName
+from fabula.models import AssetError, _asset, _places
+
+TEXT = b"once upon a time"
+
+
+@pytest.fixture(autouse=True)
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One declared asset, `toy`, whose wheel pip would give; gives its folder in the store."""
+    wheel = tmp_path / "toy.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("pkg/tale.txt", TEXT)
+    tree = _asset.tree_sha256({"tale.txt": hashlib.sha256(TEXT).hexdigest()})
+    declared = tmp_path / "declared"
+    declared.mkdir()
+    (declared / "toy.toml").write_text(
+        f'name = "toy"\ntitle = "A toy"\nlicence = "CC0-1.0"\nsource = "a test"\n'
+        f'used_for = "tests"\ntree_sha256 = "{tree}"\nsize = {len(TEXT)}\n'
+        '[[places]]\nkind = "wheel"\npackage = "toy"\nversion = "1"\n'
+        f'sha256 = "{hashlib.sha256(wheel.read_bytes()).hexdigest()}"\n'
+        'members = [{ from = "pkg/", to = "" }]\n'
+    )
+    for variable in ("FABULA_OFFLINE", "FABULA_ASSETS"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(_asset, "FOLDER", declared)
+    monkeypatch.setattr(_places, "fetch_wheel", lambda _, work: Path(shutil.copy(wheel, work)))
+    return tmp_path / "home" / "assets" / f"toy-{tree[:12]}"
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(word) for word in words], catch_exceptions=False)
+
+
+def test_pull_prints_the_folder_and_keeps_progress_apart(toy: Path) -> None:
+    done = run("pull", "toy")
+    assert done.stdout == f"{toy}\n"
+    assert done.stderr == "toy: getting 0.0 MB from package toy==1\n"
+    assert run("pull", "--all", "--quiet").stderr == ""
+
+
+def test_pull_wants_names_or_all_but_not_both() -> None:
+    assert run("pull").exit_code == run("pull", "toy", "--all").exit_code == 2
+
+
+def test_pull_checks_every_name_before_it_begins(toy: Path) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'toy'"):
+        run("pull", "toy", "toyy")
+    assert not toy.exists()
+
+
+def test_list_shows_the_state_in_every_format() -> None:
+    row = {"name": "toy", "licence": "CC0-1.0", "size": len(TEXT)}
+    expected = {**row, "state": "absent", "used_for": "tests"}
+    assert json.loads(run("list", "-f", "json").stdout) == [expected]
+    run("pull", "toy")
+    expected["state"] = "here"
+    assert json.loads(run("list", "-f", "jsonl").stdout) == expected
+    written = run("list", "-f", "csv").stdout
+    assert list(csv.DictReader(io.StringIO(written))) == [{**expected, "size": str(len(TEXT))}]
+    table = run("list").stdout.splitlines()
+    assert table[0].split() == ["name", "licence", "size", "state", "used", "for"]
+    assert table[1].split() == ["toy", "CC0-1.0", "0.0", "MB", "here", "tests"]
+
+
+def test_list_tells_the_users_own_folder_and_a_wrong_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tale = tmp_path / "mine" / "toy" / "tale.txt"
+    tale.parent.mkdir(parents=True)
+    tale.write_bytes(TEXT)
+    monkeypatch.setenv("FABULA_ASSETS", str(tmp_path / "mine"))
+    assert json.loads(run("list", "-f", "jsonl").stdout)["state"] == "yours"
+    tale.write_bytes(TEXT + b"!")
+    assert json.loads(run("list", "-f", "jsonl").stdout)["state"] == "damaged"
+
+
+def test_verify_prints_a_line_each_and_fails_on_damage(toy: Path) -> None:
+    assert run("verify").stdout == "toy\tabsent\n"
+    with pytest.raises(AssetError, match="not here: toy; run: fabula models pull toy"):
+        run("verify", "toy")
+    run("pull", "toy")
+    assert run("verify", "toy").stdout == "toy\tok\n"
+    (toy / "tale.txt").write_bytes(b"twice")
+    done = CliRunner().invoke(command, ["verify"])
+    assert done.stdout == "toy\tdamaged\tchanged: tale.txt\n"
+    assert str(done.exception) == (
+        "damaged: toy; run: fabula models rm toy && fabula models pull toy"
+    )
+
+
+def test_where_prints_the_store_or_the_folder(toy: Path) -> None:
+    assert run("where").stdout == f"{toy.parent}\n"
+    with pytest.raises(AssetError, match="is not here"):
+        run("where", "toy")
+    run("pull", "toy")
+    assert run("where", "toy").stdout == f"{toy}\n"
+
+
+def test_what_is_exported_can_be_imported_after_rm(toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "assets.tar"
+    run("pull", "toy")
+    assert run("export", file, "toy").stdout == f"{file}\n"
+    assert run("rm", "toy").stderr == "toy: removed\n"
+    assert not toy.exists()
+    done = run("import", file)
+    assert (done.stdout, done.stderr) == (f"{toy}\n", "toy: importing\n")
+    assert (toy / "tale.txt").read_bytes() == TEXT

@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -48,11 +49,12 @@ def _print_table(rows: Sequence[dict[str, Any]], title: str) -> None:
     from rich.table import Table
 
     table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
-    for name in rows[0] if rows else ():
-        table.add_column(name.replace("_", " "), overflow="fold")
+    for place, name in enumerate(rows[0] if rows else ()):
+        table.add_column(name.replace("_", " "), overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*(escape(_cell(value)) for value in row.values()))
-    Console().print(table)
+    width = get_terminal_size((120, 24)).columns
+    Console(width=max(80, width)).print(table)
 
 
 def _cell(value: Any) -> str:

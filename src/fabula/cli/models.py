@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._rows import format_option, print_rows
+
 if TYPE_CHECKING:
     from fabula.models import Asset
 
 NAMES = click.argument("names", nargs=-1, metavar="[NAMES]...")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 ALL = click.option("--all", "every", is_flag=True, help="Every asset.")
-FORMAT = click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "jsonl", "csv"]),
-    default="table",
-    show_default=True,
-    help="How to write the rows.",
-)
 
 
 @click.group("models")
@@ -31,16 +24,15 @@ def command() -> None:
 
 
 @command.command("list")
-@FORMAT
+@format_option
 def list_command(form: str) -> None:
     """List all assets: licence, size, whether they are here, what they are for."""
-    from fabula.models import asset, asset_names
+    from fabula.models import asset, asset_names, megabytes
 
     rows = [_row(asset(name)) for name in asset_names()]
     if form == "table":
-        _print_table(rows)
-    else:
-        click.echo(_spell(rows, form), nl=False)
+        rows = [row | {"size": megabytes(row["size"])} for row in rows]
+    print_rows(rows, form)
 
 
 @command.command("pull")
@@ -152,34 +144,3 @@ def _state(one: Asset) -> str:
     if folder is None:
         return "absent"
     return "here" if folder.parent == store() else "yours"
-
-
-def _spell(rows: list[dict[str, Any]], form: str) -> str:
-    import csv
-    import io
-    import json
-
-    if form == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    if form == "jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from fabula.models import megabytes
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("name", "licence", "size", "state", "used for"):
-        table.add_column(title, justify="right" if title == "size" else "left")
-    for row in rows:
-        cells = {**row, "size": megabytes(row["size"])}
-        table.add_row(*cells.values())
-    Console(soft_wrap=False, highlight=False, markup=False).print(table)

@@ -39,6 +39,20 @@ class Between:
         return f"from {self.low:g} to {self.high:g}"
 
 
+@dataclass(frozen=True)
+class Means:
+    """Words that say what a value means, for `Annotated`."""
+
+    words: str
+
+    def holds(self, value: object) -> bool:
+        """Whether the value may be had: all may."""
+        return True
+
+    def __str__(self) -> str:
+        return f"({self.words})"
+
+
 def setting_fields(cls: type) -> list[Field[Any]]:
     """Fields in the order of a spec: positional ones first, then keyword-only ones."""
     return sorted(fields(cls), key=lambda field: bool(field.kw_only))

@@ -21,7 +21,7 @@ def rouge_words(text: str, stem: bool, left_out: str) -> list[str]:
     found = bare_words(text)
     if left_out:
         found = [word for word in found if word not in stop_words(left_out)]
-    return [_NLTK[word] for word in found] if stem else found
+    return list(map(_NLTK.__getitem__, found)) if stem else found
 
 
 @lru_cache(maxsize=256)

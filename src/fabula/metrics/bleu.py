@@ -36,7 +36,7 @@ class Bleu(StoryMetric):
         compat="HANNA's column: the default settings give it already.",
         quirks=(
             (
-                "The k-th order without a match counts as 1 / (2^k · its n-grams), so no story is 0 "
+                "The k-th order without a match counts as 1 / (2^k · its n-grams): no story is 0 "
                 "for lack of a four-gram alone."
             ),
             "The mean over stories is not corpus BLEU.",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fabula.core.card import Card
 from fabula.core.metric import Found, PairMetric
 from fabula.core.score import Missing, Reading, Status
-from fabula.core.settings import Between
+from fabula.core.settings import Between, Means
 from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, skip_hits, weighted_hits
 from fabula.metrics._rouge_perl import perl_values
 from fabula.metrics._rouge_words import perl_lines, rouge_words
@@ -70,7 +70,7 @@ class Rouge(PairMetric):
 
     n: Literal[1, 2, 3, 4, "L", "W", "S*", "SU*"] = "L"
     stem: bool = True
-    stop_words: str = ""
+    stop_words: Annotated[str, Means("'english' or a file of words to leave out")] = ""
     weight: Annotated[float, Between(1.0, 2.0)] = 1.2
 
     def check(self) -> None:

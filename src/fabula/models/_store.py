@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.core.places import data_home
+from fabula.core.process import is_alive
 from fabula.models._asset import MANIFEST, Asset, AssetError, asset, file_hashes, tree_sha256
 from fabula.models._places import FULL, fetch, is_offline, own_candidate, own_folder
 
@@ -176,21 +176,8 @@ def _sweep(root: Path, name: str) -> None:
     """Remove what a killed process of this machine left behind of that asset."""
     for left in root.glob(f".{name}@*@*@*"):
         _, host, pid, _ = left.name.split("@")
-        if host == socket.gethostname() and pid.isdigit() and not _is_alive(int(pid)):
+        if host == socket.gethostname() and pid.isdigit() and not is_alive(int(pid)):
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    if sys.platform == "win32":
-        # Signal 0 would end the process there.
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _read_manifest(folder: Path, wanted: Asset) -> dict[str, str]:

@@ -61,16 +61,21 @@ def render(
     """Write the summary in one of `FORMATS`."""
     if form == "json":
         return json.dumps(record, indent=2, ensure_ascii=False)
+    signatures = {one["spec"]: one["signature"] for one in record["metrics"]}
+    rows = [row | {"signature": signatures[row["scorer"]]} for row in summary.rows()]
     if form == "jsonl":
-        return "\n".join(json.dumps(row, ensure_ascii=False) for row in summary.rows())
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     if form == "csv":
-        return _csv(summary)
+        return _csv(rows)
     lines = summary_lines(summary, directions)
-    return _latex(lines, summary.systems) if form == "latex" else _table(lines, summary)
+    if form == "latex":
+        return _latex(lines, summary.systems, list(signatures.values()))
+    shorts = [one["short_signature"] for one in record["metrics"]]
+    return _table(lines, summary, shorts)
 
 
-def _csv(summary: Summary) -> str:
-    rows = [row | {"why": json.dumps(row["why"])} for row in summary.rows()]
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    rows = [row | {"why": json.dumps(row["why"])} for row in rows]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -78,7 +83,7 @@ def _csv(summary: Summary) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def _table(lines: Sequence[Line], summary: Summary) -> str:
+def _table(lines: Sequence[Line], summary: Summary, signatures: Sequence[str]) -> str:
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -91,23 +96,29 @@ def _table(lines: Sequence[Line], summary: Summary) -> str:
         table.add_column(escape(system) or "all", justify="right")
     for line in lines:
         best = line.best()
-        cells = [_marked(cell, place == best) for place, cell in enumerate(line.cells)]
+        cells = [
+            f"[bold green]{number}[/]" if place == best else number
+            for place, number in enumerate(_numbers(line))
+        ]
         table.add_row(escape(line.label), ARROWS[line.direction], *cells)
     console = Console(file=io.StringIO(), width=_width(), force_terminal=_colour())
     console.print(table, end="")
+    for words in left_out_words(summary):
+        console.print(f"  * {words}", markup=False, highlight=False)
+    console.print("signatures:", *signatures, markup=False, highlight=False, style="dim")
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return text.rstrip("\n") + "".join(f"\n  {words}" for words in left_out_words(summary))
+    return text.rstrip("\n")
 
 
-def _marked(cell: Cell | None, best: bool) -> str:
-    return f"[bold green]{_number(cell)}[/]" if best else _number(cell)
-
-
-def _number(cell: Cell | None) -> str:
-    if cell is None or not cell.count:
-        return "–"
-    shown = f"{cell.mean:.2f}" if abs(cell.mean) >= 100 else f"{cell.mean:.4g}"
-    return shown + ("*" if cell.left_out else "")
+def _numbers(line: Line) -> list[str]:
+    """Means of a line with as many decimals as its largest one deserves."""
+    means = [abs(cell.mean) for cell in line.cells if cell and cell.count]
+    largest = max(means, default=0.0)
+    decimals = 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 1 else 4
+    return [
+        f"{cell.mean:.{decimals}f}{'*' * bool(cell.left_out)}" if cell and cell.count else "–"
+        for cell in line.cells
+    ]
 
 
 def _width() -> int:
@@ -135,7 +146,7 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(char, char) for char in text)
 
 
-def _latex(lines: Sequence[Line], systems: Sequence[str]) -> str:
+def _latex(lines: Sequence[Line], systems: Sequence[str], signatures: Sequence[str]) -> str:
     signs = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "descriptive": "--"}
     head = " & ".join(["Metric", "", *(latex_text(system or "all") for system in systems)])
     rows = [
@@ -147,8 +158,9 @@ def _latex(lines: Sequence[Line], systems: Sequence[str]) -> str:
     for line in lines:
         best = line.best()
         cells = [
-            rf"\textbf{{{_number(cell)}}}" if place == best else _number(cell)
-            for place, cell in enumerate(line.cells)
+            rf"\textbf{{{number}}}" if place == best else number
+            for place, number in enumerate(_numbers(line))
         ]
         rows.append(" & ".join([latex_text(line.label), signs[line.direction], *cells]) + r" \\")
-    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}"]).replace("–", "--")
+    notes = [f"% {signature}" for signature in signatures]
+    return "\n".join([*notes, *rows, r"\bottomrule", r"\end{tabular}"]).replace("–", "--")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, UserError
+from fabula.core.process import is_alive
 
 SCORES, PARQUET, RUN = "scores.jsonl", "scores.parquet", "run.json"
 
@@ -63,7 +64,8 @@ class RunFolder:
         """Take away what killed runs of this machine left."""
         head = f".partial-{platform.node()}-"
         for left in self.path.glob(f"{head}*"):
-            if not _alive(left.name.removeprefix(head)):
+            pid = left.name.removeprefix(head)
+            if not pid.isdigit() or not is_alive(int(pid)):
                 shutil.rmtree(left, ignore_errors=True)
 
     def publish(self, partial: Path, run: dict[str, Any]) -> None:
@@ -96,18 +98,6 @@ def has_parquet() -> bool:
 def _different(earlier: dict[str, Any], question: dict[str, Any]) -> list[str]:
     before = earlier.get("question") or {}
     return [f"other {key}" for key in question if before.get(key) != question[key]] or ["unknown"]
-
-
-def _alive(pid: str) -> bool:
-    if not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _checksum(path: Path) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 T = TypeVar("T", bound=Hashable)
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_MOST_BITS = 63
+_MOST_BITS = 62
 
 
 def ngrams(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
@@ -31,9 +31,9 @@ def shared_ngrams(left: Sequence[T], right: Sequence[T], n: int) -> int:
 def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
     """Number of character n-grams two texts share, for n = 1 … order.
 
-    One sort serves every n: sorted by their first `order` characters, grams of any smaller n lie
-    together as well. Characters are packed into one integer per position, with the text they are
-    from in the lowest bit; scripts with too many different characters for that are counted n by n.
+    The characters from each position on are packed into one integer. One sort of these serves
+    every n, for n-grams that are alike lie together. Scripts with too many different characters
+    to be packed are counted n by n.
     """
     if not left or not right:
         return [0] * order
@@ -44,9 +44,9 @@ def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
         return [shared_ngrams(left, right, n) for n in range(1, order + 1)]
     packed = [_pack(np.searchsorted(alphabet, part) + 1, order, bits) for part in codes]
     keys = np.sort(np.concatenate([packed[0] << 1, packed[1] << 1 | 1]))
-    from_right = np.concatenate([[0], np.cumsum(keys & 1)])
-    shifts = [bits * (order - n) for n in range(1, order + 1)]
-    return [_shared_prefixes(keys >> (1 + shift), from_right, bits) for shift in shifts]
+    ends = [sum(left[-k:] == right[-k:] for k in range(1, n)) for n in range(1, order + 1)]
+    found = _shared_runs(keys, order, bits)
+    return [run - end for run, end in zip(found, ends, strict=True)]
 
 
 def _utf32(text: str) -> bytes:
@@ -57,20 +57,28 @@ def _utf32(text: str) -> bytes:
 def _pack(ranks: Array, order: int, bits: int) -> Array:
     """Pack the characters from each position on into one integer; 0 is beyond the end."""
     padded = np.concatenate([ranks.astype(np.int64), np.zeros(order - 1, dtype=np.int64)])
-    packed = np.zeros(len(ranks), dtype=np.int64)
-    for offset in range(order):
+    packed = padded[: len(ranks)]
+    for offset in range(1, order):
         packed = packed << bits | padded[offset : offset + len(ranks)]
     return packed
 
 
-def _shared_prefixes(grams: Array, from_right: Array, bits: int) -> int:
-    """Count shared grams, from sorted ones and how many before each are from the right text."""
-    bounds = np.concatenate([[0], np.flatnonzero(grams[1:] != grams[:-1]) + 1, [len(grams)]])
-    right = np.diff(from_right[bounds])
-    left = np.diff(bounds) - right
-    # A gram that reaches beyond the end of its text ends in 0 and is none.
-    whole = (grams[bounds[:-1]] & ((1 << bits) - 1)) != 0
-    return int((np.minimum(left, right) * whole).sum())
+def _shared_runs(keys: Array, order: int, bits: int) -> list[int]:
+    """Count the starts of equal grams that texts share, from sorted keys with the text's bit last.
+
+    The few grams that reach beyond the end of their text are counted as well. A group of l grams
+    of the left and r of the right text shares min(l, r) = (l + r - |l - r|) / 2; groups of
+    length n are joined into those of length n - 1.
+    """
+    surplus = np.cumsum(1 - 2 * (keys & 1))
+    changes = np.append(keys[1:] ^ keys[:-1], 1 << _MOST_BITS - 1)
+    shared = []
+    for n in range(order, 0, -1):
+        last = np.flatnonzero(changes >= 2 << bits * (order - n))
+        changes, surplus = changes[last], surplus[last]
+        apart = abs(int(surplus[0])) + int(np.abs(surplus[1:] - surplus[:-1]).sum())
+        shared.append((len(keys) - apart) // 2)
+    return shared[::-1]
 
 
 def shared_skip_bigrams(left: Sequence[int], right: Sequence[int]) -> int:

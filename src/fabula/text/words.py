@@ -8,23 +8,34 @@ from functools import lru_cache
 from typing import Any
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_LATIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_BARE_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 # Western letters and typographic marks: 8 bits are enough to lower-case and part them at once.
 _WESTERN = "cp1252"
 
+# Where letters carry marks of their own or words are written without blanks, the standard
+# library's \w will not do. Wide ranges: they hold all such characters, and some others.
+_INTRICATE = re.compile(
+    "[\u0300-\u036f\u0374\u0483-\u0489\u0591-\u1fff\u20d0-\u20ff\u2126-\u212b\u2cef-\u2cf1\u2d7f"
+    "\u2de0-\u2dff\u2e80-\ufaff\ufb1d-\ufb4f\ufe20-\ufe2f\uff66-\uffdc\U000101fd\U000102e0\U00010376-\U0001037a"
+    "\U00010a01-\U0001eef1\U0001f200\U00020000-\U000e00ff]"
+)
+
 # Written without blanks between words: a character is a word. Thai, Lao, Khmer and Burmese runs
 # stay whole, for parting them takes a dictionary.
-_ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*"
-_RUN = r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}])[\p{L}\p{N}]\p{M}*)+"
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+_MARK = r"[[\p{Mn}\p{Mc}]--[\uFE00-\uFE0F\U000E0100-\U000E01EF]]"
+_ALONE = rf"{_UNSPACED}{_MARK}*+"
+_RUN = rf"[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{N}}{_MARK}]--{_UNSPACED}]*+"
 
 
 def words(text: str) -> list[str]:
     """Lower-case words without punctuation; an apostrophe inside a word belongs to it."""
-    lowered = text.lower()
-    if _western_bytes(lowered) is not None:
-        return _LATIN_WORD.findall(lowered)
-    return _find(f"{_ALONE}|{_RUN}(?:['’]{_RUN})*", lowered)
+    lowered = text.lower().replace("’", "'")
+    if lowered.isascii() or not _INTRICATE.search(lowered):
+        return _WORD.findall(lowered)
+    return _find(f"{_ALONE}|{_RUN}(?:'{_RUN})*+", lowered)
 
 
 def bare_words(text: str) -> list[str]:
@@ -32,7 +43,10 @@ def bare_words(text: str) -> list[str]:
     raw = _western_bytes(text)
     if raw is not None:
         return raw.translate(_western_table()).decode(_WESTERN).split()
-    return _find(f"{_ALONE}|{_RUN}", text.lower())
+    lowered = text.lower()
+    if not _INTRICATE.search(lowered):
+        return _BARE_WORD.findall(lowered)
+    return _find(f"{_ALONE}|{_RUN}", lowered)
 
 
 def ascii_words(text: str) -> list[str]:
@@ -68,4 +82,4 @@ def _compiled(pattern: str) -> Any:
     """Compile on first use: importing `regex` costs start-up time."""
     import regex
 
-    return regex.compile(pattern)
+    return regex.compile(pattern, regex.V1)

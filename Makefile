@@ -1,0 +1,51 @@
+# make demo   score the example stories and print a table
+# make test   all tests          make check  tests, format, lint, types
+# make bench  speed, as ratios   make verify every figure we claim to reproduce
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Public data to verify against, where there is any.
+DATA ?= ../shared
+
+.PHONY: demo test style types check bench verify docs clean
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.light: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.light
+
+demo: $(VENV)/.light
+	$(BIN)/fabula score examples -m strings -o runs/demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not assets"
+	$(BIN)/fabula models pull --all
+	$(BIN)/python -m pytest -m assets
+
+style: $(VENV)/.dev
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+check: style types test
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/strings.py
+
+verify: $(VENV)/.dev
+	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))
+
+docs: $(VENV)/.dev
+	$(BIN)/fabula metrics docs -o docs/metrics
+
+clean:
+	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,37 @@
+"""`fabula verify`: check every figure we claim to reproduce and write the page of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fabula.core.errors import UserError
+
+
+@click.command("verify")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    envvar="FABULA_DATA",
+    help="Folder that holds public data in data/ and printed values in reference/.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("VERIFIED.md"))
+def command(data: Path | None, output: Path) -> None:
+    """Check every figure we claim to reproduce and write VERIFIED.md.
+
+    What needs data that is not here is said not to be checked here. Exits with 2 when a figure
+    falls short.
+    """
+    from fabula.reports.verified import verified_page
+    from fabula.scoring.checks import run_checks
+
+    findings = []
+    for finding in run_checks(data):
+        findings.append(finding)
+        click.echo(f"{finding.outcome:17} {finding.claim}: {finding.found}", err=True)
+    output.write_text(verified_page(findings), encoding="utf-8")
+    click.echo(output)
+    short = [finding.claim for finding in findings if finding.outcome == "short"]
+    if short:
+        raise UserError(f"{len(short)} figures fall short: {', '.join(short)}", f"see {output}")

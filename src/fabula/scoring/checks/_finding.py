@@ -1,0 +1,45 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A figure we claim, and what came out here.
+
+    `wanted` and `found` are words for people; `outcome` is for machines.
+    """
+
+    part: str
+    claim: str
+    wanted: str
+    found: str
+    outcome: Literal["verified", "short", "not checked here"]
+
+
+def equality(
+    part: str, claim: str, values: Sequence[tuple[float, float]], *, tolerance: float, share: float
+) -> Finding:
+    """Count how many pairs of values (ours, published) are equal within a tolerance.
+
+    The tolerance is absolute below 1 and relative above.
+    """
+    equal = sum(abs(ours - theirs) <= tolerance * max(1, abs(theirs)) for ours, theirs in values)
+    largest = max((abs(ours - theirs) for ours, theirs in values), default=0.0)
+    good = bool(values) and equal >= share * len(values)
+    return Finding(
+        part,
+        claim,
+        f"≥ {share:.1%} equal within {tolerance:g}",
+        f"{equal:,} of {len(values):,} equal, largest difference {largest:.2g}",
+        "verified" if good else "short",
+    )
+
+
+def unchecked(part: str, claim: str, why: str) -> Finding:
+    """Say that a claim could not be checked here, and why."""
+    return Finding(part, claim, "–", why, "not checked here")

@@ -1,0 +1,34 @@
+"""What every test may use: the folder of shared material, and how hypothesis searches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPO = Path(__file__).resolve().parents[1]
+
+settings.register_profile(
+    "fabula", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("fabula")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder of the material that lies beside the repository and is no part of it."""
+    folder = REPO.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("the shared material is not beside the repository")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def summeval(shared: Path) -> dict[str, Any]:
+    """Values printed in SummEval's own tests."""
+    golden = json.loads((shared / "reference" / "golden.json").read_text(encoding="utf-8"))
+    values: dict[str, Any] = golden["summeval_tests"]
+    return values

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from fabula import __version__
+from fabula.core.errors import InputError, UserError
+from fabula.core.metric import Metric
+from fabula.core.story import Story
+from fabula.datasets._stories import StoryFile
+from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.run import RunOptions, RunResult, run
+
+Toy = Callable[..., Metric]
+
+
+@pytest.fixture
+def file(tmp_path: Path, stories: list[Story]) -> Path:
+    path = tmp_path / "stories.jsonl"
+    fields = [
+        {"id": s.id, "text": s.text, "references": s.references, "system": s.system} for s in stories
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in fields))
+    return path
+
+
+def go(file: Path, metrics: str | list[Metric] = "words,rouge", **options: Any) -> RunResult:
+    return run(StoryFile(file), choose_metrics(metrics), RunOptions(**options))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_record_says_what_was_run_on_what(file: Path, tmp_path: Path) -> None:
+    go(file, folder=tmp_path / "out")
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["question"]["input"] == sha256(file)
+    assert record["question"]["metrics"] == ["words", "rouge"]
+    assert record["question"]["columns"]["text"] == ["text"]
+    assert record["input"] == {"path": str(file), "format": "jsonl", "stories": 70}
+
+
+def test_the_record_holds_signatures_and_versions(file: Path, tmp_path: Path) -> None:
+    go(file, folder=tmp_path / "out")
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    metrics = {metric.spec: metric for metric in choose_metrics("words,rouge")}
+    assert [one["spec"] for one in record["metrics"]] == list(metrics)
+    for one in record["metrics"]:
+        assert one["signature"] == metrics[one["spec"]].signature()
+        assert one["short_signature"] == metrics[one["spec"]].signature(short=True)
+        assert one["direction"] == metrics[one["spec"]].card.direction
+    assert record["fabula"] == __version__
+    assert record["versions"]["python"] == platform.python_version()
+    assert record["versions"]["sacrebleu"] == importlib.metadata.version("sacrebleu")
+
+
+def test_the_record_holds_the_checksums_of_the_files(file: Path, tmp_path: Path) -> None:
+    result = go(file, folder=tmp_path / "out")
+    names = ["scores.jsonl", "scores.parquet"]
+    assert sorted(contents(tmp_path / "out")) == ["run.json", *names]
+    assert result.record["files"] == {name: sha256(tmp_path / "out" / name) for name in names}
+
+
+def test_parquet_equals_jsonl(file: Path, tmp_path: Path) -> None:
+    go(file, "strings", folder=tmp_path / "out")
+    lines = (tmp_path / "out" / "scores.jsonl").read_text().splitlines()
+    table = pq.read_table(tmp_path / "out" / "scores.parquet").to_pylist()
+    assert [json.loads(line) for line in lines] == table
+
+
+def test_one_job_two_jobs_and_the_cache_give_the_same_bytes(file: Path, tmp_path: Path) -> None:
+    for name, options in {
+        "one": {"cache": False},
+        "two": {"cache": False, "jobs": 2},
+        "kept": {"jobs": 2},
+        "found": {},
+    }.items():
+        go(file, "strings", folder=tmp_path / name, **options)
+    one = (tmp_path / "one" / "scores.jsonl").read_bytes()
+    for name in ("two", "kept", "found"):
+        assert (tmp_path / name / "scores.jsonl").read_bytes() == one
+
+
+def test_the_same_run_again_gives_the_same_scores(file: Path, tmp_path: Path) -> None:
+    go(file, folder=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    go(file, folder=tmp_path / "out")
+    after = contents(tmp_path / "out")
+    assert {**after, "run.json": b""} == {**before, "run.json": b""}
+
+
+def test_another_run_in_the_folder_is_refused_unless_it_may_be_lost(
+    file: Path, tmp_path: Path
+) -> None:
+    go(file, folder=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    with pytest.raises(UserError, match="other metrics"):
+        go(file, "bleu", folder=tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    go(file, "bleu", folder=tmp_path / "out", overwrite=True)
+    assert b"bleu" in (tmp_path / "out" / "scores.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_in_the_middle_leaves_nothing(
+    file: Path, tmp_path: Path, toy: Toy, jobs: int
+) -> None:
+    file.write_text(file.read_text() + '{"id": "culprit", "text": "a bug"}\n')
+    with pytest.raises(ZeroDivisionError):
+        go(file, [toy("buggy")], folder=tmp_path / "out", jobs=jobs)
+    assert contents(tmp_path / "out") == {}
+
+
+def test_a_failure_in_the_middle_leaves_an_earlier_run_alone(
+    file: Path, tmp_path: Path, toy: Toy
+) -> None:
+    go(file, folder=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    file.write_text(file.read_text() + '{"id": "culprit", "text": "a bug"}\n')
+    with pytest.raises(ZeroDivisionError):
+        go(file, [toy("buggy")], folder=tmp_path / "out", overwrite=True)
+    assert contents(tmp_path / "out") == before
+
+
+def test_nothing_is_written_before_the_last_row_was_found_sound(file: Path, tmp_path: Path) -> None:
+    file.write_text(file.read_text() + '{"id": "last", "text": null}\n')
+    with pytest.raises(InputError, match="line 71"):
+        go(file, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_cache_leaves_no_folder_behind(file: Path, tmp_path: Path, home: Path) -> None:
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "scores-v1.sqlite").write_bytes(b"no database " * 100)
+    with pytest.raises(UserError, match="fabula cache clear"):
+        go(file, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_are_given_as_they_are_written(file: Path, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    go(file, folder=tmp_path / "out", each_row=rows.append)
+    lines = (tmp_path / "out" / "scores.jsonl").read_text().splitlines()
+    assert [row["story"] for row in rows] == [json.loads(line)["story"] for line in lines]
+
+
+def test_an_error_of_who_is_given_the_rows_is_not_the_folders_fault(
+    file: Path, tmp_path: Path
+) -> None:
+    def refuse(row: dict[str, Any]) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        go(file, folder=tmp_path / "out", each_row=refuse)
+
+
+def test_without_a_folder_nothing_is_written_but_the_summary_is_there(
+    file: Path, tmp_path: Path
+) -> None:
+    result = go(file, cache=False)
+    assert result.folder is None and "files" not in result.record
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["stories.jsonl"]
+    words = [row for row in result.record["summary"] if row["scorer"] == "words"]
+    assert sum(row["scored"] for row in words) == 69
+    assert sum(row["left_out"] for row in words) == 1
+    assert {"empty_text": 1} in [row["why"] for row in words]

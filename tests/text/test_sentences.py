@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabula.text.sentences import sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n ", []),
+        ("No end", ["No end"]),
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Wait... what? Yes.", ["Wait... what?", "Yes."]),
+        ("Oh… Really?! Yes.", ["Oh…", "Really?!", "Yes."]),
+        ("It cost 3.50 euros. Cheap.", ["It cost 3.50 euros.", "Cheap."]),
+        ("Mr. Smith met Dr. Who. They left.", ["Mr. Smith met Dr. Who.", "They left."]),
+        ("J. R. Smith slept. So did I. He woke.", ["J. R. Smith slept.", "So did I.", "He woke."]),
+        ("Fruit, e.g. Apples. Good.", ["Fruit, e.g. Apples.", "Good."]),
+        ('"Go!" She left.', ['"Go!"', "She left."]),
+        ("“Go!” “No.” He stayed.", ["“Go!”", "“No.”", "He stayed."]),
+        ("(It rained.) She left.", ["(It rained.)", "She left."]),
+        ("see fig. two. then more", ["see fig. two. then more"]),
+        ("A title\n\nA text. More", ["A title", "A text.", "More"]),
+        ("One line\nof two.\nNext.", ["One line\nof two.", "Next."]),
+        ("In 1999. 2000 came.", ["In 1999.", "2000 came."]),
+        ("今日は雨。明日は晴れ！「はい。」次", ["今日は雨。", "明日は晴れ！", "「はい。」", "次"]),
+        ("مرحبا؟ نعم.", ["مرحبا؟", "نعم."]),
+        ("Это дом. Вот сад.", ["Это дом.", "Вот сад."]),
+        ("नमस्ते। फिर मिलेंगे।", ["नमस्ते।", "फिर मिलेंगे।"]),
+    ],
+)
+def test_sentences_end_where_a_reader_would_end_them(text, expected):
+    assert sentences(text) == expected
+
+
+def test_the_abbreviations_are_the_callers():
+    assert sentences("Mr. Smith.", abbreviations=()) == ["Mr.", "Smith."]
+    assert sentences("No. Seven lives.", abbreviations={"no"}) == ["No. Seven lives."]
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_no_character_but_blanks_is_lost_or_moved(text):
+    def solid(part: str) -> str:
+        return "".join(part.split())
+
+    assert solid("".join(sentences(text))) == solid(text.replace("\u2029", " "))
+
+
+@given(st.text(st.sampled_from(". !?\n\"'AaIi。…(").filter(bool)))
+def test_sentences_are_neither_empty_nor_padded(text):
+    assert all(part and part == part.strip() for part in sentences(text))
+
+
+def test_a_long_text_is_parted_in_time_that_grows_with_its_length():
+    assert len(sentences("A b c. " * 20_000)) == 20_000
+    assert len(sentences("." * 100_000)) == 1
+    assert len(sentences(" " * 100_000 + "x")) == 1
+    assert len(sentences("x" + ".  \n" * 30_000)) == 1

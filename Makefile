@@ -22,7 +22,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.light
 
 demo: $(VENV)/.light
-	$(BIN)/fabula score examples -m strings -o runs/demo
+	$(BIN)/fabula score examples -m strings -o runs/demo --overwrite
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not assets"

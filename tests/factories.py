@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+import signal
 import string
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from fabula.core.metric import Metric
 from fabula.core.score import Score
@@ -67,3 +70,19 @@ def many_kinds_text(length: int, seed: int = 0) -> str:
 def same(left: float, right: float) -> bool:
     """Whether two values are equal, or both missing."""
     return left == right or (math.isnan(left) and math.isnan(right))
+
+
+@contextmanager
+def within(limit_s: float) -> Iterator[None]:
+    """Fail what takes more seconds of processor time, breaking it off so that nothing hangs."""
+
+    def stop(number: int, frame: object) -> None:
+        raise AssertionError(f"took more than {limit_s} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

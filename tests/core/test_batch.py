@@ -4,12 +4,12 @@ import pickle
 from dataclasses import dataclass, field
 
 import pytest
-from factories import make_story
 
 from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
 from fabula.core.score import Reading, Status
 from fabula.scoring.evaluate import evaluate
+from factories import make_story
 
 
 @dataclass

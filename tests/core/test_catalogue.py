@@ -133,9 +133,7 @@ def test_a_broken_plugin_does_not_keep_the_others_from_working(room, monkeypatch
 @pytest.fixture
 def metrics(room):
     (room / "toy.py").write_text(METRIC)
-    return MetricCatalogue(
-        "metric", ("toyroom",), lambda module: only_subclass(module, Metric)
-    )
+    return MetricCatalogue("metric", ("toyroom",), lambda module: only_subclass(module, Metric))
 
 
 def test_a_metric_is_named_after_its_file(metrics):

@@ -127,7 +127,7 @@ def test_a_spec_is_read_into_name_and_settings():
 
 @pytest.mark.parametrize("text", ["rouge(n=1, n=2)", "rouge(stem=True, n=1, stem=True)"])
 def test_a_setting_given_twice_is_refused(text):
-    with pytest.raises(UserError, match="twice|repeated|cannot read"):
+    with pytest.raises(UserError, match=r"twice|repeated|cannot read"):
         METRICS.build(text)
 
 

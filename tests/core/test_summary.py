@@ -4,13 +4,13 @@ import math
 import statistics
 
 import pytest
-from factories import make_score, make_story
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.score import Status
 from fabula.core.summary import Cell, Summary
 from fabula.core.table import ScoreTable
+from factories import make_score, make_story
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
 

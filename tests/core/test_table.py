@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from factories import make_score, make_story
 
 from fabula.core.errors import InputError
 from fabula.core.score import Status
 from fabula.core.table import COLUMNS, ScoreTable
+from factories import make_score, make_story
 
 STORIES = [
     make_story("one", id="a1", item="1", system="A"),

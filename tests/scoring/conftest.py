@@ -44,8 +44,8 @@ def toy_environment(tmp_path: Path) -> dict[str, str]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
     entries = "".join(f"{name} = toys.{name}\n" for name in TOYS)
     (info / "entry_points.txt").write_text(f"[fabula.metrics]\n{entries}")
-    path = os.pathsep.join([str(HERE), str(info.parent)])
-    return os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = [str(HERE), str(info.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.fixture

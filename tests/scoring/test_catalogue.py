@@ -41,5 +41,5 @@ def test_no_metric_is_an_error() -> None:
 def test_an_unknown_name_suggests_a_metric_or_a_set() -> None:
     with pytest.raises(UnknownName, match="did you mean 'baselines'"):
         choose_metrics("baseline")
-    with pytest.raises(UnknownName, match="known: .*bleu.*strings"):
+    with pytest.raises(UnknownName, match=r"known: .*bleu.*strings"):
         choose_metrics("zzzzzz")

@@ -74,9 +74,7 @@ def test_a_batch_metric_is_the_same_from_the_cache(
         assert scored(stories, [toy("spread")], cache=cache, jobs=jobs) == direct
 
 
-def test_what_is_known_is_not_asked_again(
-    stories: list[Story], toy: Toy, tmp_path: Path
-) -> None:
+def test_what_is_known_is_not_asked_again(stories: list[Story], toy: Toy, tmp_path: Path) -> None:
     metric, cache = toy("counted"), tmp_path / "kept.sqlite"
     first = scored(stories, [metric], cache=cache)
     assert len(metric.asked) == 69

@@ -95,7 +95,7 @@ def test_an_empty_folder_refuses_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["not JSON", "", "[]", "null", '"text"', "\x80"])
 def test_a_record_that_cannot_be_read_is_a_line(tmp_path: Path, text: str) -> None:
     (tmp_path / RUN).write_bytes(text.encode("latin-1"))
-    with pytest.raises(UserError, match="run.json"):
+    with pytest.raises(UserError, match=r"run\.json"):
         RunFolder(tmp_path).refuse_another(QUESTION)
 
 

@@ -26,7 +26,8 @@ Toy = Callable[..., Metric]
 def file(tmp_path: Path, stories: list[Story]) -> Path:
     path = tmp_path / "stories.jsonl"
     fields = [
-        {"id": s.id, "text": s.text, "references": s.references, "system": s.system} for s in stories
+        {"id": s.id, "text": s.text, "references": s.references, "system": s.system}
+        for s in stories
     ]
     path.write_text("".join(json.dumps(one) + "\n" for one in fields))
     return path

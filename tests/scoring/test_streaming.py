@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory in KiB"),
+    pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
 
 METRICS = "words,type_token_ratio,word_length,spread"

@@ -27,9 +27,7 @@ def test_the_count_and_digest_do_not_depend_on_order(stories: list[Story]) -> No
     assert one.digest.hex() == other.digest.hex()
 
 
-def test_only_batch_metrics_have_batches(
-    stories: list[Story], toy: Callable[..., Metric]
-) -> None:
+def test_only_batch_metrics_have_batches(stories: list[Story], toy: Callable[..., Metric]) -> None:
     metrics = [toy("counted"), toy("spread")]
     found = survey(stories, metrics)
     assert list(found.batches) == ["spread"]

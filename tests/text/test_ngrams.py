@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from itertools import combinations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text import ngrams as module
 from fabula.text.ngrams import ngrams, shared_char_ngrams, shared_ngrams, shared_skip_bigrams
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -37,7 +36,9 @@ def test_ngrams_come_in_order():
 
 
 def test_ngrams_longer_than_the_text_cost_nothing():
-    assert ngrams(["a", "b"], 10**7) == []
+    start = time.perf_counter()
+    assert ngrams(["a", "b"], 2_000_000) == []
+    assert time.perf_counter() - start < 0.5
 
 
 @given(numbers, numbers, st.integers(1, 4))
@@ -76,17 +77,7 @@ def test_shared_word_pairs_are_the_common_part_of_both_counts(left, right):
     assert shared_skip_bigrams(left, right) == count_pairs(left, right)
 
 
-def test_word_pairs_of_many_blocks_add_up(monkeypatch):
-    rng = random.Random(1)
-    left, right = ([rng.randrange(80) for _ in range(150)] for _ in range(2))
-    expected = count_pairs(left, right)
-    numpy_zeros = np.zeros  # the real one: only the width of a block is changed below
-    assert numpy_zeros(1).sum() == 0
-    monkeypatch.setattr(module, "max", lambda *args: min(7, max(*args)), raising=False)
-    assert shared_skip_bigrams(left, right) == expected
-
-
 def test_word_pairs_of_long_texts_are_counted_in_blocks():
     rng = random.Random(2)
-    left, right = ([rng.randrange(900) for _ in range(2_500)] for _ in range(2))
+    left, right = ([rng.randrange(1_500) for _ in range(2_001)] for _ in range(2))
     assert shared_skip_bigrams(left, right) == count_pairs(left, right)

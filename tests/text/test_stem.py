@@ -29,7 +29,7 @@ SUFFIXES = (
 ).split()
 VOCABULARY = sorted(
     {root + suffix for root, suffix in product(ROOTS, ["", *SUFFIXES])}
-    | {root + first + second for root, first, second in product(ROOTS[:12], SUFFIXES, SUFFIXES)}
+    | {root + first + second for root, first, second in product(ROOTS[:6], SUFFIXES, SUFFIXES)}
 )
 endings = st.lists(st.sampled_from(SUFFIXES), max_size=3).map("".join)
 likely = st.builds(str.__add__, st.text("aeiouytlsbczrn", max_size=5), endings)
@@ -75,7 +75,9 @@ def test_the_examples_of_porters_paper(dialect, word, expected):
 
 
 def test_the_dialects_differ_where_nltk_extends_porter():
-    pairs = {word: (stem(word, "martin"), stem(word, "nltk")) for word in ("dying", "ties", "enjoy")}
+    pairs = {
+        word: (stem(word, "martin"), stem(word, "nltk")) for word in ("dying", "ties", "enjoy")
+    }
     assert pairs == {"dying": ("dy", "die"), "ties": ("ti", "tie"), "enjoy": ("enjoi", "enjoy")}
 
 

@@ -128,7 +128,5 @@ def test_both_kernels_agree_on_long_sequences_exactly(kinds):
     total, moves = fill(left, right, gains)
     other_total, move = fill_by_diagonals(left, right, gains)
     assert total == other_total
-    marks = [
-        subsequence._marks(one, 700, 900) for one in (lambda i, j: moves[i - 1, j - 1], move)
-    ]
+    marks = [subsequence._marks(one, 700, 900) for one in (lambda i, j: moves[i - 1, j - 1], move)]
     np.testing.assert_array_equal(*marks)

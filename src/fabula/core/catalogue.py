@@ -89,6 +89,15 @@ class Catalogue(Generic[T]):
 class MetricCatalogue(Catalogue[type["Metric"]]):
     """The catalogue of metrics, which can also be built from their specs."""
 
+    def _load(self, name: str) -> type[Metric]:
+        found = super()._load(name)
+        if found.name != name:
+            raise UserError(
+                f"metric {name!r} calls itself {found.name!r}, so its specs would not build it",
+                f"name its file and its entry point {found.name!r} alike",
+            )
+        return found
+
     def build(self, text: str) -> Metric:
         """Make the metric that a spec spells."""
         name, args, named = parse_spec(text)

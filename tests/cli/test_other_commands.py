@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fabula.cli import cli
+from fabula.core.score import Reading
+from fabula.scoring import checks
+from fabula.scoring.cache import ScoreCache, default_path
+from fabula.scoring.checks._finding import Finding
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def run(*args: str) -> str:
+    result = CliRunner().invoke(cli, args, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_cache_is_told_of_and_forgotten() -> None:
+    assert "empty" in run("cache", "info")
+    with ScoreCache() as cache:
+        cache.put({b"a": Reading((1.0,)), b"b": Reading((2.0,))})
+    assert f"{default_path()}: 2 readings" in run("cache", "info")
+    assert "2 readings forgotten" in run("cache", "clear")
+    assert "0 readings" in run("cache", "info")
+
+
+def test_the_doctor_names_what_is_missing_and_how_to_get_it() -> None:
+    output = run("doctor")
+    assert "asset wordnet      not here" in output
+    assert "fabula models pull" in output
+    assert "metrics and variants can run" in output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(shell: str) -> None:
+    assert "_FABULA_COMPLETE" in run("completion", shell)
+
+
+def test_verify_says_what_it_cannot_check_without_data(tmp_path: Path) -> None:
+    page = tmp_path / "VERIFIED.md"
+    run("verify", "-o", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert "chrf equals sacrebleu" in text
+    assert "| ROUGE-L Recall | – | needs hanna/" in text
+    assert "short" not in text
+
+
+def test_verify_fails_when_a_figure_falls_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = Finding("part", "a claim", "≥ 99 %", "3 of 4", "short")
+    monkeypatch.setattr(checks, "run_checks", lambda data: iter([short]))
+    page = tmp_path / "VERIFIED.md"
+    result = CliRunner().invoke(cli, ["verify", "-o", str(page)])
+    assert "1 figures fall short: a claim" in str(result.exception)
+    assert "✗ short" in page.read_text(encoding="utf-8")

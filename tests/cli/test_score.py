@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+STORIES = [
+    {"id": "1", "text": "One two three.", "reference": "One two.", "system": "a & b"},
+    {"id": "2", "text": "One, two, three, four.", "reference": "One.", "system": "c_d"},
+    {"id": "3", "text": "", "reference": "One.", "system": "c_d"},
+]
+JSONL = "".join(json.dumps(one) + "\n" for one in STORIES).encode()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "stories.jsonl"
+    path.write_bytes(JSONL)
+    return path
+
+
+@pytest.fixture
+def said(fabula: Run, file: Path) -> Callable[..., str]:
+    """What the command prints of the stories, quietly; fails where it fails."""
+
+    def say(*words: str) -> str:
+        done = fabula("score", file, "-m", "words,rouge", "--quiet", *words)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout.decode()
+
+    return say
+
+
+def means(rows: list[dict[str, object]]) -> dict[str, float]:
+    return {str(row["system"]): float(row["mean"]) for row in rows if row["scorer"] == "words"}
+
+
+def test_the_table_names_metrics_systems_and_what_is_left_out(said: Callable[..., str]) -> None:
+    text = said()
+    assert "a & b" in text and "c_d" in text and "words" in text
+    assert "3.0" in text and "4.0" in text
+    assert "1 left out, empty_text" in text
+
+
+def test_json_is_the_record_of_the_run(said: Callable[..., str]) -> None:
+    record = json.loads(said("-f", "json"))
+    assert record["input"]["stories"] == 3
+    assert [one["spec"] for one in record["metrics"]] == ["words", "rouge"]
+    assert means(record["summary"]) == {"a & b": 3.0, "c_d": 4.0}
+
+
+def test_jsonl_and_csv_are_the_rows_of_the_summary(said: Callable[..., str]) -> None:
+    lines = [json.loads(line) for line in said("-f", "jsonl").splitlines()]
+    cells = list(csv.DictReader(io.StringIO(said("-f", "csv"))))
+    assert means(lines) == means(cells) == {"a & b": 3.0, "c_d": 4.0}
+    assert [row["scorer"] for row in lines] == [row["scorer"] for row in cells]
+    assert json.loads(cells[1]["why"]) == lines[1]["why"] == {"empty_text": 1}
+
+
+def test_latex_is_a_whole_table_with_its_signs_written_out(said: Callable[..., str]) -> None:
+    text = said("-f", "latex")
+    lines = [line for line in text.splitlines() if not line.startswith("%")]
+    assert lines[0] == r"\begin{tabular}{llrr}" and lines[-1] == r"\end{tabular}"
+    assert r"a \& b & c\_d \\" in text
+    body = [line for line in lines if line.endswith(r"\\")]
+    assert all(line.replace(r"\&", "").count("&") == 3 for line in body)
+
+
+def test_scores_are_printed_one_a_line_instead_of_the_summary(
+    fabula: Run, said: Callable[..., str], file: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in said("--scores").splitlines()]
+    assert [row["story"] for row in rows if row["scorer"] == "words"] == ["1", "2", "3"]
+    assert rows[-1]["value"] is None and rows[-1]["status"] == "empty_text"
+    done = fabula("score", file, "-m", "words,rouge", "--scores", "-o", "out")
+    assert done.stdout == (tmp_path / "out" / "scores.jsonl").read_bytes()
+
+
+def test_quiet_says_nothing_and_the_usual_way_says_columns_time_and_place(
+    fabula: Run, file: Path
+) -> None:
+    assert fabula("score", file, "-m", "words", "-q", "-o", "quiet").stderr == b""
+    words = fabula("score", file, "-m", "words", "-o", "out").stderr.decode()
+    assert "id=id, text=text, references=reference, system=system" in words
+    assert "3 stories in" in words and "out" in words
+
+
+def test_stdin_is_read(fabula: Run, said: Callable[..., str]) -> None:
+    done = fabula("score", "-", "-m", "words,rouge", "--scores", "-q", stdin=JSONL)
+    assert done.stdout.decode() == said("--scores")
+    table = b"id,text\n1,one two\n"
+    done = fabula("score", "-", "-m", "words", "--scores", "--input-format", "csv", stdin=table)
+    assert json.loads(done.stdout)["value"] == 2.0
+
+
+def test_nothing_on_stdin_is_one_line(fabula: Run) -> None:
+    done = fabula("score", "-", "-m", "words", "-o", "out")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith(b"fabula: ")
+
+
+def test_a_run_folder_is_written_and_may_be_asked_again(
+    fabula: Run, file: Path, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        assert fabula("score", file, "-m", "words", "-o", "out").returncode == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["run.json", "scores.jsonl", "scores.parquet"]
+    other = fabula("score", file, "-m", "bleu", "-o", "out")
+    assert other.returncode == 2 and b"--overwrite" in other.stderr
+    assert fabula("score", file, "-m", "bleu", "-o", "out", "--overwrite").returncode == 0
+
+
+def test_columns_are_named_with_column(fabula: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n,tale,r1,r2,prompt\n7,one two,one two,,p\n")
+    done = fabula(
+        "score", "a.csv", "-m", "words,bleu", "-c", "text=tale", "-c", "id=n",
+        "--column", "references=r1,r2", "--column", "prompt=", "--scores",
+    )  # fmt: skip
+    assert done.stderr.decode().startswith("a.csv: id=n, text=tale, references=r1+r2\n")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["story"], row["status"]) for row in rows] == [("7", "ok"), ("7", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["-m", "ruoge"], "did you mean 'rouge'?"),
+        (["-m", "rouge(m=2)"], "rouge has no setting 'm'"),
+        (["-m", "rouge(n=0)"], "rouge: n=0 will not do"),
+        (["-m", "rouge(n="], "cannot read the spec"),
+        (["-m", ","], "no metric is chosen"),
+        (["-c", "txt=tale"], "did you mean 'text'?"),
+        (["-c", "text"], "--column text=NAME"),
+        (["-c", "text=nothing"], "no column 'nothing'"),
+        (["--encoding", "no-such"], "no encoding is called 'no-such'"),
+    ],
+)
+def test_a_word_that_will_not_do_is_one_line_with_a_remedy(
+    fabula: Run, file: Path, tmp_path: Path, words: list[str], hint: str
+) -> None:
+    done = fabula("score", file, "-o", "out", *words)
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("fabula: ") and hint in line
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_data_set_is_scored_by_its_name(fabula: Run, tmp_path: Path) -> None:
+    done = fabula("score", "examples", "-m", "words", "-f", "json", "-j", "2", "--no-cache")
+    assert json.loads(done.stdout)["input"]["stories"] == 56
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_cache_may_be_named(fabula: Run, file: Path, tmp_path: Path) -> None:
+    assert fabula("score", file, "-m", "words", "--cache", "mine.sqlite").returncode == 0
+    assert (tmp_path / "mine.sqlite").exists() and not (tmp_path / "home").exists()

@@ -72,7 +72,7 @@ def test_list_shows_the_state_in_every_format() -> None:
     assert json.loads(run("list", "-f", "jsonl").stdout) == expected
     written = run("list", "-f", "csv").stdout
     assert list(csv.DictReader(io.StringIO(written))) == [{**expected, "size": str(len(TEXT))}]
-    table = run("list").stdout.splitlines()
+    table = [line for line in run("list").stdout.splitlines() if line.strip(" ─")]
     assert table[0].split() == ["name", "licence", "size", "state", "used", "for"]
     assert table[1].split() == ["toy", "CC0-1.0", "0.0", "MB", "here", "tests"]
 

@@ -36,6 +36,12 @@ def specs_of(name: str) -> list[str]:
 
 
 SPECS = [spec for name in NAMES for spec in specs_of(name)]
+COMPARING = [
+    spec
+    for name in NAMES
+    for spec in specs_of(name)
+    if "reference" in METRICS.get(name).card.needs and METRICS.get(name).card.direction == "higher"
+]
 SHORT = {
     "empty": "",
     "blanks": " \t\r\n\u3000\u2029 ",
@@ -284,11 +290,9 @@ def test_every_setting_has_a_default_that_can_be_spelled(name):
         assert METRICS.build(spelled).spec == name
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", COMPARING)
 def test_references_that_are_equal_to_the_text_are_as_good_as_it_gets(spec):
     metric = metric_of(spec)
-    if "reference" not in metric.card.needs or metric.card.direction != "higher":
-        pytest.skip("does not compare")
     text = usual_text(600, seed=8)
     same_text = metric.score([make_story(text, text)])
     other_text = metric.score([make_story(text, OTHER)])

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from fabula.core.errors import InputError
 from fabula.datasets import _lines
-from fabula.datasets._lines import lines
+from fabula.datasets._lines import TextFile
 
 Write = Callable[[str, "str | bytes"], Path]
+
+
+def lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    return TextFile(path, str(path), encoding).lines()
 
 
 def test_lines_come_with_their_numbers_and_ends(write: Write) -> None:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fabula.core.errors import InputError
+from fabula.datasets._lines import TextFile
 from fabula.datasets._rows import FORMATS, format_of, rows
 
 Write = Callable[[str, "str | bytes"], Path]
@@ -43,11 +44,14 @@ ZIPPED = {
 
 
 def got(path: Path, kind: str = "") -> list[dict[str, Any]]:
-    return [dict(row) for _, row in rows(path, kind or format_of(path), "utf-8")]
+    return [dict(row) for _, row in rows(TextFile(path, str(path)), kind or format_of(path))]
 
 
 def places(path: Path) -> list[str]:
-    return [where.removeprefix(f"{path}, ") for where, _ in rows(path, format_of(path), "utf-8")]
+    return [
+        where.removeprefix(f"{path}, ")
+        for where, _ in rows(TextFile(path, str(path)), format_of(path))
+    ]
 
 
 @pytest.mark.parametrize("name", [*FILES, *ZIPPED])
@@ -71,7 +75,7 @@ def test_windows_line_ends_do_not_matter(write: Write, name: str) -> None:
 def test_rows_say_where_they_stand(write: Write) -> None:
     assert places(write("a.jsonl", '{"text": "1"}\n\n{"text": "2"}\n')) == ["line 1", "line 3"]
     assert places(write("a.json", '[{"text": "1"}, {"text": "2"}]')) == ["story 1", "story 2"]
-    assert places(write("a.csv", 'text\n"1\n1"\n2\n')) == ["line 3", "line 4"]
+    assert places(write("a.csv", 'text\n"1\n1"\n2\n')) == ["line 2", "line 4"]
     assert places(write("a.parquet", parquet(PLAIN))) == ["row 1", "row 2"]
 
 
@@ -121,10 +125,14 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "broken JSON": ("a.jsonl", SEVENTH, r"a\.jsonl, line 7: not valid JSON"),
     "number": ("a.jsonl", '{"text": "x"}\n5\n', "line 2: not a JSON object"),
     "list": ("a.jsonl", '["x"]\n', "line 1: not a JSON object"),
-    "deep": ("a.jsonl", "[" * 200_000 + "\n", "line 1: JSON nested too deeply"),
+    "deep": ("a.jsonl", "[" * 200_000 + "\n", "line 1: not valid JSON .nested too deeply"),
     "long number": ("a.jsonl", '{"id": ' + "1" * 5000 + "}\n", "line 1: not valid JSON"),
-    "broken list": ("a.json", '[\n{"text": "x"},\n{"text" 1}]', r"a\.json: .* line 3\)"),
-    "outline": ("outline.json", '[\n{"text": "x"},\n{"text" 1}]', r"outline\.json: .* line 3\)"),
+    "broken list": ("a.json", '[\n{"text": "x"},\n{"text" 1}]', r"a\.json: .* line 3, column 9\)"),
+    "outline": (
+        "outline.json",
+        '[\n{"text": "x"},\n{"text" 1}]',
+        r"outline\.json: .* line 3, column 9\)",
+    ),
     "JSON text": ("a.json", '"text"', "not a list of stories"),
     "JSON object": ("a.json", '{"text": "x"}', "not a list of stories"),
     "member": ("a.json", '[{"text": "x"}, 5]', "story 2: not a JSON object"),

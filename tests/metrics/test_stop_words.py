@@ -10,6 +10,10 @@ from fabula.metrics.rouge import Rouge
 from factories import values_of
 
 
+def digest_of(path):
+    return stop_words_digest(stop_words(str(path)))
+
+
 @pytest.fixture
 def listed(tmp_path):
     path = tmp_path / "words.txt"
@@ -75,7 +79,7 @@ def test_the_signature_changes_with_the_words_of_the_file(tmp_path):
 def test_the_signature_does_not_change_with_order_blanks_or_comments(tmp_path):
     for name, words in (("1", "a\nthe\n"), ("2", "# list\nTHE\n\n a \n")):
         (tmp_path / name).write_text(words, encoding="utf-8")
-    assert stop_words_digest(str(tmp_path / "1")) == stop_words_digest(str(tmp_path / "2"))
+    assert digest_of(tmp_path / "1") == digest_of(tmp_path / "2")
 
 
 def test_a_file_that_was_changed_is_read_again(listed):
@@ -90,5 +94,5 @@ def test_a_file_that_was_changed_is_read_again(listed):
 
 def test_the_digest_is_part_of_the_signature(listed):
     metric = Rouge(1, stop_words=str(listed))
-    assert f"stop:{stop_words_digest(str(listed))}" in metric.signature()
+    assert f"stop:{digest_of(listed)}" in metric.signature()
     assert "stop:" not in Rouge(1).signature()

@@ -60,8 +60,8 @@ def test_the_schema_does_not_depend_on_the_rows(tmp_path: Path) -> None:
 
 def test_a_lone_surrogate_in_a_name_does_not_stop_the_writing(tmp_path: Path) -> None:
     lines, table = written(tmp_path, [row(1, story="a\ud800b")])
-    assert lines == table
-    assert lines[0]["story"] == "a?b"
+    assert lines[0]["story"] == "a\ud800b"
+    assert table[0]["story"] == "a\\ud800b"
 
 
 def test_without_pyarrow_there_is_jsonl_alone(

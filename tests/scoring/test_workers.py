@@ -55,7 +55,7 @@ def test_a_task_that_wants_nothing_needs_no_worker(toy: Toy) -> None:
 
 def test_a_worker_that_dies_is_a_line_that_says_what_to_do(toy: Toy) -> None:
     stories = [Story(str(number), f"text {number}") for number in range(200)]
-    with pytest.raises(UserError, match="fewer --jobs"):
+    with pytest.raises(UserError, match="fewer jobs"):
         evaluate([*stories, Story("culprit", "a bug")], toy("buggy", how="die"), jobs=2)
 
 

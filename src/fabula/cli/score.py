@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -57,8 +57,6 @@ def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
 
     chosen = choose_metrics(metrics or ("strings",))
     with _source(file, options) as source:
-        if not options["quiet"]:
-            _say_columns(source)
         result = _run(source, chosen, options)
     if not options["scores"]:
         _print_summary(result, chosen, options["form"])
@@ -82,6 +80,7 @@ def _run(source: StoryFile, chosen: list[Metric], options: dict[str, Any]) -> Ru
             cache=False if options["no_cache"] else given,
             jobs=options["jobs"],
             progress=None if options["quiet"] else StderrProgress(),
+            surveyed=None if options["quiet"] else lambda: _say_columns(source),
             each_row=(lambda row: click.echo(json_line(row), nl=False))
             if options["scores"]
             else None,
@@ -91,30 +90,38 @@ def _run(source: StoryFile, chosen: list[Metric], options: dict[str, Any]) -> Ru
 
 @contextmanager
 def _source(file: str, options: dict[str, Any]) -> Iterator[StoryFile]:
-    """Open what FILE names; stdin is put aside first, for it may have to be read twice."""
+    """Open what FILE names; a pipe is put aside first, for stories are read more than once."""
     from fabula.datasets._stories import StoryFile
 
     kind = options["input_format"] or ""
     settings = {"columns": _columns(options["column"]), "encoding": options["encoding"]}
-    if file != "-":
-        yield StoryFile(_path(file), kind=kind, **settings)
+    path = None if file == "-" else _path(file)
+    if path and (path.is_file() or path.is_dir()):
+        yield StoryFile(path, kind=kind, label=file, **settings)
         return
     with tempfile.TemporaryDirectory(prefix="fabula-") as folder:
-        path = Path(folder) / "stdin"
-        with path.open("wb") as spool:
-            while block := sys.stdin.buffer.read(1 << 20):
-                spool.write(block)
-        yield StoryFile(path, kind=kind or "jsonl", **settings)
+        aside = Path(folder) / "stdin"
+        with path.open("rb") if path else nullcontext(sys.stdin.buffer) as pipe:
+            _put_aside(pipe, aside)
+        label = file if path else "stdin"
+        yield StoryFile(aside, kind=kind or "jsonl", label=label, **settings)
+
+
+def _put_aside(pipe: IO[bytes], path: Path) -> None:
+    with path.open("wb") as spool:
+        while block := pipe.read(1 << 20):
+            spool.write(block)
 
 
 def _path(file: str) -> Path:
     """Path of the data set of that name, or of a file."""
     from fabula.datasets import DATASETS
+    from fabula.datasets._stories import is_there
 
     if file in DATASETS:
         path: Path = DATASETS.get(file).FILE
         return path
-    if not Path(file).exists():
+    if not is_there(Path(file)):
         names = ", ".join(DATASETS.names())
         raise InputError(f"{file}: no such file or data set", f"check it; data sets: {names}")
     return Path(file)
@@ -130,7 +137,7 @@ def _columns(given: tuple[str, ...]) -> dict[str, str]:
 
 def _say_columns(source: StoryFile) -> None:
     names = ", ".join(f"{part}={'+'.join(n)}" for part, n in source.columns.names.items())
-    click.echo(f"{source.path}: {names}", err=True)
+    click.echo(f"{source.label}: {names}", err=True)
 
 
 def _print_summary(result: RunResult, chosen: list[Metric], form: str) -> None:

@@ -60,7 +60,7 @@ class Metric:
         """What else the values depend on: tokeniser, another library's version, a model."""
         return {}
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """All that the values depend on; what the cache goes by."""
         traits = [f"{key}:{value}" for key, value in self.traits().items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
@@ -133,6 +134,5 @@ def _fits(kind: Any, value: Any) -> bool:
     if origin in (Union, types.UnionType):
         return any(_fits(part, value) for part in args)
     if kind is float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and abs(value) < float("inf")
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
     return type(value) is kind

@@ -7,6 +7,8 @@ from typing import Any
 
 from fabula.core.errors import SpecError
 
+_LONGEST = 80
+
 
 def format_spec(name: str, settings: dict[str, Any]) -> str:
     """Spell a name with its settings: `rouge(n=2)`, or just `rouge`."""
@@ -20,21 +22,26 @@ def parse_spec(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     if isinstance(node, ast.Name):
         return node.id, (), {}
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        raise SpecError(f"cannot read {text!r}", "write a name or name(setting=value)")
+        raise SpecError(f"cannot read {_cut(text)}", "write a name or name(setting=value)")
     args = tuple(_value(arg, text) for arg in node.args)
     named: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise SpecError(f"cannot read {text!r}", "** is not allowed in a spec")
+            raise SpecError(f"cannot read {_cut(text)}", "** is not allowed in a spec")
+        if keyword.arg in named:
+            raise SpecError(f"{keyword.arg} is given twice in {_cut(text)}", "give it once")
         named[keyword.arg] = _value(keyword.value, text)
     return node.func.id, args, named
 
 
 def split_specs(text: str) -> list[str]:
     """Part `bleu,rouge(n=2, stem=False)` at the commas between specs, not within them."""
-    parts, depth, quote, start = [], 0, "", 0
+    parts, depth, quote, start, escaped = [], 0, "", 0, False
     for position, char in enumerate(text):
-        if quote:
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped = char == "\\"
             quote = "" if char == quote else quote
         elif char in "'\"":
             quote = char
@@ -53,7 +60,7 @@ def _expression(text: str) -> ast.expr:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise SpecError(
-            f"cannot read the spec {text[:80]!r}", "write a name or name(setting=value)"
+            f"cannot read the spec {_cut(text)}", "write a name or name(setting=value)"
         ) from None
 
 
@@ -62,9 +69,19 @@ def _value(node: ast.expr, text: str) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise SpecError(
-            f"cannot read {ast.unparse(node)!r} in {text!r}",
+            f"cannot read {_cut(_source(node, text))} in {_cut(text)}",
             "values are numbers, True, False, None or strings in quotes",
         ) from None
+
+
+def _source(node: ast.expr, text: str) -> str:
+    """What a part of a one-line spec was written as; offsets count bytes."""
+    return text.strip().encode()[node.col_offset : node.end_col_offset].decode(errors="replace")
+
+
+def _cut(text: str) -> str:
+    """Quote a text, or the beginning of a long one."""
+    return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
 def _literal(value: Any) -> str:

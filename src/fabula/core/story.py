@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from fabula.core.errors import InputError
@@ -46,7 +47,8 @@ class Story:
     def _strings(self, name: str) -> tuple[str, ...]:
         """Give a field as a tuple of strings; a bare string is a mistake, not letters."""
         value = getattr(self, name)
-        if isinstance(value, str) or not all(isinstance(part, str) for part in value):
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        if not several or not all(isinstance(part, str) for part in value):
             raise InputError(
                 f"story {self.id!r}: {name} must be several strings", f"write {name}=('…',)"
             )

@@ -47,13 +47,17 @@ class Summary:
 
     def __init__(self) -> None:
         self.cells: dict[tuple[str, str], dict[str, Cell]] = {}
-        self.systems: list[str] = []
+        self._systems: dict[str, None] = {}
+
+    @property
+    def systems(self) -> list[str]:
+        """Systems, in the order they came."""
+        return list(self._systems)
 
     def add(self, system: str | None, score: Score) -> None:
         """Take a score of a system's story in."""
         name = system or ""
-        if name not in self.systems:
-            self.systems.append(name)
+        self._systems.setdefault(name)
         cells = self.cells.setdefault((score.scorer, score.aspect), {})
         cells.setdefault(name, Cell()).add(score)
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+# How halves of characters (lone surrogates) are written where they cannot be: \ud800.
+HALVES = "backslashreplace"
+
 COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
 
 
@@ -115,7 +118,8 @@ class ScoreTable:
         scores = []
         for row in rows:
             story = Story(row["story"], "", system=row.get("system"), item=row.get("item"))
-            stories.setdefault(story.id, story)
+            if stories.setdefault(story.id, story) != story:
+                raise InputError(f"rows of story {story.id!r} name other items or systems")
             scores.append(score_of(row))
         return cls(stories.values(), scores)
 
@@ -139,7 +143,7 @@ class ScoreTable:
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rows as CSV; a missing value is an empty cell."""
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
+        with Path(path).open("w", encoding="utf-8", errors=HALVES, newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self.rows():
@@ -168,7 +172,7 @@ def score_row(story: Story, score: Score) -> dict[str, Any]:
 
 def score_of(row: dict[str, Any]) -> Score:
     """Read a score from a row; null is a missing value."""
-    value = math.nan if row["value"] is None else float(row["value"])
+    value = math.nan if row["value"] in (None, "") else float(row["value"])
     status = Status(row.get("status") or Status.OK)
     coverage = row.get("coverage")
     return Score(
@@ -177,7 +181,7 @@ def score_of(row: dict[str, Any]) -> Score:
         row.get("aspect") or "",
         value,
         status,
-        1.0 if coverage is None else float(coverage),
+        1.0 if coverage in (None, "") else float(coverage),
         row.get("note") or "",
     )
 
@@ -189,4 +193,14 @@ def plain_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def json_line(row: dict[str, Any]) -> str:
     """Write a row as a line of JSON."""
-    return json.dumps(plain_row(row), ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(plain_row(row)) + "\n"
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Write JSON in letters as they are, or in escapes where they hold half a character."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, indent=indent)
+    return text

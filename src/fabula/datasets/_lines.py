@@ -1,50 +1,111 @@
-"""Lines of a text file, read with care: which line is too long, which is no text."""
+"""Text of a file, read with care: which line is too long, which is no text."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from fabula.core.errors import InputError
 
 MOST_LINE_BYTES = 64 * 1024 * 1024
+MOST_FILE_BYTES = 256 * 1024 * 1024
 
 
-def opened(path: Path) -> IO[bytes] | gzip.GzipFile:
-    """Open a file, gzipped or not."""
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")
-    return path.open("rb")
+@dataclass(frozen=True)
+class TextFile:
+    """A file of text, gzipped or not; `label` is what messages call it."""
 
+    path: Path
+    label: str
+    encoding: str = "utf-8"
 
-def lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Go through the lines with their numbers, line ends kept."""
-    try:
-        with opened(path) as file:
-            number = 0
-            while raw := file.readline(MOST_LINE_BYTES + 1):
-                number += 1
-                yield number, _decoded(raw, path, number, encoding)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error})", "fetch it again") from None
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Go through the lines with their numbers, line ends kept."""
+        with self._opened() as file:
+            yield from self._wide_lines(file) if self._is_wide() else self._byte_lines(file)
 
+    def text(self) -> str:
+        """Give the whole text, for formats that are not read line by line."""
+        self._check_size(self.path.stat().st_size)
+        with self._opened() as file:
+            raw = file.read(MOST_FILE_BYTES + 1)
+        self._check_size(len(raw))
+        return self._decoded(raw, 1)
 
-def _decoded(raw: bytes, path: Path, number: int, encoding: str) -> str:
-    if len(raw) > MOST_LINE_BYTES:
-        raise InputError(
-            f"{path}, line {number}: longer than {MOST_LINE_BYTES // 1024**2} MiB",
-            "check that the file has one story a line and the format is right",
-        )
-    if number == 1 and encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        raw = raw.removeprefix(b"\xef\xbb\xbf")
-    try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        where = f"{path}, line {number}, byte {error.start + 1}"
+    def _check_size(self, size: int) -> None:
+        if size > MOST_FILE_BYTES:
+            most = MOST_FILE_BYTES // 1024**2
+            raise InputError(f"{self.label}: larger than {most} MiB", "write it as JSONL")
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        try:
+            with self.path.open("rb") as plain:
+                # A GzipFile reads like any file of bytes, though its type does not say so.
+                yield gzip.GzipFile(fileobj=plain) if self._is_gzip() else plain  # type: ignore[misc]
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                f"{self.label}: not a whole gzip file ({error})", "fetch it again"
+            ) from None
+
+    def _is_gzip(self) -> bool:
+        return self.path.suffix == ".gz"
+
+    def _is_wide(self) -> bool:
+        """Whether a line end is more than one byte in this encoding."""
+        try:
+            b" ".decode(self.encoding, "replace")  # refuses what is a codec but no encoding of text
+            return codecs.lookup(self.encoding).name.startswith(("utf-16", "utf-32"))
+        except LookupError:
+            raise InputError(
+                f"no encoding is called {self.encoding!r}", "try utf-8 or latin-1"
+            ) from None
+
+    def _byte_lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
+        number = 0
+        while raw := file.readline(MOST_LINE_BYTES + 1):
+            number += 1
+            self._check_length(raw, number)
+            yield number, self._decoded(raw, number)
+
+    def _wide_lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
+        number = 0
+        try:
+            with io.TextIOWrapper(file, encoding=self.encoding, newline="\n") as text:
+                while line := text.readline(MOST_LINE_BYTES + 1):
+                    number += 1
+                    self._check_length(line, number)
+                    yield number, line
+        except UnicodeError:
+            raise self._not_text(f"after line {number}") from None
+
+    def _check_length(self, line: str | bytes, number: int) -> None:
+        if len(line) > MOST_LINE_BYTES:
+            raise InputError(
+                f"{self.label}, line {number}: longer than {MOST_LINE_BYTES // 1024**2} MiB",
+                "check that the file has one story a line and the format is right",
+            )
+
+    def _decoded(self, raw: bytes, number: int) -> str:
+        """Decode bytes that begin at that line; the mark some editors put first is dropped."""
+        encoding = self.encoding
+        if number == 1 and codecs.lookup(encoding).name == "utf-8":
+            encoding = "utf-8-sig"
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError as error:
+            before = raw[: error.start]
+            line = number + before.count(b"\n")
+            byte = error.start - (before.rfind(b"\n") + 1) + 1
+            raise self._not_text(f"line {line}, byte {byte}") from None
+
+    def _not_text(self, place: str) -> InputError:
         remedy = "name the file's own with --encoding, such as latin-1 or utf-16"
-        raise InputError(f"{where}: not {encoding} text", remedy) from None
-    except LookupError:
-        raise InputError(f"no encoding is called {encoding!r}", "try utf-8 or latin-1") from None
+        return InputError(f"{self.label}, {place}: not {self.encoding} text", remedy)

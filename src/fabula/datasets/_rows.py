@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, PackageMissing
-from fabula.datasets._lines import MOST_LINE_BYTES, lines
+from fabula.datasets._lines import MOST_LINE_BYTES, TextFile
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -38,27 +38,26 @@ def format_of(path: Path) -> str:
     return _SUFFIXES[suffix]
 
 
-def rows(path: Path, kind: str, encoding: str) -> Rows:
+def rows(file: TextFile, kind: str) -> Rows:
     """Go through the rows of a file of that format."""
-    return _READERS[kind](path, encoding)
+    return _READERS[kind](file)
 
 
-def _jsonl_rows(path: Path, encoding: str) -> Rows:
-    for number, line in lines(path, encoding):
+def _jsonl_rows(file: TextFile) -> Rows:
+    for number, line in file.lines():
         if line.strip():
-            where = f"{path}, line {number}"
+            where = f"{file.label}, line {number}"
             yield where, _object(_parsed(line, where), where)
 
 
-def _json_rows(path: Path, encoding: str) -> Rows:
-    text = "".join(line for _, line in lines(path, encoding))
-    found = _parsed(text, str(path))
+def _json_rows(file: TextFile) -> Rows:
+    found = _parsed(file.text(), file.label)
     if isinstance(found, dict) and isinstance(found.get("stories"), list):
         found = found["stories"]
     if not isinstance(found, list):
-        raise InputError(f"{path}: not a list of stories", 'write [{"text": …}, …] or JSONL')
+        raise InputError(f"{file.label}: not a list of stories", 'write [{"text": …}, …] or JSONL')
     for number, one in enumerate(found, 1):
-        where = f"{path}, story {number}"
+        where = f"{file.label}, story {number}"
         yield where, _object(one, where)
 
 
@@ -66,12 +65,13 @@ def _parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if "line" in where else f"line {error.lineno}"
-        raise InputError(
-            f"{where}: not valid JSON ({error.msg} at {place})", "mend or delete it"
-        ) from None
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        problem = f"{error.msg} at {line}column {error.colno}"
+    except ValueError as error:
+        problem = str(error)
     except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply", "mend or delete it") from None
+        problem = "nested too deeply"
+    raise InputError(f"{where}: not valid JSON ({problem})", "mend or delete it")
 
 
 def _object(value: Any, where: str) -> Row:
@@ -80,29 +80,30 @@ def _object(value: Any, where: str) -> Row:
     return value
 
 
-def _csv_rows(path: Path, encoding: str, delimiter: str = ",") -> Rows:
+def _csv_rows(file: TextFile, delimiter: str = ",") -> Rows:
     csv.field_size_limit(MOST_LINE_BYTES)
-    text = (line for _, line in lines(path, encoding))
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    reader = csv.reader((line for _, line in file.lines()), delimiter=delimiter, strict=True)
+    begins = 1
     try:
         header = next(reader, None)
         if header is None:
             return
-        _check_header(header, path)
+        _check_names(header, f"{file.label}, line 1")
+        begins = reader.line_num + 1
         for cells in reader:
-            where = f"{path}, line {reader.line_num}"
+            where = f"{file.label}, line {begins}"
+            begins = reader.line_num + 1
             if cells:
                 yield where, _named(header, cells, where)
     except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num}: broken CSV ({error})", "mend the quotes there"
-        ) from None
+        problem = f"{file.label}, line {begins}: broken CSV ({error})"
+        raise InputError(problem, "mend the quotes of the row that begins there") from None
 
 
-def _check_header(header: list[str], path: Path) -> None:
-    doubled = {name for name in header if header.count(name) > 1}
+def _check_names(names: list[str], where: str) -> None:
+    doubled = {name for name in names if names.count(name) > 1}
     if doubled:
-        raise InputError(f"{path}, line 1: column {min(doubled)!r} stands twice", "rename one")
+        raise InputError(f"{where}: column {min(doubled)!r} stands twice", "rename one")
 
 
 def _named(header: list[str], cells: list[str], where: str) -> Row:
@@ -114,11 +115,11 @@ def _named(header: list[str], cells: list[str], where: str) -> Row:
     return dict(zip(header, cells, strict=True))
 
 
-def _tsv_rows(path: Path, encoding: str) -> Rows:
-    return _csv_rows(path, encoding, "\t")
+def _tsv_rows(file: TextFile) -> Rows:
+    return _csv_rows(file, "\t")
 
 
-def _parquet_rows(path: Path, encoding: str) -> Rows:
+def _parquet_rows(file: TextFile) -> Rows:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -126,28 +127,30 @@ def _parquet_rows(path: Path, encoding: str) -> Rows:
         raise PackageMissing("pyarrow", "tables") from None
     number = 0
     try:
-        for batch in pq.ParquetFile(path).iter_batches(batch_size=256):
+        table = pq.ParquetFile(file.path)
+        _check_names(table.schema_arrow.names, file.label)
+        for batch in table.iter_batches(batch_size=256):
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path}, row {number}", row
+                yield f"{file.label}, row {number}", row
     except pa.ArrowInvalid as error:
-        raise InputError(f"{path}: not a Parquet file ({error})", "write it again") from None
+        raise InputError(f"{file.label}: not a Parquet file ({error})", "write it again") from None
 
 
-def _text_rows(path: Path, encoding: str) -> Rows:
-    text = "".join(line for _, line in lines(path, encoding))
-    yield str(path), {"id": path.stem, "text": text}
+def _text_rows(file: TextFile) -> Rows:
+    name = Path(file.path.name.removesuffix(".gz")).stem
+    yield file.label, {"id": name, "text": file.text()}
 
 
-def _folder_rows(path: Path, encoding: str) -> Rows:
+def _folder_rows(file: TextFile) -> Rows:
     """One story a file; a folder within stands for a system, the file's name for the item."""
-    for file in story_files(path):
-        text = "".join(line for _, line in lines(file, encoding))
-        inner = file.relative_to(path)
-        row = {"id": str(inner.with_suffix("").as_posix()), "text": text, "item": file.stem}
+    for path in story_files(file.path):
+        inner = path.relative_to(file.path)
+        text = TextFile(path, str(path), file.encoding).text()
+        row = {"id": inner.with_suffix("").as_posix(), "text": text, "item": path.stem}
         if len(inner.parts) > 1:
-            row["system"] = "/".join(inner.parts[:-1])
-        yield str(file), row
+            row["system"] = inner.parent.as_posix()
+        yield str(path), row
 
 
 def story_files(folder: Path) -> list[Path]:
@@ -158,7 +161,7 @@ def story_files(folder: Path) -> list[Path]:
     return found
 
 
-_READERS: dict[str, Callable[[Path, str], Rows]] = {
+_READERS: dict[str, Callable[[TextFile], Rows]] = {
     "jsonl": _jsonl_rows,
     "json": _json_rows,
     "csv": _csv_rows,

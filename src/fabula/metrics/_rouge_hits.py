@@ -49,14 +49,15 @@ def skip_hits(text: Words, reference: Words) -> Hits:
     return Hits(shared, *(len(side) * (len(side) - 1) // 2 for side in (reference, text)))
 
 
-def refuse_long(text: Sequence[object], reference: Sequence[object]) -> None:
+def refuse_long(
+    text: Sequence[object], reference: Sequence[object], most: int = MOST_CELLS
+) -> None:
     """Refuse pairs whose table would take too long and too much memory."""
-    cells = len(text) * len(reference)
-    if cells > MOST_CELLS:
+    if len(text) * len(reference) > most:
         raise Missing(
             Status.TOO_LONG,
             f"{len(text):,} × {len(reference):,} words are more than the limit of "
-            f"{MOST_CELLS:,} word pairs",
+            f"{most:,} word pairs",
         )
 
 

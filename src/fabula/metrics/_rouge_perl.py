@@ -8,11 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, refuse_long, skip_hits
+from fabula.core.score import Missing, Status
+from fabula.metrics._rouge_hits import (
+    MOST_CELLS,
+    Hits,
+    lcs_hits,
+    ngram_hits,
+    refuse_long,
+    skip_hits,
+)
 from fabula.metrics._rouge_words import numbered
 from fabula.text.subsequence import weighted_lcs
 
 Lines = list[list[str]]
+
+# Tables of single lines are small, and small tables cost more a cell.
+MOST_CELLS_BY_LINE = 25_000_000
+_MOST_LINE_PAIRS = 100_000
 
 
 def perl_values(n: int | str, text: Lines, reference: Lines, weight: float) -> tuple[float, ...]:
@@ -64,6 +76,7 @@ def _marked_runs(text: Lines, reference: Lines, weight: float) -> list[int]:
 
     A word counts while both texts still have it to give.
     """
+    _refuse_many_lines(text, reference)
     numbers = numbered(*reference, *text)
     sources, targets = numbers[: len(reference)], numbers[len(reference) :]
     budget, other = Counter(chain(*sources)), Counter(chain(*targets))
@@ -87,9 +100,18 @@ def _marked_runs(text: Lines, reference: Lines, weight: float) -> list[int]:
 def _union_marks(source: list[int], targets: list[list[int]], weight: float) -> Any:
     marks = np.zeros(len(source), dtype=bool)
     for target in targets:
-        refuse_long(source, target)
         marks |= weighted_lcs(source, target, weight)[1]
     return marks
+
+
+def _refuse_many_lines(text: Lines, reference: Lines) -> None:
+    """Refuse texts of so many lines that comparing each with each would take too long."""
+    pairs = len(text) * len(reference)
+    most = MOST_CELLS if pairs <= 1 else MOST_CELLS_BY_LINE
+    refuse_long(list(chain(*text)), list(chain(*reference)), most)
+    if pairs > _MOST_LINE_PAIRS:
+        note = f"{pairs:,} pairs of lines are more than the limit of {_MOST_LINE_PAIRS:,}"
+        raise Missing(Status.TOO_LONG, note)
 
 
 def _share(part: float, whole: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
 from pathlib import Path
 
 from fabula.core.errors import SettingError
@@ -11,7 +10,6 @@ from fabula.core.errors import SettingError
 _OWN = {"english": Path(__file__).parent / "_lexicons" / "english.txt"}
 
 
-@lru_cache(maxsize=16)
 def stop_words(name: str) -> frozenset[str]:
     """Give the words of a list: '' for none, 'english' for ours, else a file, one word a line."""
     if not name:
@@ -19,14 +17,14 @@ def stop_words(name: str) -> frozenset[str]:
     path = _OWN.get(name, Path(name))
     try:
         lines = path.read_text(encoding="utf-8").lower().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SettingError(
             f"stop_words={name!r} cannot be read ({error})", "give 'english' or a text file"
         ) from None
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
-def stop_words_digest(name: str) -> str:
+def stop_words_digest(words: frozenset[str]) -> str:
     """Short digest of a list's words, for signatures."""
-    joined = "\n".join(sorted(stop_words(name)))
+    joined = "\n".join(sorted(words))
     return hashlib.sha256(joined.encode()).hexdigest()[:8]

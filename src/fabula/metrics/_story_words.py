@@ -14,6 +14,10 @@ _SPACY_2 = {"May.": ("May.",)} | {
 }
 
 
+# spaCy takes a run of brackets apart one by one, in time that grows with its square.
+_LONGEST_RUN = 2_000
+
+
 @lru_cache(maxsize=256)
 def story_words(text: str, ascii_only: bool = False) -> list[str]:
     """Words of any script, or by the ASCII rule; a story with none has no value."""
@@ -26,7 +30,12 @@ def story_words(text: str, ascii_only: bool = False) -> list[str]:
 @lru_cache(maxsize=256)
 def spacy_words(text: str) -> list[str]:
     """Tokens as HANNA's statistics count them: spaCy's rules, case kept, a newline at the end."""
-    return [token.text for token in _tokenizer()(text + "\n")]
+    longest = max(map(len, text.split()), default=0)
+    if longest > _LONGEST_RUN:
+        note = f"{longest:,} characters without a blank are more than the limit of {_LONGEST_RUN:,}"
+        raise Missing(Status.TOO_LONG, note)
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [token.text for token in _tokenizer()(whole + "\n")]
 
 
 @lru_cache(maxsize=1)

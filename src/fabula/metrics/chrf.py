@@ -9,7 +9,7 @@ from typing import Annotated
 from fabula.core.card import Card
 from fabula.core.metric import PairMetric
 from fabula.core.score import Missing, Status
-from fabula.core.settings import AtLeast, Between
+from fabula.core.settings import Between
 from fabula.text.ngrams import shared_char_ngrams, shared_ngrams
 
 Count = tuple[int, int, int]
@@ -45,7 +45,7 @@ class Chrf(PairMetric):
 
     char_order: Annotated[int, Between(1, 20)] = 6
     word_order: Annotated[int, Between(0, 20)] = 0
-    beta: Annotated[float, AtLeast(0.0)] = 2.0
+    beta: Annotated[float, Between(0.0, 1000.0)] = 2.0
     whitespace: bool = False
     lowercase: bool = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 from fabula.core.card import Card
@@ -46,8 +47,7 @@ class Rouge(PairMetric):
         quirks=(
             (
                 "The default agrees with rouge-score 0.1.2 (stemmer on) for 1, 2 and L on one-line "
-                "ASCII text, but for references without a single n-gram, which are `undefined` here "
-                "and 0 there."
+                "ASCII text, but for references without a single n-gram: `undefined` here, 0 there."
             ),
             (
                 "compat, W: the recall's denominator is weighted twice, so a text beside itself "
@@ -74,28 +74,32 @@ class Rouge(PairMetric):
     weight: Annotated[float, Between(1.0, 2.0)] = 1.2
 
     def check(self) -> None:
-        """Refuse a stop-word list that cannot be read."""
-        stop_words(self.stop_words)
+        """Read the stop words: a list that cannot be read is refused."""
+        _ = self._left_out
 
     def traits(self) -> dict[str, str]:
         """Tokeniser, stemmer and the stop words' digest."""
         dialect = ("martin" if self.compat else "nltk") if self.stem else "no"
         traits = {"tok": "ascii-lines" if self.compat else "unicode", "stem": dialect}
         if self.stop_words:
-            traits["stop"] = stop_words_digest(self.stop_words)
+            traits["stop"] = stop_words_digest(self._left_out)
         return traits | {"refs": "best-f"}
 
     def pair(self, text: str, reference: str) -> Found:
         """Recall, precision and f of a text beside one reference."""
         if self.compat:
-            sides = [perl_lines(side, self.stem, self.stop_words) for side in (text, reference)]
+            sides = [perl_lines(side, self.stem, self._left_out) for side in (text, reference)]
             return perl_values(self.n, sides[0], sides[1], self.weight)
-        hits = self._hits(*(rouge_words(s, self.stem, self.stop_words) for s in (text, reference)))
+        hits = self._hits(*(rouge_words(s, self.stem, self._left_out) for s in (text, reference)))
         if not hits.reference:
             raise Missing(Status.UNDEFINED, f"the reference is too short for ROUGE-{self.n}")
         if not hits.text:
             return Reading((0.0, 0.0, 0.0), note=f"the story is too short for ROUGE-{self.n}")
         return self._values(hits)
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        return stop_words(self.stop_words)
 
     def _hits(self, text: list[str], reference: list[str]) -> Hits:
         if isinstance(self.n, int):

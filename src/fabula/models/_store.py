@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from fabula.core.pids import is_alive
 from fabula.core.places import data_home
-from fabula.core.process import is_alive
 from fabula.models._asset import MANIFEST, Asset, AssetError, asset, file_hashes, tree_sha256
 from fabula.models._places import FULL, fetch, is_offline, own_candidate, own_folder
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fabula.core.card import ARROWS, Direction
 from fabula.core.summary import Cell, Summary
+from fabula.core.table import HALVES, json_text
 
 FORMATS = ("table", "json", "jsonl", "csv", "latex")
 
@@ -59,12 +60,19 @@ def render(
     form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
 ) -> str:
     """Write the summary in one of `FORMATS`."""
+    text = _rendered(form, summary, directions, record)
+    return text.encode("utf-8", HALVES).decode()
+
+
+def _rendered(
+    form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
+) -> str:
     if form == "json":
-        return json.dumps(record, indent=2, ensure_ascii=False)
+        return json_text(record, indent=2)
     signatures = {one["spec"]: one["signature"] for one in record["metrics"]}
     rows = [row | {"signature": signatures[row["scorer"]]} for row in summary.rows()]
     if form == "jsonl":
-        return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        return "\n".join(json_text(row) for row in rows)
     if form == "csv":
         return _csv(rows)
     lines = summary_lines(summary, directions)

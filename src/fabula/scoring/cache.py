@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -30,12 +31,24 @@ class ScoreCache:
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=_WAIT_S, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode=WAL")
+            self._write_ahead()
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS readings"
                 " (key BLOB PRIMARY KEY, reading TEXT NOT NULL) WITHOUT ROWID"
             )
+
+    def _write_ahead(self) -> None:
+        """Choose the mode; SQLite does not wait here while another process makes the file."""
+        end = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Reading]:
         """Find what is known under the keys."""
@@ -86,7 +99,7 @@ class ScoreCache:
         """Say in one line what is wrong with the file and what to do."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             remedy = "free some space, run: fabula cache clear, or pass --no-cache"
             raise UserError(f"the cache {self.path} cannot be used ({error})", remedy) from error
 
@@ -116,10 +129,16 @@ def clear(path: Path) -> int:
             database.execute("DELETE FROM readings")
             database.execute("VACUUM")
             return count
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if _is_busy(error):
+            raise UserError(f"the cache {path} is in use", "wait for the other run") from None
         for file in cache_files(path):
             file.unlink(missing_ok=True)
         return 0
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _encode(reading: Reading) -> str:

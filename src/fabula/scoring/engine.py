@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,9 @@ from fabula.scoring.survey import Survey
 from fabula.scoring.workers import Task, Workers
 
 CHUNK = 32
+
+# What a killed run may have to do again; a transaction for every chunk would cost more.
+_KEEP_EVERY_S = 0.2
 
 
 @dataclass
@@ -76,18 +80,23 @@ class Engine:
         self.cache = cache
         self.jobs = jobs
         self.progress = progress
+        self._unkept: dict[bytes, Reading] = {}
+        self._kept_at = time.monotonic()
 
-    def run(self, source: StorySource) -> Iterator[tuple[Story, Score]]:
-        """Give every score, story by story, in the order of the source."""
+    def run(self, source: StorySource) -> Generator[tuple[Story, Score], None, None]:
+        """Give every score, story by story, in the order of the source; close it when done."""
         if self.progress:
             self.progress.start(self.survey.count * len(self.metrics))
         digest = SetDigest()
         gathered = {spec: batches.gathered for spec, batches in self.survey.batches.items()}
-        with Workers(self.metrics, gathered, self.jobs) as workers:
-            for chunk in self._finished(source, workers, digest):
-                yield from chunk.scores(self.metrics)
+        try:
+            with Workers(self.metrics, gathered, self.jobs) as workers:
+                for chunk in self._finished(source, workers, digest):
+                    yield from chunk.scores(self.metrics)
+        finally:
+            self._keep_all()
         if digest.hex() != self.survey.digest.hex():
-            raise InputError("the stories changed while they were being read", "run it again")
+            raise _changed()
         if self.progress:
             self.progress.finish()
 
@@ -107,11 +116,22 @@ class Engine:
 
     def _settle(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
         new = chunk.learn(task, workers.result())
-        if self.cache is not None:
-            self.cache.put(new)
+        self._keep(new)
         if self.progress:
             self.progress.advance(len(chunk.stories) * len(self.metrics))
         return chunk
+
+    def _keep(self, new: dict[bytes, Reading]) -> None:
+        """Put readings into the cache, together with those of the last moments."""
+        self._unkept.update(new)
+        if time.monotonic() - self._kept_at >= _KEEP_EVERY_S:
+            self._keep_all()
+
+    def _keep_all(self) -> None:
+        if self.cache is not None:
+            self.cache.put(self._unkept)
+        self._unkept = {}
+        self._kept_at = time.monotonic()
 
     def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
         stories = iter(source)
@@ -137,13 +157,20 @@ class Engine:
     def _batch_key(self, metric: Metric, story: Story) -> str:
         if not isinstance(metric, BatchMetric):
             return ""
-        return self.survey.batches[metric.spec].digests[metric.batch_of(story)].hex()
+        digest = self.survey.batches[metric.spec].digests.get(metric.batch_of(story))
+        if digest is None:
+            raise _changed()
+        return digest.hex()
 
     def _known(self, keys: list[list[bytes]]) -> list[dict[bytes, Reading]]:
         if self.cache is None:
             return [{} for _ in keys]
         found = self.cache.get([key for some in keys for key in some])
         return [{key: found[key] for key in some if key in found} for some in keys]
+
+
+def _changed() -> InputError:
+    return InputError("the stories changed while they were being read", "run it again")
 
 
 def opened(cache: bool | ScoreCache | None) -> nullcontext[ScoreCache | None] | ScoreCache:

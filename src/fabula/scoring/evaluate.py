@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from fabula.core.errors import UserError
@@ -37,4 +38,5 @@ def evaluate(
     kept = ScoreCache(Path(cache)) if isinstance(cache, str | Path) else cache
     with opened(kept) as store:
         engine = Engine(chosen, found, cache=store, jobs=jobs, progress=progress)
-        return ScoreTable(listed, [score for _, score in engine.run(listed)])
+        with closing(engine.run(listed)) as scores:
+            return ScoreTable(listed, [score for _, score in scores])

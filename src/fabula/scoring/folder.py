@@ -8,15 +8,18 @@ import json
 import os
 import platform
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, UserError
-from fabula.core.process import is_alive
+from fabula.core.pids import is_alive
+from fabula.core.table import json_text
 
 SCORES, PARQUET, RUN = "scores.jsonl", "scores.parquet", "run.json"
+_HEAD = f".partial-{platform.node()}-"
 
 
 class RunFolder:
@@ -36,8 +39,7 @@ class RunFolder:
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = json.loads((self.path / RUN).read_text(encoding="utf-8"))
-            return found
+            return _load(self.path / RUN)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -49,30 +51,34 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._sweep()
-            partial = self.path / f".partial-{platform.node()}-{os.getpid()}"
-            partial.mkdir()
+            head = f"{_HEAD}{os.getpid()}-"
+            partial = Path(tempfile.mkdtemp(prefix=head, dir=self.path))
         except OSError as error:
-            raise UserError(f"{self.path} cannot be written ({error})", "choose another") from None
+            raise unwritable(self.path, error) from error
         try:
             yield partial
-        except OSError as error:
-            raise UserError(f"{self.path} cannot be written ({error})", "free space") from error
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
     def _sweep(self) -> None:
         """Take away what killed runs of this machine left."""
-        head = f".partial-{platform.node()}-"
-        for left in self.path.glob(f"{head}*"):
-            pid = left.name.removeprefix(head)
-            if not pid.isdigit() or not is_alive(int(pid)):
+        for left in self.path.glob(f"{_HEAD}*"):
+            pid = left.name.removeprefix(_HEAD).partition("-")[0]
+            # Our own number is that of a killed run as well: in a container it may always be 1.
+            if not pid.isdigit() or int(pid) == os.getpid() or not is_alive(int(pid)):
                 shutil.rmtree(left, ignore_errors=True)
 
     def publish(self, partial: Path, run: dict[str, Any]) -> None:
         """Put the files in place; run.json, which holds their checksums, comes last."""
+        try:
+            self._put_in_place(partial, run)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def _put_in_place(self, partial: Path, run: dict[str, Any]) -> None:
         files = [name for name in (SCORES, PARQUET) if (partial / name).exists()]
         run["files"] = {name: _checksum(partial / name) for name in files}
-        text = json.dumps(run, indent=2, ensure_ascii=False, allow_nan=False)
+        text = json_text(run, indent=2)
         (partial / RUN).write_text(text + "\n", encoding="utf-8")
         for name in (SCORES, PARQUET):
             if name not in files:
@@ -84,15 +90,27 @@ class RunFolder:
 def read_run(path: Path) -> dict[str, Any]:
     """Read a run folder's run.json."""
     try:
-        found: dict[str, Any] = json.loads((path / RUN).read_text(encoding="utf-8"))
-        return found
+        return _load(path / RUN)
     except (OSError, ValueError):
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o") from None
+
+
+def unwritable(path: Path, error: OSError) -> UserError:
+    """Give the error for a folder that cannot be written into."""
+    reason = error.strerror or error
+    return UserError(f"{path} cannot be written ({reason})", "make room or choose another folder")
 
 
 def has_parquet() -> bool:
     """Whether Parquet can be written here."""
     return importlib.util.find_spec("pyarrow") is not None
+
+
+def _load(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError("not the record of a run")
+    return found
 
 
 def _different(earlier: dict[str, Any], question: dict[str, Any]) -> list[str]:

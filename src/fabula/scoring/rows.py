@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from fabula.core.table import COLUMNS, json_line, plain_row
-from fabula.scoring.folder import PARQUET, SCORES, has_parquet
+from fabula.core.table import COLUMNS, HALVES, json_line, plain_row
+from fabula.scoring.folder import PARQUET, SCORES, has_parquet, unwritable
 
 _GROUP = 50_000
 
@@ -15,22 +17,35 @@ class RowWriter:
     """Writes rows into a folder, a group at a time, so that memory stays bounded."""
 
     def __init__(self, folder: Path) -> None:
-        self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8", errors="replace")
-        self._parquet = _ParquetRows(folder / PARQUET) if has_parquet() else None
+        self._folder = folder
+        with self._explained():
+            self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8")
+            self._parquet = _ParquetRows(folder / PARQUET) if has_parquet() else None
 
     def write(self, row: dict[str, Any]) -> None:
         """Write one row."""
-        self._jsonl.write(json_line(row))
-        if self._parquet:
-            self._parquet.write(row)
+        try:
+            self._jsonl.write(json_line(row))
+            if self._parquet:
+                self._parquet.write(row)
+        except OSError as error:
+            raise unwritable(self._folder.parent, error) from error
 
     def __enter__(self) -> RowWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._jsonl.close()
-        if self._parquet:
-            self._parquet.close()
+        with self._explained():
+            self._jsonl.close()
+            if self._parquet:
+                self._parquet.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise unwritable(self._folder.parent, error) from error
 
 
 class _ParquetRows:
@@ -48,7 +63,7 @@ class _ParquetRows:
         self._rows: list[dict[str, Any]] = []
 
     def write(self, row: dict[str, Any]) -> None:
-        self._rows.append(plain_row(row))
+        self._rows.append({key: _whole(value) for key, value in plain_row(row).items()})
         if len(self._rows) >= _GROUP:
             self._flush()
 
@@ -60,3 +75,10 @@ class _ParquetRows:
     def close(self) -> None:
         self._flush()
         self._writer.close()
+
+
+def _whole(value: Any) -> Any:
+    """Give a value without halves of characters, which Parquet cannot hold."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", HALVES).decode()

@@ -6,7 +6,7 @@ import importlib.metadata
 import platform
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +45,7 @@ class RunOptions:
     cache: bool | ScoreCache = True
     jobs: int = 1
     progress: Progress | None = None
+    surveyed: Callable[[], None] | None = None
     each_row: Callable[[dict[str, Any]], None] | None = None
 
 
@@ -56,12 +57,14 @@ def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> Ru
     folder = RunFolder(options.folder) if options.folder else None
     if folder and not options.overwrite:
         folder.refuse_another(question)
-    with folder.partial() if folder else nullcontext(None) as partial:
-        with opened(options.cache) as cache:
-            engine = Engine(
-                metrics, found, cache=cache, jobs=options.jobs, progress=options.progress
-            )
-            summary = _score(engine, source, partial, options)
+    if options.surveyed:
+        options.surveyed()
+    with (
+        opened(options.cache) as cache,
+        folder.partial() if folder else nullcontext(None) as partial,
+    ):
+        engine = Engine(metrics, found, cache=cache, jobs=options.jobs, progress=options.progress)
+        summary = _score(engine, source, partial, options)
         seconds = time.monotonic() - started
         record = _record(source, metrics, question, summary, found.count, seconds)
         if folder and partial:
@@ -71,8 +74,11 @@ def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> Ru
 
 def _score(engine: Engine, source: StoryFile, partial: Path | None, options: RunOptions) -> Summary:
     summary = Summary()
-    with RowWriter(partial) if partial else nullcontext(None) as writer:
-        for story, score in engine.run(source):
+    with (
+        RowWriter(partial) if partial else nullcontext(None) as writer,
+        closing(engine.run(source)) as scores,
+    ):
+        for story, score in scores:
             summary.add(story.system, score)
             if writer or options.each_row:
                 row = score_row(story, score)
@@ -88,8 +94,10 @@ def _question(source: StoryFile, metrics: Sequence[Metric]) -> dict[str, Any]:
     columns = {role: list(names) for role, names in source.columns.names.items()}
     return {
         "input": source.checksum(),
+        "format": source.kind,
+        "encoding": source.encoding,
         "columns": columns,
-        "metrics": [metric.spec for metric in metrics],
+        "metrics": [metric.identity for metric in metrics],
     }
 
 
@@ -105,7 +113,7 @@ def _record(
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
-        "input": {"path": str(source.path), "format": source.kind, "stories": stories},
+        "input": {"path": source.label, "format": source.kind, "stories": stories},
         "question": question,
         "metrics": [
             {

@@ -69,8 +69,9 @@ class Workers:
             return task.result()
         except BrokenProcessPool as error:
             raise UserError(
-                "a worker process was killed, perhaps for want of memory",
-                "run it again with fewer --jobs: what was done is kept",
+                "a worker process ended early, perhaps for want of memory",
+                "try fewer jobs; a script that calls evaluate(jobs=…) needs a "
+                "`if __name__ == '__main__':` guard",
             ) from error
 
     def __enter__(self) -> Workers:

@@ -16,6 +16,8 @@ _MOST_BITS = 62
 
 def ngrams(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
     """All runs of n tokens, in order."""
+    if n > len(tokens):
+        return []
     return list(zip(*(tokens[start:] for start in range(n)), strict=False))
 
 
@@ -44,9 +46,10 @@ def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
         return [shared_ngrams(left, right, n) for n in range(1, order + 1)]
     packed = [_pack(np.searchsorted(alphabet, part) + 1, order, bits) for part in codes]
     keys = np.sort(np.concatenate([packed[0] << 1, packed[1] << 1 | 1]))
-    ends = [sum(left[-k:] == right[-k:] for k in range(1, n)) for n in range(1, order + 1)]
+    shortest = min(len(left), len(right))
+    ends = [k <= shortest and left[-k:] == right[-k:] for k in range(1, order)]
     found = _shared_runs(keys, order, bits)
-    return [run - end for run, end in zip(found, ends, strict=True)]
+    return [shared - sum(ends[:n]) for n, shared in enumerate(found)]
 
 
 def _utf32(text: str) -> bytes:

@@ -55,8 +55,8 @@ def _ending() -> Any:
     """Marks that end a sentence; those of scripts without blanks need none after them."""
     import regex
 
-    closing = r"[\"'”’»)\]\p{Pf}\p{Pe}]*"
-    spaced = (
-        rf"([.!?…‽؟۔।॥።]+){closing}(?=\s+[\"'“‘«(\[\p{{Pi}}\p{{Ps}}—–-]*[\p{{Lu}}\p{{Lo}}\p{{N}}])"
-    )
-    return regex.compile(rf"{spaced}|[。！？｡]+{closing}")
+    mark = "[.!?…‽؟۔।॥።]"
+    closing = r"[\"'”’»)\]\p{Pf}\p{Pe}]*+"
+    opening = r"[\"'“‘«(\[\p{Pi}\p{Ps}—–-]*+[\p{Lu}\p{Lo}\p{N}]"
+    spaced = rf"(?<!{mark})({mark}++){closing}(?=\s++{opening})"
+    return regex.compile(rf"{spaced}|[。！？｡]++{closing}")

@@ -11,7 +11,10 @@ from rapidfuzz.distance import LCSseq
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+Move = Callable[[int, int], int]
+
 _DIAGONAL, _UP, _LEFT = 0, 1, 2
+_SMALL = 2_000
 
 
 def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
@@ -32,7 +35,7 @@ def weighted_lcs(left: Sequence[int], right: Sequence[int], weight: float) -> tu
     return float(total), _marks(moves, len(left), len(right))
 
 
-def _marks(moves: Callable[[int, int], int], rows: int, columns: int) -> Array:
+def _marks(moves: Move, rows: int, columns: int) -> Array:
     """Walk back from the end and mark the rows where a match was taken."""
     marks = np.zeros(rows, dtype=bool)
     i, j = rows, columns
@@ -46,12 +49,12 @@ def _marks(moves: Callable[[int, int], int], rows: int, columns: int) -> Array:
 
 
 @lru_cache(maxsize=1)
-def _kernel() -> Callable[[Array, Array, Array], tuple[float, Callable[[int, int], int]]]:
-    """Give the compiled kernel where numba is installed, else the one by diagonals."""
+def _kernel() -> Callable[[Array, Array, Array], tuple[float, Move]]:
+    """Give the compiled kernel where numba is installed, else one of the two without it."""
     try:
         from fabula.text._compiled import fill
     except ImportError:
-        return fill_by_diagonals
+        return fill_plainly
 
     def compiled(left: Array, right: Array, gains: Array) -> tuple[float, Any]:
         total, moves = fill(left, right, gains)
@@ -60,9 +63,35 @@ def _kernel() -> Callable[[Array, Array, Array], tuple[float, Callable[[int, int
     return compiled
 
 
-def fill_by_diagonals(
-    left: Array, right: Array, gains: Array
-) -> tuple[float, Callable[[int, int], int]]:
+def fill_plainly(left: Array, right: Array, gains: Array) -> tuple[float, Move]:
+    """Fill small tables cell by cell and large ones by diagonals: what is faster for each."""
+    small = len(left) * len(right) <= _SMALL
+    return (fill_by_cells if small else fill_by_diagonals)(left, right, gains)
+
+
+def fill_by_cells(left: Array, right: Array, gains: Array) -> tuple[float, Move]:
+    """Fill the table row by row."""
+    others, steps = right.tolist(), gains.tolist()
+    above, runs_above = [0.0] * (len(others) + 1), [0] * (len(others) + 1)
+    moves: list[list[int]] = []
+    for word in left.tolist():
+        now, runs, row = [0.0], [0], []
+        for j, other in enumerate(others):
+            if word == other:
+                run, move, value = runs_above[j] + 1, _DIAGONAL, above[j] + steps[runs_above[j]]
+            elif above[j + 1] >= now[j]:
+                run, move, value = 0, _UP, above[j + 1]
+            else:
+                run, move, value = 0, _LEFT, now[j]
+            now.append(value)
+            runs.append(run)
+            row.append(move)
+        above, runs_above = now, runs
+        moves.append(row)
+    return above[-1], lambda i, j: moves[i - 1][j - 1]
+
+
+def fill_by_diagonals(left: Array, right: Array, gains: Array) -> tuple[float, Move]:
     """Fill the table one diagonal at a time, all of whose cells are independent."""
     rows, columns = len(left), len(right)
     before = last = np.zeros(rows + 1)

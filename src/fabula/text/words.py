@@ -18,8 +18,8 @@ _WESTERN = "cp1252"
 # library's \w will not do. Wide ranges: they hold all such characters, and some others.
 _INTRICATE = re.compile(
     "[\u0300-\u036f\u0374\u0483-\u0489\u0591-\u1fff\u20d0-\u20ff\u2126-\u212b\u2cef-\u2cf1\u2d7f"
-    "\u2de0-\u2dff\u2e80-\ufaff\ufb1d-\ufb4f\ufe20-\ufe2f\uff66-\uffdc\U000101fd\U000102e0\U00010376-\U0001037a"
-    "\U00010a01-\U0001eef1\U0001f200\U00020000-\U000e00ff]"
+    "\u2de0-\u2dff\u2e80-\ufaff\ufb1d-\ufb4f\ufe20-\ufe2f\uff66-\uffdc\U000101fd\U000102e0"
+    "\U00010376-\U0001037a\U00010a01-\U0001eef1\U0001f200\U00020000-\U000e00ff]"
 )
 
 # Written without blanks between words: a character is a word. Thai, Lao, Khmer and Burmese runs

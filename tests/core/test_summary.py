@@ -63,7 +63,8 @@ def test_a_summary_parts_scorers_aspects_and_systems():
     summary.add(None, make_score(status=Status.FAILED))
     summary.add(None, make_score(status=Status.FAILED, aspect="f"))
     assert summary.systems == ["B", "A", ""]
-    assert summary.left_out() == {("toy", "failed"): 2}
+    # Two aspects of one story are one story left out.
+    assert summary.left_out() == {("toy", "failed"): 1}
     assert set(summary.cells) == {("toy", ""), ("toy", "f")}
 
 

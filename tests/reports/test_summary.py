@@ -20,7 +20,7 @@ def make_summary() -> Summary:
     for system, high, low in (("a", 1.0, 0.25), ("b", 3.0, 0.5)):
         summary.add(system, Score("s", "up", "", high))
         summary.add(system, Score("s", "down", "", low))
-    summary.add("b", Score("t", "down", "", status=Status.EMPTY_TEXT))
+    summary.add("b", Score("t", "down", "", status=Status.EMPTY_TEXT, note="no text"))
     return summary
 
 
@@ -39,7 +39,7 @@ def test_no_system_is_best_on_a_tie_or_without_a_direction() -> None:
 
 
 def test_what_is_left_out_is_said_in_words() -> None:
-    assert left_out_words(make_summary()) == ["down: 1 left out, empty_text"]
+    assert left_out_words(make_summary()) == ["down: 1 left out, empty_text (no text)"]
 
 
 def test_the_table_marks_means_that_leave_scores_out() -> None:

@@ -43,11 +43,15 @@ class Cell:
 
 
 class Summary:
-    """Cells by scorer, aspect and system, filled score by score in bounded memory."""
+    """Cells by scorer, aspect and system, filled score by score in bounded memory.
+
+    `notes` holds the first note of each scorer and status that is not ok.
+    """
 
     def __init__(self) -> None:
         self.cells: dict[tuple[str, str], dict[str, Cell]] = {}
         self._systems: dict[str, None] = {}
+        self.notes: dict[tuple[str, str], str] = {}
 
     @property
     def systems(self) -> list[str]:
@@ -58,16 +62,18 @@ class Summary:
         """Take a score of a system's story in."""
         name = system or ""
         self._systems.setdefault(name)
+        if not score.ok:
+            self.notes.setdefault((score.scorer, score.status), score.note)
         cells = self.cells.setdefault((score.scorer, score.aspect), {})
         cells.setdefault(name, Cell()).add(score)
 
-    def left_out(self) -> Counter[tuple[str, str]]:
-        """How many scores are missing, by scorer and status."""
-        missing: Counter[tuple[str, str]] = Counter()
+    def left_out(self) -> dict[tuple[str, str], int]:
+        """How many stories have no value, by scorer and status, in the aspect that lacks most."""
+        missing: dict[tuple[str, str], int] = {}
         for (scorer, _), cells in self.cells.items():
-            for cell in cells.values():
-                for status, count in cell.left_out.items():
-                    missing[scorer, status] += count
+            counts: Counter[str] = sum((cell.left_out for cell in cells.values()), Counter())
+            for status, count in counts.items():
+                missing[scorer, status] = max(count, missing.get((scorer, status), 0))
         return missing
 
     def rows(self) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def summary_lines(summary: Summary, directions: Mapping[str, Direction]) -> list
 def left_out_words(summary: Summary) -> list[str]:
     """Say in words what the means leave out."""
     return [
-        f"{scorer}: {count:,} left out, {status}"
+        f"{scorer}: {count:,} left out, {status} ({summary.notes[scorer, status]})"
         for (scorer, status), count in sorted(summary.left_out().items())
     ]
 

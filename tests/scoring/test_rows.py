@@ -70,4 +70,5 @@ def test_without_pyarrow_there_is_jsonl_alone(
     monkeypatch.setattr(rows, "has_parquet", lambda: False)
     with RowWriter(tmp_path) as writer:
         writer.write(row(1))
-    assert [path.name for path in tmp_path.iterdir()] == ["scores.jsonl"]
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert found == ["scores.jsonl", "stories.jsonl"]

@@ -141,6 +141,19 @@ class ScoreTable:
         rows = list(self.rows())
         return pa.table({name: [row[name] for row in rows] for name in COLUMNS})
 
+    def save(self, folder: str | Path) -> None:
+        """Write stories and scores into a folder, from which `load` has them again."""
+        from fabula.core.stored import save_table
+
+        save_table(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> ScoreTable:
+        """Read what `save` or a run (`fabula score -o`) wrote into a folder."""
+        from fabula.core.stored import load_table
+
+        return load_table(Path(folder))
+
     def to_csv(self, path: str | Path) -> None:
         """Write the rows as CSV; a missing value is an empty cell."""
         with Path(path).open("w", encoding="utf-8", errors=HALVES, newline="") as file:

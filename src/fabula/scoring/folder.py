@@ -1,4 +1,4 @@
-"""A run folder: scores.jsonl, scores.parquet and run.json, put in place only when whole."""
+"""A run folder: stories, scores and run.json, put in place only when whole."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from typing import Any
 
 from fabula.core.errors import InputError, UserError
 from fabula.core.pids import is_alive
+from fabula.core.stored import SCORES, STORIES
 from fabula.core.table import json_text
 
-SCORES, PARQUET, RUN = "scores.jsonl", "scores.parquet", "run.json"
+PARQUET, RUN = "scores.parquet", "run.json"
+_FILES = (STORIES, SCORES, PARQUET)
 _HEAD = f".partial-{platform.node()}-"
 
 
@@ -76,11 +78,11 @@ class RunFolder:
             raise unwritable(self.path, error) from error
 
     def _put_in_place(self, partial: Path, run: dict[str, Any]) -> None:
-        files = [name for name in (SCORES, PARQUET) if (partial / name).exists()]
+        files = [name for name in _FILES if (partial / name).exists()]
         run["files"] = {name: _checksum(partial / name) for name in files}
         text = json_text(run, indent=2)
         (partial / RUN).write_text(text + "\n", encoding="utf-8")
-        for name in (SCORES, PARQUET):
+        for name in _FILES:
             if name not in files:
                 (self.path / name).unlink(missing_ok=True)
         for name in [*files, RUN]:

@@ -1,4 +1,4 @@
-"""Rows of scores written as they come: JSONL, and Parquet where it can be had."""
+"""Stories and scores written as they come: JSONL, and Parquet where it can be had."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from fabula.core.stored import SCORES, STORIES, story_line
+from fabula.core.story import Story
 from fabula.core.table import COLUMNS, HALVES, json_line, plain_row
-from fabula.scoring.folder import PARQUET, SCORES, has_parquet, unwritable
+from fabula.scoring.folder import PARQUET, has_parquet, unwritable
 
 _GROUP = 50_000
 
@@ -19,8 +21,16 @@ class RowWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         with self._explained():
+            self._stories: IO[str] = (folder / STORIES).open("w", encoding="utf-8")
             self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8")
             self._parquet = _ParquetRows(folder / PARQUET) if has_parquet() else None
+
+    def write_story(self, story: Story) -> None:
+        """Write a story, so that the folder says by itself what was scored."""
+        try:
+            self._stories.write(story_line(story))
+        except OSError as error:
+            raise unwritable(self._folder.parent, error) from error
 
     def write(self, row: dict[str, Any]) -> None:
         """Write one row."""
@@ -36,6 +46,7 @@ class RowWriter:
 
     def __exit__(self, *_: object) -> None:
         with self._explained():
+            self._stories.close()
             self._jsonl.close()
             if self._parquet:
                 self._parquet.close()

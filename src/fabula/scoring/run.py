@@ -78,8 +78,12 @@ def _score(engine: Engine, source: StoryFile, partial: Path | None, options: Run
         RowWriter(partial) if partial else nullcontext(None) as writer,
         closing(engine.run(source)) as scores,
     ):
+        latest = None
         for story, score in scores:
             summary.add(story.system, score)
+            if writer and story is not latest:
+                writer.write_story(story)
+            latest = story
             if writer or options.each_row:
                 row = score_row(story, score)
                 if writer:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 
 from fabula.core.errors import SettingError
 
-_OWN = {"english": Path(__file__).parent / "_lexicons" / "english.txt"}
+_FOLDER = Path(__file__).parent / "_lexicons"
+_OWN = ("english", "user")
 
 
 def stop_words(name: str) -> frozenset[str]:
     """Give the words of a list: '' for none, 'english' for ours, else a file, one word a line."""
     if not name:
         return frozenset()
-    path = _OWN.get(name, Path(name))
+    if name in _OWN:
+        return read_words(name)
     try:
-        lines = path.read_text(encoding="utf-8").lower().splitlines()
+        return _words_of(Path(name))
     except (OSError, ValueError) as error:
         raise SettingError(
             f"stop_words={name!r} cannot be read ({error})", "give 'english' or a text file"
         ) from None
+
+
+@lru_cache(maxsize=8)
+def read_words(name: str) -> frozenset[str]:
+    """Give a list of words that ships with the metrics."""
+    return _words_of(_FOLDER / f"{name}.txt")
+
+
+def _words_of(path: Path) -> frozenset[str]:
+    lines = path.read_text(encoding="utf-8").lower().splitlines()
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 

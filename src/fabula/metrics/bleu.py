@@ -10,6 +10,7 @@ from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.story import Story
+from fabula.text.captions import caption_words
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Bleu(StoryMetric):
                 "for lack of a four-gram alone."
             ),
             "The mean over stories is not corpus BLEU.",
+            "tokenize='captions' is that of the captioning toolkit, which RoViST's baselines use: "
+            "contractions parted, lower case, no punctuation.",
             "tokenize='13a' leaves Chinese and Japanese whole; take 'zh' or 'char' there.",
         ),
         cannot_see="Quality: human stories on one prompt share few four-grams. On HANNA most "
@@ -48,7 +51,7 @@ class Bleu(StoryMetric):
     )
 
     order: Literal[1, 2, 3, 4] = 4
-    tokenize: Literal["13a", "intl", "zh", "char", "none"] = "13a"
+    tokenize: Literal["13a", "intl", "zh", "char", "none", "captions"] = "13a"
     lowercase: bool = False
 
     def traits(self) -> dict[str, str]:
@@ -68,7 +71,10 @@ class Bleu(StoryMetric):
     def value(self, story: Story) -> float:
         """Sentence BLEU against all references."""
         references = [reference for reference in story.references if reference.strip()]
-        found = self._scorer.sentence_score(story.text, references)
+        texts = [story.text, *references]
+        if self.tokenize == "captions":
+            texts = [" ".join(caption_words(text)) for text in texts]
+        found = self._scorer.sentence_score(texts[0], texts[1:])
         if not found.sys_len or not found.ref_len:
             which = "story" if not found.sys_len else "reference"
             raise Missing(Status.UNDEFINED, f"the {which} has no tokens for {self.tokenize!r}")
@@ -80,7 +86,7 @@ class Bleu(StoryMetric):
 
         return BLEU(
             max_ngram_order=self.order,
-            tokenize=self.tokenize,
+            tokenize="none" if self.tokenize == "captions" else self.tokenize,
             lowercase=self.lowercase,
             effective_order=True,
         )

@@ -49,6 +49,12 @@ def bare_words(text: str) -> list[str]:
     return _find(f"{_ALONE}|{_RUN}", lowered)
 
 
+def tokens(text: str) -> list[str]:
+    """Words, as they are written, and punctuation marks, each mark by itself."""
+    text = text.replace("’", "'")
+    return _find(rf"{_ALONE}|{_RUN}(?:'{_RUN})*+|[^\s\p{{L}}\p{{N}}\p{{C}}]", text)
+
+
 def ascii_words(text: str) -> list[str]:
     """Runs of a–z and 0–9 after lower-casing, as in rouge-score and ROUGE-1.5.5."""
     if text.isascii():

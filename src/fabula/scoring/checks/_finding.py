@@ -40,6 +40,32 @@ def equality(
     )
 
 
+def correlation(
+    part: str,
+    claim: str,
+    values: Sequence[tuple[float, float]],
+    harder: Sequence[tuple[float, float]],
+    *,
+    least: float,
+) -> Finding:
+    """Correlate pairs of values (ours, published), all of them and those that are harder."""
+    found, hard = _pearson(values), _pearson(harder)
+    return Finding(
+        part,
+        claim,
+        f"r ≥ {least:g}",
+        f"r = {found:.4f} on {len(values):,} stories, {hard:.4f} on {len(harder):,} by machines",
+        "verified" if found >= least else "short",
+    )
+
+
+def _pearson(values: Sequence[tuple[float, float]]) -> float:
+    import numpy as np
+
+    ours, theirs = zip(*values, strict=True)
+    return float(np.corrcoef(ours, theirs)[0, 1])
+
+
 def unchecked(part: str, claim: str, why: str) -> Finding:
     """Say that a claim could not be checked here, and why."""
     return Finding(part, claim, "–", why, "not checked here")

@@ -1,0 +1,153 @@
+"""CIDEr-D: overlap with a reference in n-grams that are rare among the references."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple, cast
+
+import numpy as np
+
+from fabula.core.batch import BatchMetric
+from fabula.core.card import Card
+from fabula.core.protocols import Gathering
+from fabula.core.score import Reading, Status
+from fabula.core.settings import Means
+from fabula.core.story import Story
+from fabula.metrics._document_counts import DocumentCounts
+from fabula.text.grams import counted, gram_codes, word_codes
+from fabula.text.words import bare_words
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ORDER = 4
+_SIGMA = 6.0
+_RULES = {
+    "unicode": bare_words,
+    "word-characters": re.compile(r"\w+").findall,
+    "blanks": str.split,
+}
+
+
+class Counts(NamedTuple):
+    """n-grams of a text with their counts, for each n, and the number of its bigrams."""
+
+    kinds: tuple[Array, ...]
+    counts: tuple[Array, ...]
+    bigrams: int
+
+
+@dataclass
+class _References:
+    """References of a batch: in how many stories' references each n-gram occurs."""
+
+    rule: str
+    counts: DocumentCounts
+
+    def add(self, story: Story) -> None:
+        found = [_counts(reference, self.rule) for reference in _references(story)]
+        kinds = [kind for counts in found for kind in counts.kinds]
+        self.counts.add(np.unique(np.concatenate(kinds)))
+
+
+@dataclass(frozen=True)
+class Cider(BatchMetric):
+    """Agreement with the references in n-grams, rare ones counting more (Vedantam et al., 2015).
+
+    How rare an n-gram is, the references of all stories of the same system tell.
+    """
+
+    card = Card(
+        title="CIDEr-D",
+        family="string",
+        direction="higher",
+        low=0.0,
+        high=10.0,
+        needs=("reference",),
+        batch="system",
+        references="the mean over the references",
+        paper="Vedantam, Zitnick and Parikh (2015). CIDEr: Consensus-based image description "
+        "evaluation. CVPR, 4566–4575.",
+        formula="10 · mean over n = 1…4 of Σ min(h, r) · r / (‖h‖ ‖r‖) · exp(−Δ² / 72), with h and "
+        "r the counts times log(N / documents) and Δ the difference of lengths",
+        compat="HANNA's column: words as `\\w+` finds them, case kept.",
+        quirks=(
+            "Made for captions: with Δ words of difference in length a text keeps exp(−Δ²/72) of "
+            "its score, so stories come out near 0.",
+            "A length is the number of bigrams, as in the captioning toolkit.",
+            "A batch of one story has no rare n-grams: `undefined`.",
+        ),
+        cannot_see="Quality, and stories of another length than the reference.",
+        published={"hanna": {"CIDEr": ("cider(compat=True)", "")}},
+    )
+
+    tokenized: Annotated[bool, Means("True: the texts are tokens with blanks between")] = False
+
+    def traits(self) -> dict[str, str]:
+        """Tokeniser and how references are joined."""
+        return {"tok": self._rule, "refs": "mean"}
+
+    @property
+    def _rule(self) -> str:
+        if self.tokenized:
+            return "blanks"
+        return "word-characters" if self.compat else "unicode"
+
+    def gathering(self) -> Gathering:
+        """Count in how many stories' references each n-gram occurs."""
+        return _References(self._rule, DocumentCounts())
+
+    def read_in(self, stories: Sequence[Story], gathered: Gathering) -> list[Reading]:
+        """Score the stories of one system."""
+        counts = cast(_References, gathered).counts
+        if counts.documents < 2:
+            note = "a batch of one story has no rare n-grams: score several of a system"
+            return [self.missing(Status.UNDEFINED, note) for _ in stories]
+        return [Reading((self._value(story, counts),)) for story in stories]
+
+    def _value(self, story: Story, documents: DocumentCounts) -> float:
+        text = _counts(story.text, self._rule)
+        references = [_counts(reference, self._rule) for reference in _references(story)]
+        return sum(_similarity(text, one, documents) for one in references) / len(references)
+
+
+def _similarity(text: Counts, reference: Counts, documents: DocumentCounts) -> float:
+    """Similarity of two texts, times ten."""
+    apart = text.bigrams - reference.bigrams
+    penalty = math.exp(-(apart**2) / (2 * _SIGMA**2))
+    if not penalty:
+        return 0.0
+    cosines = [_cosine(text, reference, n, documents) for n in range(_ORDER)]
+    return 10 * penalty * sum(cosines) / _ORDER
+
+
+def _cosine(text: Counts, reference: Counts, n: int, documents: DocumentCounts) -> float:
+    left, right = _weighted(text, n, documents), _weighted(reference, n, documents)
+    norms = math.sqrt(left @ left) * math.sqrt(right @ right)
+    if not norms:
+        return 0.0
+    _, i, j = np.intersect1d(
+        text.kinds[n], reference.kinds[n], assume_unique=True, return_indices=True
+    )
+    return float(np.minimum(left[i], right[j]) @ right[j]) / norms
+
+
+def _weighted(text: Counts, n: int, documents: DocumentCounts) -> Array:
+    """Counts of n-grams, each times the logarithm of how rare it is."""
+    found = np.maximum(documents.of(text.kinds[n]), 1.0)
+    return text.counts[n] * (math.log(documents.documents) - np.log(found))
+
+
+@lru_cache(maxsize=256)
+def _counts(text: str, rule: str) -> Counts:
+    words = _RULES[rule](text)
+    found = [counted(grams) for grams in gram_codes(word_codes(words), _ORDER)]
+    kinds, counts = zip(*found, strict=True)
+    return Counts(kinds, counts, max(0, len(words) - 1))
+
+
+def _references(story: Story) -> list[str]:
+    return [reference for reference in story.references if reference.strip()]

@@ -40,6 +40,9 @@ check: style types test
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/strings.py
+	$(BIN)/fabula models pull wordnet punkt_tab --quiet
+	$(BIN)/python benchmarks/more_strings.py
+	$(BIN)/python benchmarks/large_run.py
 
 verify: $(VENV)/.dev
 	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))

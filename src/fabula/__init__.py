@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fabula.core.story import Story as Story
     from fabula.core.table import ScoreTable as ScoreTable
     from fabula.datasets import load_dataset as load_dataset
+    from fabula.scoring.adapter import as_evaluate as as_evaluate
+    from fabula.scoring.assertions import assert_story as assert_story
     from fabula.scoring.catalogue import spec as spec
     from fabula.scoring.evaluate import evaluate as evaluate
 
@@ -32,6 +34,8 @@ _HOMES = {
     "Status": "fabula.core.score",
     "Story": "fabula.core.story",
     "UserError": "fabula.core.errors",
+    "as_evaluate": "fabula.scoring.adapter",
+    "assert_story": "fabula.scoring.assertions",
     "evaluate": "fabula.scoring.evaluate",
     "load_dataset": "fabula.datasets",
     "spec": "fabula.scoring.catalogue",

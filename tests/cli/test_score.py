@@ -112,7 +112,8 @@ def test_a_run_folder_is_written_and_may_be_asked_again(
     for _ in range(2):
         assert fabula("score", file, "-m", "words", "-o", "out").returncode == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["run.json", "scores.jsonl", "scores.parquet"]
+    files = ["run.json", "scores.jsonl", "scores.parquet", "stories.jsonl"]
+    assert names == ["report.html", *files, "tables"]
     other = fabula("score", file, "-m", "bleu", "-o", "out")
     assert other.returncode == 2 and b"--overwrite" in other.stderr
     assert fabula("score", file, "-m", "bleu", "-o", "out", "--overwrite").returncode == 0

@@ -159,6 +159,7 @@ LONG_PAIRS = {
     "chinese": (han_text(1), han_text(2)),
     "one long word": ("x" * LONG, "y" * LONG),
     "one word again and again": ("a " * (LONG // 2), "a " * (LONG // 2)),
+    "quotes left open": ("'Tis a word, " * (LONG // 13), "'a." * (LONG // 3)),
     "dots": ("." * LONG, "." * LONG),
     "brackets": ("(" * LONG, "[" * LONG),
     "address without end": ("http://" + "a." * (LONG // 2), "a@" * (LONG // 2)),

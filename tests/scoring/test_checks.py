@@ -36,9 +36,15 @@ def test_wrong_printed_values_are_found_out(tmp_path: Path) -> None:
         "bleu_sentence(lower(CANDS[0]),lower(REFS[0]))": 100.0,
         "chrf": {"cands": ["abc"], "refs": ["abc"], "first_pair": 0.5},
         "rouge(CAND_R,REF_R)": rouge,
+        "cider_corpus(tokenize=False)": 3.0,
     }
+    redundancy = {"case": {"story": "One two. Three four.", "paper_set_jaccard": 1.0}}
+    kept = {"p": 1.0, "r": 1.0, "f": 0.5}
+    user = {"X": "a tale", "Y1": "a tale", "Y2": "a tale", "Y1_result": kept, "Y2_result": kept}
     (tmp_path / "reference").mkdir()
-    text = json.dumps({"summeval_tests": printed})
+    everything = {"summeval_tests": printed, "rovist": {"nr_derived": redundancy}}
+    text = json.dumps(everything | {"storium": {"user_derived": user}})
+    (tmp_path / "reference" / "user_stopwords.txt").write_text("a\n")
     (tmp_path / "reference" / "golden.json").write_text(text, encoding="utf-8")
     outcomes = [finding.outcome for finding in golden.findings(tmp_path)]
-    assert outcomes == ["verified", "short", "short"]
+    assert outcomes == ["verified", "short", "short", "short", "verified", "short"]

@@ -70,7 +70,7 @@ def test_the_record_holds_signatures_and_versions(file: Path, tmp_path: Path) ->
 
 def test_the_record_holds_the_checksums_of_the_files(file: Path, tmp_path: Path) -> None:
     result = go(file, folder=tmp_path / "out")
-    names = ["scores.jsonl", "scores.parquet"]
+    names = ["scores.jsonl", "scores.parquet", "stories.jsonl"]
     assert sorted(contents(tmp_path / "out")) == ["run.json", *names]
     assert result.record["files"] == {name: sha256(tmp_path / "out" / name) for name in names}
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fabula.datasets._stories import StoryFile
     from fabula.scoring.run import RunResult
 
+_MOST_REPORTED = 50_000
 _INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 
 
@@ -42,6 +43,7 @@ _INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 @click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")
 @click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
 @click.option("--overwrite", is_flag=True, help="Write over another run in the folder.")
+@click.option("--no-report", is_flag=True, help="Write no report into the folder.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
 def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
     """Score the stories of a file.
@@ -60,6 +62,8 @@ def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
         result = _run(source, chosen, options)
     if not options["scores"]:
         _print_summary(result, chosen, options["form"])
+    if not options["no_report"]:
+        _write_report(result, quiet=options["quiet"])
     if not options["quiet"]:
         _say_where(result, chosen)
 
@@ -145,6 +149,23 @@ def _print_summary(result: RunResult, chosen: list[Metric], form: str) -> None:
 
     directions = {metric.spec: metric.card.direction for metric in chosen}
     click.echo(render(form, result.summary, directions, result.record))
+
+
+def _write_report(result: RunResult, *, quiet: bool) -> None:
+    """Write the report of a run that is kept, unless it is too large to be held in memory."""
+    if result.folder is None:
+        return
+    if result.record["input"]["stories"] > _MOST_REPORTED:
+        if not quiet:
+            click.echo(f"no report of so many stories: fabula report {result.folder}", err=True)
+        return
+    from fabula.cli._progress import StderrProgress
+    from fabula.reports.report import write_report
+
+    progress = None if quiet else StderrProgress("stories read for the report")
+    path = write_report(result.folder, progress=progress)
+    if not quiet:
+        click.echo(f"report: {path}", err=True)
 
 
 def _say_where(result: RunResult, chosen: list[Metric]) -> None:

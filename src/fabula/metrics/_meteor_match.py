@@ -2,116 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from fabula.core.score import Missing, Status
 
 EXACT, STEM, SYNONYM = range(3)
 MOST_PAIRS = 2_000_000
 
-Synsets = Callable[[str], frozenset[int]]
+Related = Callable[[str], set[str]]
 Stem = Callable[[str], str]
 
 
-class Match(NamedTuple):
-    """A word of the text, the word of the reference it stands for, and by which matcher."""
-
-    text: int
-    reference: int
-    kind: int
+# A word of the text, the word of the reference it stands for, and by which matcher.
+Match = tuple[int, int, int]
 
 
 class Matcher:
-    """Finds words of a reference that match, in turn, exactly, by stem and by synonym."""
+    """A reference, ready to be matched with many texts: exactly, by stem and by synonym."""
 
-    def __init__(self, reference: Sequence[str], stem: Stem, synsets: Synsets) -> None:
-        self._stem, self._synsets = stem, synsets
-        self._places: dict[str, list[int]] = {}
+    def __init__(self, reference: Sequence[str], stem: Stem, related: Related) -> None:
+        self.reference = reference
+        self._stem, self._related = stem, related
+        self.places: dict[str, list[int]] = {}
         for place, word in enumerate(reference):
-            self._places.setdefault(word, []).append(place)
+            self.places.setdefault(word, []).append(place)
+        self._vocabulary = set(self.places)
         self._by_stem: dict[str, list[str]] = {}
-        self._by_synset: dict[int, list[str]] = {}
-        for word in self._places:
+        for word in self.places:
+            related(word)
             self._by_stem.setdefault(stem(word), []).append(word)
-            for synset in synsets(word):
-                self._by_synset.setdefault(synset, []).append(word)
+        self._others: dict[str, dict[str, int]] = {}
 
-    def places(self, word: str) -> dict[int, int]:
-        """Places in the reference that a word matches, each with the best matcher."""
-        kinds: dict[str, int] = dict.fromkeys(self._by_stem.get(self._stem(word), ()), STEM)
-        for synset in self._synsets(word):
-            kinds |= dict.fromkeys(self._by_synset.get(synset, ()), SYNONYM)
-        if word in self._places:
-            kinds[word] = EXACT
-        return {place: kind for other, kind in kinds.items() for place in self._places[other]}
+    def others(self, word: str) -> dict[str, int]:
+        """Other words of the reference that a word matches, each by its best matcher."""
+        found = self._others.get(word)
+        if found is None:
+            found = dict.fromkeys(self._by_stem.get(self._stem(word), ()), STEM)
+            for other in self._related(word) & self._vocabulary:
+                found[other] = SYNONYM
+            found.pop(word, None)
+            self._others[word] = found
+        return found
 
 
-def align(text: Sequence[str], reference: Sequence[str], matcher: Matcher) -> list[Match]:
+def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
     """Align each word of the text with at most one of the reference, in few chunks.
 
-    From left to right: go on with the chunk at hand; else begin the longest chunk, an exact match
-    before others and the nearest place first. (The Java tool searches with a beam of 40.)
+    From left to right: go on with the chunk at hand; else begin where most words ahead are the
+    same, an exact match before others and the nearest place first. (The Java tool searches with
+    a beam of 40.)
     """
-    places = {word: matcher.places(word) for word in set(text)}
-    _refuse_long(text, places)
+    _refuse_long(text, matcher)
+    reference = [*matcher.reference, ""]
+    free = {word: places.copy() for word, places in matcher.places.items()}
+    others = {word: matcher.others(word) for word in set(text)}
+    used = bytearray(len(reference))
+    used[-1] = True
     found: list[Match] = []
-    used = [False] * len(reference)
     following = -1
     for here, word in enumerate(text):
-        options = places[word]
-        if following not in options or used[following]:
-            following = _best_start(here, text, places, used)
-        if following < 0:
-            continue
-        found.append(Match(here, following, options[following]))
+        other = reference[following]
+        if used[following] or (other != word and other not in others[word]):
+            starts = free.get(word)
+            if not starts:
+                starts = sorted([place for one in others[word] for place in free[one]])
+            following = _best_start(here, starts, text, reference)
+            if following < 0:
+                continue
+            other = reference[following]
+        found.append((here, following, EXACT if other == word else others[word][other]))
         used[following] = True
-        following = following + 1 if following + 1 < len(reference) else -1
+        free[other].remove(following)
+        following += 1
     return found
 
 
-def _best_start(
-    here: int, text: Sequence[str], places: Mapping[str, dict[int, int]], used: list[bool]
-) -> int:
+def _best_start(here: int, starts: list[int], text: Sequence[str], reference: Sequence[str]) -> int:
     """Place to begin a chunk at; -1 where every match is taken."""
-    best, place = (2, 0, 0), -1
-    for start, kind in places[text[here]].items():
-        if used[start] or (kind != EXACT, 0, 0) > best:
-            continue
-        merit = (int(kind != EXACT), -_reach(here, start, text, places, used), abs(start - here))
-        if merit < best:
-            best, place = merit, start
-    return place
-
-
-def _reach(
-    here: int,
-    start: int,
-    text: Sequence[str],
-    places: Mapping[str, dict[int, int]],
-    used: list[bool],
-) -> int:
-    """How many words from here on match the reference from a place on."""
-    length, most = 1, min(len(text) - here, len(used) - start)
-    while (
-        length < most and not used[start + length] and start + length in places[text[here + length]]
-    ):
-        length += 1
-    return length
+    if len(starts) < 2:
+        return starts[0] if starts else -1
+    ahead, reach = starts, 0
+    # Longer and longer chunks, until none goes on; the reference ends in an empty word.
+    while ahead:
+        starts, reach = ahead, reach + 1
+        if here + reach == len(text):
+            break
+        word = text[here + reach]
+        ahead = [start for start in starts if reference[start + reach] == word]
+    after = bisect_left(starts, here)
+    if after == len(starts):
+        return starts[-1]
+    if after and here - starts[after - 1] <= starts[after] - here:
+        return starts[after - 1]
+    return starts[after]
 
 
 def count_chunks(matches: Sequence[Match]) -> int:
     """Number of runs that are contiguous in both texts."""
     joins = sum(
-        (after.text, after.reference) == (before.text + 1, before.reference + 1)
-        for before, after in pairwise(matches)
+        after == before + 1 and other_after == other + 1
+        for (before, other, _), (after, other_after, _) in pairwise(matches)
     )
     return len(matches) - joins
 
 
-def _refuse_long(text: Sequence[str], places: Mapping[str, dict[int, int]]) -> None:
-    pairs = sum(len(places[word]) for word in text)
+def _refuse_long(text: Sequence[str], matcher: Matcher) -> None:
+    if len(text) * len(matcher.reference) <= MOST_PAIRS:
+        return
+    pairs = sum(len(matcher.places.get(word, ())) for word in text)
     if pairs > MOST_PAIRS:
-        note = f"{pairs:,} pairs of words that match are more than the limit of {MOST_PAIRS:,}"
+        note = f"{pairs:,} pairs of equal words are more than the limit of {MOST_PAIRS:,}"
         raise Missing(Status.TOO_LONG, note)

@@ -41,6 +41,9 @@ class TopCounts:
         return np.where(counts == first, second, first)
 
     def _settle(self) -> None:
+        if not self._waiting:
+            self._heap = []
+            return
         kinds = np.concatenate([self._kinds, self._kinds, *(kind for kind, _ in self._heap)])
         counts = np.concatenate([self._first, self._second, *(count for _, count in self._heap)])
         order = np.lexsort((-counts, kinds))

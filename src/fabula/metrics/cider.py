@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple, cast
@@ -18,14 +18,14 @@ from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.metrics._document_counts import DocumentCounts
-from fabula.text.grams import counted, gram_codes, word_codes
+from fabula.text.grams import counted, marked_codes, order_of, word_codes
 from fabula.text.words import bare_words
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ORDER = 4
 _SIGMA = 6.0
-_RULES = {
+_RULES: dict[str, Callable[[str], list[str]]] = {
     "unicode": bare_words,
     "word-characters": re.compile(r"\w+").findall,
     "blanks": str.split,
@@ -33,10 +33,11 @@ _RULES = {
 
 
 class Counts(NamedTuple):
-    """n-grams of a text with their counts, for each n, and the number of its bigrams."""
+    """n-grams of a text with their orders and counts, and the number of its bigrams."""
 
-    kinds: tuple[Array, ...]
-    counts: tuple[Array, ...]
+    kinds: Array
+    orders: Array
+    counts: Array
     bigrams: int
 
 
@@ -49,8 +50,7 @@ class _References:
 
     def add(self, story: Story) -> None:
         found = [_counts(reference, self.rule) for reference in _references(story)]
-        kinds = [kind for counts in found for kind in counts.kinds]
-        self.counts.add(np.unique(np.concatenate(kinds)))
+        self.counts.add(np.unique(np.concatenate([counts.kinds for counts in found])))
 
 
 @dataclass(frozen=True)
@@ -120,33 +120,31 @@ def _similarity(text: Counts, reference: Counts, documents: DocumentCounts) -> f
     penalty = math.exp(-(apart**2) / (2 * _SIGMA**2))
     if not penalty:
         return 0.0
-    cosines = [_cosine(text, reference, n, documents) for n in range(_ORDER)]
-    return 10 * penalty * sum(cosines) / _ORDER
+    left, right = _weighted(text, documents), _weighted(reference, documents)
+    norms = _by_order(text, left * left) * _by_order(reference, right * right)
+    _, i, j = np.intersect1d(text.kinds, reference.kinds, assume_unique=True, return_indices=True)
+    shared = np.minimum(left[i], right[j]) * right[j]
+    sums = np.bincount(text.orders[i], weights=shared, minlength=_ORDER)
+    cosines = np.divide(sums, np.sqrt(norms), out=np.zeros(_ORDER), where=norms > 0)
+    return 10 * penalty * float(cosines.mean())
 
 
-def _cosine(text: Counts, reference: Counts, n: int, documents: DocumentCounts) -> float:
-    left, right = _weighted(text, n, documents), _weighted(reference, n, documents)
-    norms = math.sqrt(left @ left) * math.sqrt(right @ right)
-    if not norms:
-        return 0.0
-    _, i, j = np.intersect1d(
-        text.kinds[n], reference.kinds[n], assume_unique=True, return_indices=True
-    )
-    return float(np.minimum(left[i], right[j]) @ right[j]) / norms
+def _by_order(text: Counts, values: Array) -> Array:
+    """Sum values over the n-grams of each order."""
+    return np.bincount(text.orders, weights=values, minlength=_ORDER)
 
 
-def _weighted(text: Counts, n: int, documents: DocumentCounts) -> Array:
+def _weighted(text: Counts, documents: DocumentCounts) -> Array:
     """Counts of n-grams, each times the logarithm of how rare it is."""
-    found = np.maximum(documents.of(text.kinds[n]), 1.0)
-    return text.counts[n] * (math.log(documents.documents) - np.log(found))
+    found = np.maximum(documents.of(text.kinds), 1.0)
+    return text.counts * (math.log(documents.documents) - np.log(found))
 
 
 @lru_cache(maxsize=256)
 def _counts(text: str, rule: str) -> Counts:
     words = _RULES[rule](text)
-    found = [counted(grams) for grams in gram_codes(word_codes(words), _ORDER)]
-    kinds, counts = zip(*found, strict=True)
-    return Counts(kinds, counts, max(0, len(words) - 1))
+    kinds, counts = counted(marked_codes(word_codes(words), _ORDER))
+    return Counts(kinds, order_of(kinds), counts, max(0, len(words) - 1))
 
 
 def _references(story: Story) -> list[str]:

@@ -15,7 +15,8 @@ from fabula.metrics._stop_words import read_words
 from fabula.models import AssetError, path_of
 from fabula.text.wordnet import WordNet
 
-_TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+(?=n't\b)|\w+|[^\w\s]")
+_TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]")
+_NOT = re.compile(r"(?<=\w)n't\b")
 _WEIGHTS = (1.0, 0.6, 0.8)
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
 
@@ -48,7 +49,7 @@ class Meteor(PairMetric):
             "from parallel text; on HANNA's 960 machine stories these values correlate with the "
             "tool's at .97 (`fabula verify` prints it).",
             "The Java tool aligns with a beam search, this one greedily.",
-            "A story equal to its reference has 1, as in the tool.",
+            "A story matched word for word in one chunk has no penalty, as in the tool.",
             "English only; needs the asset `wordnet` and the `nlp` extra.",
         ),
         cannot_see="Quality, plot, and phrases that say the same in other words.",
@@ -65,41 +66,47 @@ class Meteor(PairMetric):
         if not words or not others:
             which = "story" if not words else "reference"
             raise Missing(Status.UNDEFINED, f"there is no word in the {which}")
-        matches = align(words, others, _matcher(reference))
+        matches = align(words, _matcher(reference, _wordnet().make_room()))
         return _score(words, others, matches) if matches else 0.0
 
 
 def _score(words: Sequence[str], others: Sequence[str], matches: Sequence[Match]) -> float:
     chunks = count_chunks(matches)
-    if chunks == 1 and len(matches) == len(words) == len(others):
-        return 1.0
-    precision = _share(words, [(match.text, match.kind) for match in matches])
-    recall = _share(others, [(match.reference, match.kind) for match in matches])
+    whole = chunks == 1 and len(matches) == len(words) == len(others)
+    penalty = 0.0 if whole else _GAMMA * (chunks / len(matches)) ** _BETA
+    places, other_places, kinds = zip(*matches, strict=True)
+    credits = [_WEIGHTS[kind] for kind in kinds]
+    precision = _share(words, places, credits)
+    recall = _share(others, other_places, credits)
     mean = precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
-    return float(mean * (1 - _GAMMA * (chunks / len(matches)) ** _BETA))
+    return float(mean * (1 - penalty))
 
 
-def _share(words: Sequence[str], matched: Sequence[tuple[int, int]]) -> float:
+def _share(words: Sequence[str], places: Sequence[int], credits: Sequence[float]) -> float:
     """Share of a text's weight that is matched."""
-    function = _function_words()
-    weights = [1 - _DELTA if word in function else _DELTA for word in words]
-    return sum(_WEIGHTS[kind] * weights[place] for place, kind in matched) / sum(weights)
+    weight_of = _function_weights().get
+    weights = [weight_of(word, _DELTA) for word in words]
+    matched = [weights[place] * credit for place, credit in zip(places, credits, strict=True)]
+    return sum(matched) / sum(weights)
 
 
 @lru_cache(maxsize=64)
-def _matcher(reference: str) -> Matcher:
-    """Index of a reference, kept because the stories of all systems share it."""
-    return Matcher(_tokens(reference), _stemmer(), _wordnet().synsets)
+def _matcher(reference: str, forgotten: int) -> Matcher:
+    """Index of a reference, kept because the stories of all systems share it.
+
+    It relies on words that WordNet has met: once these are forgotten, it is made anew.
+    """
+    return Matcher(_tokens(reference), _stemmer(), _wordnet().related)
 
 
 @lru_cache(maxsize=256)
 def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text.lower().replace("’", "'"))
+    return _TOKEN.findall(_NOT.sub(" n't", text.lower().replace("’", "'")))
 
 
 @lru_cache(maxsize=1)
-def _function_words() -> frozenset[str]:
-    return read_words("meteor_function")
+def _function_weights() -> dict[str, float]:
+    return dict.fromkeys(read_words("meteor_function"), 1 - _DELTA)
 
 
 @lru_cache(maxsize=1)

@@ -28,9 +28,10 @@ def matching_blocks(
 ) -> list[Block]:
     """Blocks by Ratcliff and Obershelp: the longest first, then those on either side of it.
 
-    With `autojunk`, where `right` has 200 tokens or more, those that make up over 1 % of it
-    cannot begin a block. Blocks are those of `difflib.SequenceMatcher(None, left, right,
-    autojunk)`, which is what finds them where numba is not installed.
+    With `autojunk`, where `right` has 200 tokens or more, those that make up over 1 % of it do
+    not count in the search for the longest block, though a block is extended by them. Blocks
+    are those of `difflib.SequenceMatcher(None, left, right, autojunk)`, which is what finds them
+    where numba is not installed.
     """
     search = _compiled_search()
     if search is None:

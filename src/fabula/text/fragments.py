@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 class FragmentSource:
@@ -12,7 +13,7 @@ class FragmentSource:
         self.tokens = list(tokens)
         self._singles = set(self.tokens)
         self._pairs: dict[tuple[str, str], list[int]] = {}
-        for place, pair in enumerate(zip(self.tokens, self.tokens[1:], strict=False)):
+        for place, pair in enumerate(pairwise(self.tokens)):
             self._pairs.setdefault(pair, []).append(place)
 
     def fragments(self, tokens: Sequence[str]) -> list[int]:
@@ -22,22 +23,24 @@ class FragmentSource:
         like the text; a run that was measured is jumped over, even if a longer one begins within
         it. Only runs of two tokens and more can differ in length, so only these are looked at.
         """
-        found, place = [], 0
-        size = len(tokens)
+        found, place, size = [], 0, len(tokens)
+        starts = list(map(self._pairs.get, pairwise(tokens)))
+        singles = self._singles
         while place < size:
-            longest = self._longest(tokens, place) if place + 1 < size else 0
-            if longest < 2:
-                longest = 1
-                if tokens[place] in self._singles:
-                    found.append(1)
-            else:
+            here = starts[place] if place + 1 < size else None
+            if here is not None:
+                longest = self._longest(tokens, place, here)
                 found.append(longest)
-            place += longest
+                place += longest
+                continue
+            if tokens[place] in singles:
+                found.append(1)
+            place += 1
         return found
 
-    def _longest(self, tokens: Sequence[str], place: int) -> int:
+    def _longest(self, tokens: Sequence[str], place: int, starts: list[int]) -> int:
         longest = after = 0
-        for start in self._pairs.get((tokens[place], tokens[place + 1]), ()):
+        for start in starts:
             if start < after:
                 continue
             length = self._run(tokens, place, start)

@@ -38,6 +38,20 @@ def gram_codes(codes: Array, order: int) -> list[Array]:
     return found
 
 
+def marked_codes(codes: Array, order: int) -> Array:
+    """Numbers of all n-grams, for n = 1 … order ≤ 4, in one array; `order_of` tells n − 1."""
+    marked = [
+        (grams >> np.uint64(2)) | np.uint64(n << 62)
+        for n, grams in enumerate(gram_codes(codes, order))
+    ]
+    return np.concatenate(marked)
+
+
+def order_of(marked: Array) -> Array:
+    """Which n a marked number belongs to, counted from 0."""
+    return (marked >> np.uint64(62)).astype(np.int64)
+
+
 def counted(grams: Array) -> tuple[Array, Array]:
     """Different n-grams, sorted, and how often each occurs."""
     kinds, counts = np.unique(grams, return_counts=True)

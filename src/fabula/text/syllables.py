@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 _VOWELS = re.compile(r"[aeiouy]+")
-_SILENT = re.compile(r"(?:[^laeiouy]e|[^td]ed|[^aeiouycgsxz]es|[^aeiouyscgxz]hes)$")
+_SILENT = re.compile(r"(?:[^laeiouy]e|[^aeiouytd]ed|[^aeiouycghsxz]es|[^aeiouyscgxz]hes)$")
 
 
 @lru_cache(maxsize=100_000)

@@ -34,6 +34,9 @@ _ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+_MOST_RELATED = 100_000
+
+
 class WordNet:
     """Single words and their synsets; a synset is a number, different for each part of speech."""
 
@@ -41,6 +44,9 @@ class WordNet:
         self._synsets: dict[str, dict[str, tuple[int, ...]]] = {part: {} for part in _PARTS}
         self._exceptions: dict[str, dict[str, list[str]]] = {part: {} for part in _PARTS}
         self._known: dict[str, frozenset[int]] = {}
+        self._related: dict[str, set[str]] = {}
+        self._members: dict[int, list[str]] = {}
+        self.forgotten = 0
         for number, part in enumerate(_PARTS):
             self._read_index(folder / f"index.{part}", part, number)
             self._read_exceptions(folder / f"{part}.exc", part)
@@ -56,9 +62,40 @@ class WordNet:
             )
         return self._known[word]
 
+    def related(self, word: str) -> set[str]:
+        """Words met so far, by this method, that share a synset with a word.
+
+        Each word is compared with those before it once; later it is there for the asking.
+        """
+        if word not in self._related:
+            self._relate(word)
+        return self._related[word]
+
+    def make_room(self) -> int:
+        """Forget the words met if they are too many; give the number of times this was done.
+
+        Who relies on words having been met calls this first, and starts anew if the number grew.
+        """
+        if len(self._related) >= _MOST_RELATED:
+            self._known, self._related, self._members = {}, {}, {}
+            self.forgotten += 1
+        return self.forgotten
+
+    def _relate(self, word: str) -> None:
+        mine: set[str] = set()
+        for synset in self.synsets(word):
+            members = self._members.setdefault(synset, [])
+            mine.update(members)
+            members.append(word)
+        for other in mine:
+            self._related[other].add(word)
+        self._related[word] = mine
+
     def _forms(self, word: str, part: str) -> Iterator[str]:
         yield word
-        yield from self._exceptions[part].get(word, ())
+        if word in self._exceptions[part]:
+            yield from self._exceptions[part][word]
+            return
         for ending, other in _ENDINGS[part]:
             if word.endswith(ending):
                 yield word[: len(word) - len(ending)] + other

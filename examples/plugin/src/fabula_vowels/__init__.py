@@ -1,0 +1,1 @@
+"""A metric for Fabula from a package of its own."""

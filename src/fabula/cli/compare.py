@@ -1,0 +1,111 @@
+"""`fabula compare`: two systems of a run on the items they share, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.core.errors import InputError, UnknownName, closest
+
+if TYPE_CHECKING:
+    from fabula.core.table import ScoreTable
+    from fabula.meta.compare import Comparison
+
+
+@click.command("compare")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("a")
+@click.argument("b")
+@click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Only these of the run.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "jsonl", "csv", "latex"]),
+    default="table",
+    show_default=True,
+    help="How to print it.",
+)
+@click.option("--resamples", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--correction",
+    type=click.Choice(["holm", "bh"]),
+    default="holm",
+    show_default=True,
+    help="For many comparisons: Holm, or Benjamini–Hochberg.",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def command(run: Path, a: str, b: str, **options: Any) -> None:
+    """Compare the systems A and B of a run on the items they share.
+
+    RUN is the folder of a run (`fabula score -o RUN`). For every metric: the difference of the
+    means with a bootstrap interval, turned so that positive favours A; the p of a sign-flip test,
+    corrected for the number of comparisons; and on how many items A wins.
+    """
+    from fabula.reports.comparison import render_comparison
+
+    metrics = _metrics(run)
+    found = _compare(run, (a, b), metrics, options)
+    signatures = {one["spec"]: one["signature"] for one in metrics}
+    click.echo(render_comparison(options["form"], found, signatures))
+
+
+def _metrics(run: Path) -> list[dict[str, Any]]:
+    """Give what the run says of its metrics."""
+    from fabula.scoring.folder import read_run
+
+    metrics: list[dict[str, Any]] | None = read_run(run).get("metrics")
+    if metrics is None:
+        raise InputError(f"{run} does not name its metrics", "score the stories again")
+    return metrics
+
+
+def _compare(
+    run: Path, systems: tuple[str, str], metrics: list[dict[str, Any]], options: dict[str, Any]
+) -> Comparison:
+    from fabula.cli._progress import StderrProgress
+    from fabula.core.table import ScoreTable
+    from fabula.meta.compare import Procedure, compare
+
+    names = ("resamples", "seed", "correction", "alpha")
+    procedure = Procedure(**{name: options[name] for name in names})
+    table = ScoreTable.load(run)
+    if options["metrics"]:
+        table = _only(table, _wanted(options["metrics"], table.scorers))
+    return compare(
+        table,
+        *systems,
+        directions={one["spec"]: one["direction"] for one in metrics},
+        procedure=procedure,
+        progress=None if options["quiet"] else StderrProgress("comparisons"),
+    )
+
+
+def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:
+    return type(table)(table.stories, [one for one in table if one.scorer in scorers])
+
+
+def _wanted(given: Sequence[str], scorers: Sequence[str]) -> set[str]:
+    """Scorers of the run that are named, by their specs or by sets."""
+    from fabula.core.spec import split_specs
+
+    return {
+        scorer for text in given for part in split_specs(text) for scorer in _named(part, scorers)
+    }
+
+
+def _named(part: str, scorers: Sequence[str]) -> set[str]:
+    from fabula.scoring.catalogue import choose_metrics
+
+    # A run may hold metrics of a package that is not installed here: their names still count.
+    if part in scorers:
+        return {part}
+    found = {metric.spec for metric in choose_metrics(part)} & set(scorers)
+    if not found:
+        raise UnknownName(f"the run has no scores of {part}", closest(part, scorers))
+    return found

@@ -1,0 +1,52 @@
+"""`fabula report`: make one page to look at of a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fabula.core.errors import SettingError
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="The page.  [default: RUN/report.html]"
+)
+@click.option(
+    "--stories",
+    "shown",
+    default="400",
+    show_default=True,
+    metavar="N|all",
+    help="How many stories are shown with their texts.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of chance.")
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def command(
+    run: Path, output: Path | None, shown: str, seed: int, opened: bool, quiet: bool
+) -> None:
+    """Make a page of a run: one HTML file that needs nothing else.
+
+    RUN is a folder that `fabula score -o` wrote. The tables of the page are written beside it as
+    CSV and LaTeX, into the folder `tables`. All scores are in the page; of long runs it shows the
+    texts of some stories only, unless `--stories all` is given.
+    """
+    from fabula.cli._progress import StderrProgress
+    from fabula.reports.report import write_report
+
+    progress = None if quiet else StderrProgress("stories read")
+    path = write_report(run, output, stories=_count(shown), seed=seed, progress=progress)
+    click.echo(path)
+    if opened:
+        click.launch(str(path.resolve()))
+
+
+def _count(shown: str) -> int | None:
+    if shown == "all":
+        return None
+    if not shown.isdecimal():
+        raise SettingError(f"--stories {shown!r} will not do", "give a number, or all")
+    return int(shown)

@@ -1,0 +1,194 @@
+"""The standing parts of a report's page: header, tables, signatures, citations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from fabula.core.card import ARROWS, Card
+from fabula.reports._markup import escaped, named, spelled, tag
+from fabula.reports._report_data import Column, ReportData
+from fabula.reports._standings import Standings
+from fabula.reports._tables import StatusRow
+
+# Paper is narrower than a screen that scrolls: printed tables have so many columns each.
+_PRINTED_COLUMNS = 7
+_BLOCKS = {"Metrics": False, "Baselines, which know nothing of stories": True}
+_WORDS = {"higher": "higher is better", "lower": "lower is better", "descriptive": "descriptive"}
+
+
+def facts(data: ReportData) -> str:
+    """Say what was scored, when, and with which version."""
+    metrics = {column.scorer for column in data.columns if not column.is_baseline}
+    baselines = {column.scorer for column in data.columns if column.is_baseline}
+    found = {
+        "stories": f"{len(data.stories):,}",
+        "systems": f"{len(data.systems):,}",
+        "items": f"{len(data.items):,}" if data.items else "–",
+        "metrics": f"{len(metrics):,}",
+        "baselines": f"{len(baselines):,}",
+    }
+    pairs = [tag("div", tag("dt", name) + tag("dd", value)) for name, value in found.items()]
+    return tag("dl", "".join(pairs), class_="facts")
+
+
+def occasion(record: dict[str, Any]) -> str:
+    """Say when the run ended and what made it."""
+    finished = datetime.fromisoformat(record["finished"])
+    when = f"{finished.day} {finished:%B %Y, %H:%M}"
+    machine = tag("time", f"{when} {finished:%Z}".strip(), datetime=record["finished"])
+    return f"Scored {machine} with Fabula {escaped(record['fabula'])}"
+
+
+def systems_table(standings: Standings, cards: dict[str, Card]) -> str:
+    """Write the main table, systems × columns, as two blocks with heads that sort."""
+    tables = [
+        _scrolling(_systems_part(standings, cards, block), f"Means by system: {words}")
+        for words, block in _blocks(standings).items()
+        if block
+    ]
+    return tag("div", "\n".join(tables), class_="blocks")
+
+
+def printed_tables(standings: Standings, cards: dict[str, Card]) -> str:
+    """Write the main aspects of the main table again, in parts that fit on paper."""
+    parts = []
+    for block in _blocks(standings).values():
+        shown = [number for number in block if standings.columns[number].main]
+        for start in range(0, len(shown), _PRINTED_COLUMNS):
+            parts.append(shown[start : start + _PRINTED_COLUMNS])
+    return "\n".join(_systems_part(standings, cards, part) for part in parts)
+
+
+def _blocks(standings: Standings) -> dict[str, list[int]]:
+    """Places of the columns of each block, by what the block is called."""
+    return {
+        words: [
+            number
+            for number, column in enumerate(standings.columns)
+            if column.is_baseline is baseline
+        ]
+        for words, baseline in _BLOCKS.items()
+    }
+
+
+def _systems_part(standings: Standings, cards: dict[str, Card], numbers: Sequence[int]) -> str:
+    columns = [standings.columns[number] for number in numbers]
+    words = next(words for words, kind in _BLOCKS.items() if kind is columns[0].is_baseline)
+    corner = tag("th", _sorting("system"), scope="col", class_="system")
+    heads = [_head(column, cards.get(column.scorer)) for column in columns]
+    rows = []
+    for place, system in enumerate(standings.systems):
+        cells = [_cell(standings, place, number) for number in numbers]
+        first = tag("th", named(system), scope="row", class_="system")
+        rows.append(tag("tr", first + "".join(cells), data_place=place))
+    head = tag("thead", tag("tr", corner + "".join(heads)))
+    body = tag("tbody", "\n".join(rows))
+    return tag("table", tag("caption", words) + head + body, class_="systems")
+
+
+def _sorting(label: str) -> str:
+    return tag("button", label, type="button", class_="sort")
+
+
+def _head(column: Column, card: Card | None) -> str:
+    aspect = tag("span", escaped(column.aspect), class_="aspect") if column.aspect else ""
+    sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
+    words = tag("span", f", {_WORDS[column.direction]}", class_="unseen")
+    label = tag("span", spelled(column.scorer), class_="spec") + aspect + sign + words
+    return tag(
+        "th",
+        _sorting(label),
+        scope="col",
+        class_=_kind(column),
+        title=f"{card.title}: {_WORDS[column.direction]}" if card else None,
+        data_first="ascending" if column.direction == "lower" else "descending",
+    )
+
+
+def _kind(column: Column) -> str:
+    return "num" if column.main else "num other-aspect"
+
+
+def _cell(standings: Standings, place: int, number: int) -> str:
+    """Write a mean over its interval, coloured by how good it is among the systems."""
+    kind = _kind(standings.columns[number])
+    mean = float(standings.mean[place, number])
+    if not math.isfinite(mean):
+        return tag("td", tag("span", "–", class_="mean"), class_=kind)
+    kind += " best" if standings.best[number] == place else ""
+    strength = standings.strengths[number][place]
+    kind += "" if strength is None else " shaded"
+    return tag(
+        "td",
+        _mean(standings, place, number) + _interval(standings, place, number),
+        class_=kind,
+        style=None if strength is None else f"--strength:{strength:.2f}",
+        data_value=f"{mean:.9g}",
+    )
+
+
+def _mean(standings: Standings, place: int, number: int) -> str:
+    shown = _signed(standings.number(float(standings.mean[place, number]), number))
+    if standings.best[number] == place:
+        shown = tag("strong", shown + tag("span", " best", class_="unseen"))
+    if standings.left_out[place, number]:
+        shown += tag("a", "*", href="#left-out", aria_label="scores left out", class_="star")
+    return tag("span", shown, class_="mean")
+
+
+def _interval(standings: Standings, place: int, number: int) -> str:
+    low, high = (float(end[place, number]) for end in (standings.low, standings.high))
+    ends = f"{standings.number(low, number)}–{standings.number(high, number)}"
+    return tag("span", _signed(ends) if math.isfinite(low) else "no interval", class_="interval")
+
+
+def _signed(number: str) -> str:
+    return number.replace("-", "−")
+
+
+def statuses_table(rows: Sequence[StatusRow]) -> str:
+    """Write what was left out and why, or that nothing was."""
+    if not rows:
+        return tag("p", "Nothing: every scorer gave every story a value and read all of it.")
+    heads = [tag("th", words, scope="col") for words in ("scorer", "status", "stories", "note")]
+    lines = [
+        tag("th", spelled(row.scorer), scope="row", class_="spec")
+        + tag("td", tag("code", escaped(row.status)))
+        + tag("td", f"{row.count:,}", class_="num")
+        + tag("td", escaped(row.note))
+        for row in rows
+    ]
+    head, body = (
+        tag("thead", tag("tr", "".join(heads))),
+        tag("tbody", "\n".join(tag("tr", line) for line in lines)),
+    )
+    return _scrolling(tag("table", head + body, class_="plain"), "Left out")
+
+
+def _scrolling(table: str, label: str) -> str:
+    """Let a wide table scroll by itself, by keyboard as well."""
+    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=label)
+
+
+def signatures(data: ReportData) -> str:
+    """List the signatures that belong beside the numbers."""
+    lines = []
+    for one in data.metrics:
+        note = tag("span", " computed for this report", class_="quiet") if one.get("added") else ""
+        lines.append(tag("li", tag("code", escaped(one["signature"])) + note))
+    return tag("ul", "\n".join(lines), class_="signatures")
+
+
+def versions(record: dict[str, Any]) -> str:
+    """List versions and checksums of the run."""
+    question = record.get("question", {})
+    sums = {"input": question.get("input", ""), **record.get("files", {})}
+    pairs = {**record.get("versions", {}), **{f"{k} (SHA-256)": v for k, v in sums.items() if v}}
+    lines = [
+        tag("div", tag("dt", escaped(name)) + tag("dd", tag("code", escaped(str(value)))))
+        for name, value in pairs.items()
+    ]
+    return tag("dl", "\n".join(lines), class_="versions")

@@ -1,0 +1,185 @@
+"""The report of a run: one HTML file that needs nothing else, and its tables beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fabula.core.card import Card
+from fabula.core.protocols import Progress
+from fabula.reports._choose import Budget, choose_stories
+from fabula.reports._citations import cards_of, citations
+from fabula.reports._embedded import page_json
+from fabula.reports._figures import figures
+from fabula.reports._markup import escaped, tag
+from fabula.reports._page import (
+    facts,
+    occasion,
+    printed_tables,
+    signatures,
+    statuses_table,
+    systems_table,
+    versions,
+)
+from fabula.reports._report_data import ReportData, read_report_data
+from fabula.reports._standings import Standings, stand
+from fabula.reports._tables import status_rows, write_tables
+from fabula.scoring.folder import unwritable
+
+STORIES_SHOWN = 400
+# Texts of a usual report are held to this, however long its stories are.
+_MOST_CHARS = 6_000_000
+_STYLES = ("report.css", "report_reader.css")
+_SCRIPTS = ("report_spans.js", "report.js", "report_stories.js", "report_reader.js")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write_report(
+    folder: Path,
+    output: Path | None = None,
+    *,
+    stories: int | None = STORIES_SHOWN,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the report of a run folder and its tables; give the path of the page.
+
+    `stories` is how many are shown with their texts (None: all). All scores are always there.
+    """
+    path = output or folder / "report.html"
+    data = read_report_data(folder, progress)
+    standings = stand(data, seed=seed)
+    chosen = choose_stories(data, _budget(stories), seed=seed)
+    page = _filled(_static("report.html"), _parts(data, standings, chosen, folder))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_tables(path.parent / "tables", data, standings)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return path
+
+
+def _budget(stories: int | None) -> Budget:
+    if stories is None:
+        return Budget(2**62, float("inf"))
+    return Budget(stories, _MOST_CHARS)
+
+
+def _parts(
+    data: ReportData, standings: Standings, chosen: list[int], folder: Path
+) -> dict[str, str]:
+    """Everything that the page has a place for."""
+    cards = cards_of(one["spec"] for one in data.metrics)
+    scripts = "\n".join(_static(name) for name in _SCRIPTS)
+    script = f'(() => {{\n"use strict";\n{scripts}}})();'
+    return {
+        "policy": _policy(script),
+        "title": escaped(data.record["input"]["path"]),
+        "style": "".join(_static(name) for name in _STYLES),
+        "occasion": occasion(data.record),
+        "facts": facts(data),
+        "finding": escaped(finding(standings)),
+        "aspects": _aspects_switch(data),
+        "systems": systems_table(standings, cards),
+        "printed": printed_tables(standings, cards),
+        "resampled": "items" if standings.by_item else "stories",
+        "added": _added(data),
+        "figures": figures(data),
+        "statuses": statuses_table(status_rows(data)),
+        "shown": _shown(data, chosen, folder),
+        "more": escaped(_command(folder)),
+        "signatures": signatures(data),
+        "citations": escaped(citations(data.record, cards)),
+        "limits": _limits(cards),
+        "versions": versions(data.record),
+        "data": page_json(data, chosen),
+        "script": script,
+    }
+
+
+def finding(standings: Standings) -> str:
+    """Say in a sentence whom the metrics tell apart."""
+    wanted = [
+        number
+        for number, column in enumerate(standings.columns)
+        if column.main and column.direction != "descriptive"
+    ]
+    if len(standings.systems) < 2 or not wanted:
+        return ""
+    wins: dict[str, list[str]] = {}
+    for number in wanted:
+        place = standings.best[number]
+        if place is not None:
+            wins.setdefault(standings.systems[place], []).append(standings.columns[number].label)
+    count = sum(map(len, wins.values()))
+    words = [f"{system or 'all'} by {', '.join(labels)}" for system, labels in wins.items()]
+    told = f": {'; '.join(words)}" if words else ""
+    return f"One system stands out by {count} of {len(wanted)} metrics{told}."
+
+
+def _aspects_switch(data: ReportData) -> str:
+    others = dict.fromkeys(column.aspect for column in data.columns if not column.main)
+    if not others:
+        return ""
+    box = '<input type="checkbox" id="all-aspects">'
+    return tag("label", f"{box} Show {escaped(', '.join(others))} as well", class_="switch")
+
+
+def _added(data: ReportData) -> str:
+    if not any(column.added for column in data.columns):
+        return ""
+    return "The run did not include all baselines; those missing were computed for this report."
+
+
+def _shown(data: ReportData, chosen: list[int], folder: Path) -> str:
+    """Say plainly whose texts the file holds."""
+    total = len(data.stories)
+    if len(chosen) == total:
+        return f"Texts and scores of all {total:,} stories are in this file."
+    command = tag("code", escaped(_command(folder)))
+    return (
+        f"Texts of {len(chosen):,} of {total:,} stories are in this file; all scores are. "
+        "Shown are best, worst and middle stories by system and metric, and others at random; "
+        f"they come first in the list. For all texts: {command}."
+    )
+
+
+def _command(folder: Path) -> str:
+    # The folder's name alone: a page that is passed on tells no place on anybody's machine.
+    return f"fabula report {folder.name or 'RUN'} --stories all"
+
+
+def _limits(cards: Mapping[str, Card]) -> str:
+    """Say what each metric cannot see, from its card."""
+    names = {spec.partition("(")[0]: card for spec, card in cards.items()}
+    pairs = [
+        tag("div", tag("dt", escaped(name), class_="spec") + tag("dd", escaped(card.cannot_see)))
+        for name, card in names.items()
+    ]
+    return tag("dl", "\n".join(pairs), class_="limits")
+
+
+def _policy(script: str) -> str:
+    """Allow our own script alone, and nothing from elsewhere: a second lock behind escaping."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _static(name: str) -> str:
+    return (files("fabula.reports") / "_static" / name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, parts: dict[str, Any]) -> str:
+    """Fill the places of a template in one pass, so that what is filled in is never filled."""
+    return _PLACE.sub(lambda found: parts[found[1]], template)

@@ -1,0 +1,69 @@
+"""A real browser, and pages that tell when something went wrong in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+OpenPage = Callable[..., "Page"]
+
+
+def chromium() -> str | None:
+    """Path of the browser to use, if there is one."""
+    given = os.environ.get("FABULA_CHROMIUM")
+    return given or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = chromium()
+    if path is None:
+        pytest.skip("there is no Chromium here: install it, or name one with FABULA_CHROMIUM")
+    with playwright.sync_playwright() as running:
+        found = running.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Opens a file; at the end nothing may have been fetched, logged or thrown."""
+    troubles: list[str] = []
+    pages: list[Page] = []
+
+    def note_request(request: Any) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            troubles.append(f"fetched {request.url}")
+
+    def open_file(path: Path, hash: str = "", **options: Any) -> Page:
+        page = browser.new_page(**options)
+        pages.append(page)
+        page.on("request", note_request)
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(path.as_uri() + hash)
+        return page
+
+    yield open_file
+    for page in pages:
+        page.close()
+    assert troubles == []

@@ -34,7 +34,7 @@ def test_saving_twice_leaves_the_latest_and_nothing_besides(tmp_path: Path) -> N
 
 
 def test_a_folder_that_holds_no_table_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="stories.jsonl cannot be read"):
+    with pytest.raises(InputError, match=r"stories\.jsonl cannot be read"):
         ScoreTable.load(tmp_path)
 
 

@@ -29,7 +29,7 @@ from fabula.reports._page import (
 from fabula.reports._report_data import ReportData, read_report_data
 from fabula.reports._standings import Standings, stand
 from fabula.reports._tables import status_rows, write_tables
-from fabula.scoring.folder import unwritable
+from fabula.scoring.folder import RunFolder, unwritable
 
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.
@@ -56,15 +56,23 @@ def write_report(
     standings = stand(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
     page = _filled(_static("report.html"), _parts(data, standings, chosen, folder))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_tables(path.parent / "tables", data, standings)
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with RunFolder(path.parent).partial() as partial:
+        try:
+            (partial / path.name).write_text(page, encoding="utf-8")
+            write_tables(partial / "tables", data, standings)
+            _put_in_place(partial, path)
+        except OSError as error:
+            raise unwritable(path, error) from error
     return path
+
+
+def _put_in_place(partial: Path, path: Path) -> None:
+    """Rename what is whole, so that nobody ever opens half a page."""
+    tables = path.parent / "tables"
+    tables.mkdir(exist_ok=True)
+    for table in (partial / "tables").iterdir():
+        table.replace(tables / table.name)
+    (partial / path.name).replace(path)
 
 
 def _budget(stories: int | None) -> Budget:

@@ -65,6 +65,14 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         read_report_data(tmp_path)
 
 
+def test_a_score_of_no_story_is_refused(make_run, two_systems) -> None:
+    folder = make_run(two_systems, "words")
+    lines = (folder / "stories.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "stories.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    with pytest.raises(InputError, match="'copy-0', which is not a story here"):
+        read_report_data(folder)
+
+
 def test_a_scorer_that_is_no_spec_has_no_name() -> None:
     assert spec_name("rouge(n=2)") == "rouge"
     assert spec_name("human:ann") == spec_name("my own scorer") == ""

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from fabula.core.card import Direction
-from fabula.core.errors import SpecError
+from fabula.core.errors import InputError, SpecError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.score import Score, Status
@@ -141,6 +141,8 @@ class _Gathered:
 
     def add_all(self, stories: list[Story], scores: Iterable[Score]) -> None:
         for score in scores:
+            if score.story not in self.place:
+                raise InputError(f"a score is about {score.story!r}, which is not a story here")
             place = self.place[score.story]
             self.summary.add(stories[place].system, score)
             key = score.scorer, score.aspect

@@ -90,7 +90,7 @@ def _parts(
     script = f'(() => {{\n"use strict";\n{scripts}}})();'
     return {
         "policy": _policy(script),
-        "title": escaped(data.record["input"]["path"]),
+        "title": escaped(_title(data.record["input"]["path"])),
         "style": "".join(_static(name) for name in _STYLES),
         "occasion": occasion(data.record),
         "facts": facts(data),
@@ -160,8 +160,12 @@ def _shown(data: ReportData, chosen: list[int], folder: Path) -> str:
     )
 
 
+def _title(path: str) -> str:
+    return Path(path).name or path
+
+
 def _command(folder: Path) -> str:
-    # The folder's name alone: a page that is passed on tells no place on anybody's machine.
+    # Names alone, here and in the title: a page that is passed on tells no place on a machine.
     return f"fabula report {folder.name or 'RUN'} --stories all"
 
 

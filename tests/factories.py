@@ -86,3 +86,11 @@ def within(limit_s: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def forget_assets() -> None:
+    """Let metrics look for their assets anew, as after a change of `FABULA_HOME`."""
+    from fabula.metrics import meteor, rovist_nr
+
+    for cached in (meteor._wordnet, meteor._matcher, rovist_nr._nltk):
+        cached.cache_clear()

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 import random
 from dataclasses import fields
-from functools import cache
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contract_specs import ALONE, COMPARING, NAMES, SPECS, check, full_story, metric_of
 from fabula.core.errors import UserError
-from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.settings import kinds_of
 from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from factories import make_story, many_kinds_text, same, usual_text, within
+from factories import make_story, same, usual_text
 
-NAMES = METRICS.names()
-LONG = 100_000
-LIMIT_S = 5.0
-
-
-def specs_of(name: str) -> list[str]:
-    """The default, compat, and every spec that the card mentions."""
-    card = METRICS.get(name).card
-    published = [spec for columns in card.published.values() for spec, _ in columns.values()]
-    wanted = [name, f"{name}(compat=True)", *card.typical, *published]
-    return list(dict.fromkeys(METRICS.build(spec).spec for spec in wanted))
-
-
-SPECS = [spec for name in NAMES for spec in specs_of(name)]
-COMPARING = [
-    spec
-    for name in NAMES
-    for spec in specs_of(name)
-    if "reference" in METRICS.get(name).card.needs and METRICS.get(name).card.direction == "higher"
-]
 SHORT = {
     "empty": "",
     "blanks": " \t\r\n\u3000\u2029 ",
@@ -61,32 +39,6 @@ SHORT = {
     "usual": usual_text(600, seed=3),
 }
 OTHER = "Once upon a time, 今日 a dragon slept. The end."
-
-
-@cache
-def metric_of(spec: str) -> Metric:
-    return METRICS.build(spec)
-
-
-def full_story(text: str, *references: str, id: str = "s") -> Story:
-    """A story with all that any metric may need."""
-    return Story(id, text, "A prompt about a dragon.", references, (), "system", "item")
-
-
-def check(metric: Metric, scores: list[Score]) -> None:
-    """A score is a value within the card's bounds, or it is missing and says why."""
-    low, high = metric.card.low, metric.card.high
-    assert len(scores) % len(metric.card.aspects) == 0
-    for score in scores:
-        assert score.scorer == metric.spec
-        assert 0.0 <= score.coverage <= 1.0
-        if score.status is Status.OK:
-            assert math.isfinite(score.value)
-            assert low - 1e-9 <= score.value <= high + 1e-9, score
-        else:
-            assert math.isnan(score.value)
-            assert score.note, score
-        assert score.status is not Status.FAILED
 
 
 def comparable(scores: list[Score]) -> dict[tuple[str, str], tuple[str, Status, str]]:
@@ -129,58 +81,6 @@ def test_any_text_that_can_be_thought_of_has_a_value_or_a_reason(spec, text, ref
     check(metric, metric.score([full_story(text, text)]))
 
 
-def broken(text: str, words: int) -> str:
-    """Break a text into lines of so many words."""
-    parts = text.split()
-    return "\n".join(" ".join(parts[i : i + words]) for i in range(0, len(parts), words))
-
-
-def han_text(seed: int) -> str:
-    rng = random.Random(seed)
-    return "".join(chr(0x4E00 + rng.randrange(3_000)) for _ in range(LONG))
-
-
-LONG_PAIRS = {
-    "usual words": (usual_text(LONG, 1), usual_text(LONG, 2)),
-    "usual words, short reference": (usual_text(LONG, 1), usual_text(500, 2)),
-    "usual words, long reference": (usual_text(500, 1), usual_text(LONG, 2)),
-    "nearly 100 million word pairs": (
-        " ".join(usual_text(LONG, 1).split()[:10_400]),
-        " ".join(usual_text(LONG, 2).split()[:9_600]),
-    ),
-    "many kinds of words": (many_kinds_text(LONG, 1), many_kinds_text(LONG, 2)),
-    "many kinds in another order": (
-        many_kinds_text(48_000, 1),
-        " ".join(sorted(many_kinds_text(48_000, 1).split())),
-    ),
-    "lines of twelve words": (broken(usual_text(LONG, 1), 12), broken(usual_text(LONG, 2), 12)),
-    "lines of a word": (broken(usual_text(LONG, 1), 1), broken(usual_text(LONG, 2), 1)),
-    "one line, many lines": (usual_text(50_000, 1), broken(usual_text(LONG, 2), 12)),
-    "chinese": (han_text(1), han_text(2)),
-    "one long word": ("x" * LONG, "y" * LONG),
-    "one word again and again": ("a " * (LONG // 2), "a " * (LONG // 2)),
-    "quotes left open": ("'Tis a word, " * (LONG // 13), "'a." * (LONG // 3)),
-    "dots": ("." * LONG, "." * LONG),
-    "brackets": ("(" * LONG, "[" * LONG),
-    "address without end": ("http://" + "a." * (LONG // 2), "a@" * (LONG // 2)),
-}
-
-
-@pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize("kind", LONG_PAIRS)
-def test_a_long_text_is_scored_in_time_or_said_to_be_too_long(spec, kind):
-    metric = metric_of(spec)
-    text, reference = LONG_PAIRS[kind]
-    metric.score([full_story("warm\nup", "warm\nup")])
-    with within(LIMIT_S):
-        scores = metric.score([full_story(text, reference)])
-    check(metric, scores)
-    for score in scores:
-        if score.status is Status.TOO_LONG:
-            assert "limit" in score.note
-            assert any(char.isdigit() for char in score.note)
-
-
 MIXED = [
     full_story(text, *((OTHER,) if i % 3 else (usual_text(300, i),)), id=f"{i}")
     for i, text in enumerate([*SHORT.values(), *(usual_text(200 + 40 * n, n) for n in range(9))])
@@ -195,7 +95,7 @@ def test_scores_do_not_depend_on_the_order_of_the_stories(spec):
     assert comparable(metric.score(random.Random(5).sample(MIXED, len(MIXED)))) == forth
 
 
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if not METRICS.build(spec).card.batch])
+@pytest.mark.parametrize("spec", ALONE)
 def test_scores_do_not_depend_on_the_other_stories_unless_the_card_says_so(spec):
     metric = metric_of(spec)
     alone = [score for story in MIXED for score in metric_of(spec).score([story])]

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from fabula.core.metric import Metric
 from fabula.core.story import Story
+from factories import forget_assets
 
 HERE = Path(__file__).parent
 TOYS = ("buggy", "counted", "slow", "spread")
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty `FABULA_HOME`, so that nobody's own cache is touched."""
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+    forget_assets()
+    yield tmp_path / "home"
+    forget_assets()
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ class Card:
 
     `published` names the columns of a release that the metric regenerates:
     release → column → (spec, aspect). `typical` are the specs that sets of metrics take;
-    without any it is the metric with its default settings.
+    without any it is the metric with its default settings. `assets` are those of the asset store
+    that some of its settings need.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Card:
     uses: tuple[Need, ...] = ()
     aspects: tuple[str, ...] = ("",)
     batch: Batch | None = None
+    assets: tuple[str, ...] = ()
     references: str = ""
     compat: str = "The same numbers: there is no earlier release to agree with."
     quirks: tuple[str, ...] = ()

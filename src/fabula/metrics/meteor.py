@@ -36,6 +36,7 @@ class Meteor(PairMetric):
         low=0.0,
         high=1.0,
         needs=("reference",),
+        assets=("wordnet",),
         references="the best reference counts",
         paper="Denkowski and Lavie (2014). Meteor universal: Language specific translation "
         "evaluation for any target language. WMT, 376–380.",

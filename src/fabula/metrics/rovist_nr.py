@@ -29,6 +29,7 @@ class RovistNr(StoryMetric):
         family="string",
         direction="higher",
         high=1.0,
+        assets=("punkt_tab",),
         paper="Wang, Han and Poon (2022). RoViST: Learning robust metrics for visual "
         "storytelling. Findings of NAACL, 2691–2702.",
         formula="1 − (inter + intra) / 2; inter: mean Jaccard overlap of all pairs of sentences; "

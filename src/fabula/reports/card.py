@@ -64,6 +64,7 @@ def _facts(card: Card) -> str:
     facts = {
         "Needs": ", ".join(card.needs) or "the story alone",
         "Uses if there": ", ".join(card.uses),
+        "Assets": ", ".join(f"`{name}` (`fabula models pull {name}`)" for name in card.assets),
         "Aspects": ", ".join(aspect for aspect in card.aspects if aspect),
         "Several references": card.references,
         "Defined on": {"system": "all stories of a system", "run": "all stories of a run"}.get(

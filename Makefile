@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Processes that share the tests.
+JOBS ?= 2
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
@@ -25,9 +27,9 @@ demo: $(VENV)/.light
 	$(BIN)/fabula score examples -m strings -o runs/demo --overwrite
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not assets"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not assets"
 	$(BIN)/fabula models pull --all
-	$(BIN)/python -m pytest -m assets
+	$(BIN)/python -m pytest -n $(JOBS) -m assets
 
 style: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks examples
@@ -43,6 +45,7 @@ bench: $(VENV)/.dev
 	$(BIN)/fabula models pull wordnet punkt_tab --quiet
 	$(BIN)/python benchmarks/more_strings.py
 	$(BIN)/python benchmarks/large_run.py
+	$(BIN)/python benchmarks/comparing.py
 
 verify: $(VENV)/.dev
 	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))

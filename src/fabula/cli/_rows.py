@@ -5,21 +5,27 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 from typing import Any
 
 import click
 
-format_option = click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "jsonl", "csv"]),
-    default="table",
-    show_default=True,
-    help="How to print it.",
-)
+
+def _format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "-f",
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default="table",
+        show_default=True,
+        help="How to print it.",
+    )
+
+
+format_option = _format_option("table", "json", "jsonl", "csv")
+paper_format_option = _format_option("table", "json", "jsonl", "csv", "latex")
 
 
 def print_rows(rows: Sequence[dict[str, Any]], form: str, title: str = "") -> None:

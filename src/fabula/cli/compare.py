@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._rows import paper_format_option
 from fabula.core.errors import InputError, UnknownName, closest
 
 if TYPE_CHECKING:
@@ -20,15 +21,7 @@ if TYPE_CHECKING:
 @click.argument("a")
 @click.argument("b")
 @click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Only these of the run.")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "jsonl", "csv", "latex"]),
-    default="table",
-    show_default=True,
-    help="How to print it.",
-)
+@paper_format_option
 @click.option("--resamples", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(

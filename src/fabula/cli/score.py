@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._rows import paper_format_option
 from fabula.core.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -29,15 +30,7 @@ _INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 @click.option("-c", "--column", multiple=True, metavar="PART=NAME", help="Field of a part.")
 @click.option("--input-format", type=click.Choice(_INPUT_FORMATS), help="Else told by the name.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "jsonl", "csv", "latex"]),
-    default="table",
-    show_default=True,
-    help="How to print the summary.",
-)
+@paper_format_option
 @click.option("--scores", is_flag=True, help="Print every score as JSONL, not the summary.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")

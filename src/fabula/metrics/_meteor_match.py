@@ -11,6 +11,8 @@ from fabula.core.score import Missing, Status
 EXACT, STEM, SYNONYM = range(3)
 MOST_PAIRS = 2_000_000
 
+_NONE: list[str] = []
+
 Related = Callable[[str], set[str]]
 Stem = Callable[[str], str]
 
@@ -39,10 +41,13 @@ class Matcher:
         """Other words of the reference that a word matches, each by its best matcher."""
         found = self._others.get(word)
         if found is None:
-            found = dict.fromkeys(self._by_stem.get(self._stem(word), ()), STEM)
-            for other in self._related(word) & self._vocabulary:
-                found[other] = SYNONYM
-            found.pop(word, None)
+            stems = self._by_stem.get(self._stem(word), _NONE)
+            senses = self._related(word) & self._vocabulary
+            found = dict.fromkeys(stems, STEM) if stems else {}
+            if senses:
+                found |= dict.fromkeys(senses, SYNONYM)
+            if found:
+                found.pop(word, None)
             self._others[word] = found
         return found
 

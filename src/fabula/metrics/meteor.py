@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 
 from fabula.core.card import Card
 from fabula.core.metric import Found, PairMetric
@@ -16,7 +17,6 @@ from fabula.models import AssetError, path_of
 from fabula.text.wordnet import WordNet
 
 _TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]")
-_NOT = re.compile(r"(?<=\w)n't\b")
 _WEIGHTS = (1.0, 0.6, 0.8)
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
 
@@ -77,18 +77,22 @@ def _score(words: Sequence[str], others: Sequence[str], matches: Sequence[Match]
     penalty = 0.0 if whole else _GAMMA * (chunks / len(matches)) ** _BETA
     places, other_places, kinds = zip(*matches, strict=True)
     credits = [_WEIGHTS[kind] for kind in kinds]
-    precision = _share(words, places, credits)
-    recall = _share(others, other_places, credits)
+    precision = _share(_weights(words), places, credits)
+    recall = _share(_weights(others), other_places, credits)
     mean = precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
     return float(mean * (1 - penalty))
 
 
-def _share(words: Sequence[str], places: Sequence[int], credits: Sequence[float]) -> float:
+def _share(weights: Sequence[float], places: Sequence[int], credits: Sequence[float]) -> float:
     """Share of a text's weight that is matched."""
+    matched = map(mul, map(weights.__getitem__, places), credits)
+    return float(sum(matched) / sum(weights))
+
+
+def _weights(words: Sequence[str]) -> list[float]:
+    """Weight of each word: content words count more than function words."""
     weight_of = _function_weights().get
-    weights = [weight_of(word, _DELTA) for word in words]
-    matched = [weights[place] * credit for place, credit in zip(places, credits, strict=True)]
-    return sum(matched) / sum(weights)
+    return [weight_of(word, _DELTA) for word in words]
 
 
 @lru_cache(maxsize=64)
@@ -102,7 +106,7 @@ def _matcher(reference: str, forgotten: int) -> Matcher:
 
 @lru_cache(maxsize=256)
 def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(_NOT.sub(" n't", text.lower().replace("’", "'")))
+    return _TOKEN.findall(text.lower().replace("’", "'").replace("n't", " n't"))
 
 
 @lru_cache(maxsize=1)

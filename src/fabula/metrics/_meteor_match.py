@@ -62,22 +62,26 @@ def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
     _refuse_long(text, matcher)
     reference = [*matcher.reference, ""]
     free = {word: places.copy() for word, places in matcher.places.items()}
-    others = {word: matcher.others(word) for word in set(text)}
     used = bytearray(len(reference))
     used[-1] = True
     found: list[Match] = []
     following = -1
     for here, word in enumerate(text):
-        other = reference[following]
-        if used[following] or (other != word and other not in others[word]):
-            starts = free.get(word)
-            if not starts:
-                starts = sorted([place for one in others[word] for place in free[one]])
-            following = _best_start(here, starts, text, reference)
+        other, kind = reference[following], EXACT
+        if used[following] or other != word:
+            if starts := free.get(word):
+                following, other = _best_start(here, starts, text, reference), word
+            elif others := matcher.others(word):
+                if used[following] or other not in others:
+                    starts = sorted([place for one in others for place in free[one]])
+                    following = _best_start(here, starts, text, reference)
+                    other = reference[following]
+                kind = others.get(other, EXACT)
+            else:
+                following = -1
             if following < 0:
                 continue
-            other = reference[following]
-        found.append((here, following, EXACT if other == word else others[word][other]))
+        found.append((here, following, kind))
         used[following] = True
         free[other].remove(following)
         following += 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Annotated, Any
+
+import numpy as np
 
 from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
@@ -61,38 +63,47 @@ class RovistNr(StoryMetric):
             raise Missing(Status.TOO_LONG, note)
         if not parts or (self.compat and len(parts) < 2):
             raise Missing(Status.UNDEFINED, "there are too few sentences with a word")
-        inter = _mean_overlap(parts, list(combinations(range(len(parts)), 2)), self.compat)
-        blocks = [block for part in parts for block in self._blocks(part)]
-        intra = _mean_overlap(blocks, self._neighbours(parts), self.compat)
-        return 1 - (inter + intra) / 2
+        inter = _mean_of_all_pairs(parts, self.compat)
+        blocks = [self._blocks(part) for part in parts]
+        intra = [_overlap(*pair, self.compat) for part in blocks for pair in pairwise(part)]
+        return 1 - (inter + (sum(intra) / len(intra) if intra else 0.0)) / 2
 
     def _blocks(self, part: list[str]) -> list[list[str]]:
         """Blocks of a sentence; the last may be shorter."""
         return [part[start : start + self.block] for start in range(0, len(part), self.block)]
 
-    def _neighbours(self, parts: list[list[str]]) -> list[tuple[int, int]]:
-        """Places of neighbouring blocks among the blocks of all sentences."""
-        owners = [number for number, part in enumerate(parts) for _ in self._blocks(part)]
-        return [(i, i + 1) for i, (a, b) in enumerate(pairwise(owners)) if a == b]
 
+def _mean_of_all_pairs(parts: list[list[str]], compat: bool) -> float:
+    """Mean overlap of every part with every other; 0 where there is but one.
 
-def _mean_overlap(parts: list[list[str]], pairs: list[tuple[int, int]], compat: bool) -> float:
-    """Mean overlap of pairs of parts; 0 where there is no pair.
-
-    Shared tokens over the size of the joint set: each kind once or, under compat, every pair of
-    equal tokens.
+    Parts are rows of a matrix of counts, so that one product counts for all pairs at once.
     """
-    if not pairs:
+    if len(parts) < 2:
         return 0.0
-    kinds = [Counter(part) if compat else Counter(set(part)) for part in parts]
-    total = 0.0
-    for i, j in pairs:
-        left, right = kinds[i], kinds[j]
-        common = left.keys() & right.keys()
-        shared = sum(left[token] * right[token] for token in common)
-        joint = len(left) + len(right) - len(common)
-        total += shared / joint if joint else 0.0
-    return total / len(pairs)
+    numbers: dict[str, int] = {}
+    rows = [row for row, part in enumerate(parts) for _ in part]
+    columns = [numbers.setdefault(token, len(numbers)) for part in parts for token in part]
+    counts = np.zeros((len(parts), len(numbers)), dtype=np.float32)
+    np.add.at(counts, (rows, columns), 1)
+    there = (counts > 0).astype(np.float32)
+    common = there @ there.T  # (parts, parts); small whole numbers, exact
+    sizes = np.diagonal(common)
+    joint = sizes[:, None] + sizes[None, :] - common
+    shared = counts @ counts.T if compat else common
+    one, other = np.triu_indices(len(parts), 1)
+    joint, shared = joint[one, other].astype(float), shared[one, other].astype(float)
+    return float(np.divide(shared, joint, out=np.zeros(len(one)), where=joint > 0).mean())
+
+
+def _overlap(left: list[str], right: list[str], compat: bool) -> float:
+    """Shared tokens over the size of the joint set.
+
+    Each kind counts once or, under compat, every pair of equal tokens.
+    """
+    counts, others = Counter(left), Counter(right)
+    common = counts.keys() & others.keys()
+    shared = sum(counts[token] * others[token] for token in common) if compat else len(common)
+    return shared / (len(counts) + len(others) - len(common))
 
 
 def _own_parts(text: str) -> list[list[str]]:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from fabula.cli import score
+from fabula.datasets._rows import FORMATS
+
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 STORIES = [
@@ -163,3 +166,8 @@ def test_a_data_set_is_scored_by_its_name(fabula: Run, tmp_path: Path) -> None:
 def test_a_cache_may_be_named(fabula: Run, file: Path, tmp_path: Path) -> None:
     assert fabula("score", file, "-m", "words", "--cache", "mine.sqlite").returncode == 0
     assert (tmp_path / "mine.sqlite").exists() and not (tmp_path / "home").exists()
+
+
+def test_the_input_formats_offered_are_those_that_can_be_read() -> None:
+    [option] = [one for one in score.command.params if one.name == "input_format"]
+    assert tuple(option.type.choices) == FORMATS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from fabula.core.errors import InputError
 
@@ -53,8 +53,3 @@ class Story:
                 f"story {self.id!r}: {name} must be several strings", f"write {name}=('…',)"
             )
         return tuple(value)
-
-    @classmethod
-    def field_names(cls) -> tuple[str, ...]:
-        """Names of all fields, in order."""
-        return tuple(field.name for field in fields(cls))

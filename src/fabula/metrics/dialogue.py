@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 from fabula.text.quotes import speeches
 from fabula.text.words import ascii_words, words
 
 
 @dataclass(frozen=True)
-class Dialogue(StoryMetric):
+class Dialogue(WordMetric):
     """Share of a story's words that stand in quotation marks."""
 
     card = Card(
@@ -32,12 +31,8 @@ class Dialogue(StoryMetric):
         cannot_see="Whether what is quoted is speech, and whether people would speak so.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Spoken words as a share of all."""
         rule = ascii_words if self.compat else words
         spoken = sum(len(rule(speech)) for speech in speeches(story.text))
-        return min(1.0, spoken / len(story_words(story.text, self.compat)))
+        return min(1.0, spoken / len(self.words_of(story)))

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 from fabula.text.ngrams import ngrams
 
 
 @dataclass(frozen=True)
-class Distinct(StoryMetric):
+class Distinct(WordMetric):
     """Share of a story's n-grams that differ from one another (Li et al., 2016)."""
 
     card = Card(
@@ -37,13 +36,9 @@ class Distinct(StoryMetric):
 
     n: Annotated[int, AtLeast(1)] = 2
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Different n-grams as a share of all."""
-        grams = ngrams(story_words(story.text, self.compat), self.n)
+        grams = ngrams(self.words_of(story), self.n)
         if not grams:
             raise Missing(Status.UNDEFINED, f"the story has fewer than {self.n} words")
         return len(set(grams)) / len(grams)

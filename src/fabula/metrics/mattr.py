@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.score import Reading
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 
 
 @dataclass(frozen=True)
-class Mattr(StoryMetric):
+class Mattr(WordMetric):
     """Mean type-token ratio of all runs of `window` words in a story."""
 
     card = Card(
@@ -34,13 +33,9 @@ class Mattr(StoryMetric):
 
     window: Annotated[int, AtLeast(1)] = 50
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> Reading:
         """Mean ratio over the windows."""
-        found = story_words(story.text, self.compat)
+        found = self.words_of(story)
         if len(found) < self.window:
             note = f"shorter than the window of {self.window} words: its plain ratio"
             return Reading((len(set(found)) / len(found),), note=note)

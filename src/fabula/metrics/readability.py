@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import Found, StoryMetric
+from fabula.core.metric import Found
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 from fabula.text.sentences import sentences
 from fabula.text.syllables import count_syllables
 
 
 @dataclass(frozen=True)
-class Readability(StoryMetric):
+class Readability(WordMetric):
     """Flesch's reading ease and the Flesch–Kincaid grade of a story."""
 
     card = Card(
@@ -34,13 +34,9 @@ class Readability(StoryMetric):
         cannot_see="Whether a story is worth reading; hard words in short sentences look easy.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> Found:
         """Grade and ease."""
-        words = story_words(story.text, self.compat)
+        words = self.words_of(story)
         per_sentence = len(words) / max(1, len(sentences(story.text)))
         per_word = sum(map(count_syllables, words)) / len(words)
         grade = 0.39 * per_sentence + 11.8 * per_word - 15.59

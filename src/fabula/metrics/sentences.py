@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import Found, StoryMetric
+from fabula.core.metric import Found
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 from fabula.text.sentences import sentences
 
 
 @dataclass(frozen=True)
-class Sentences(StoryMetric):
+class Sentences(WordMetric):
     """Number of sentences of a story and their mean length in words."""
 
     card = Card(
@@ -28,11 +28,7 @@ class Sentences(StoryMetric):
         cannot_see="What the sentences say, and verse, which may go without punctuation.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> Found:
         """Mean length and number."""
         count = max(1, len(sentences(story.text)))
-        return len(story_words(story.text, self.compat)) / count, float(count)
+        return len(self.words_of(story)) / count, float(count)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 
 
 @dataclass(frozen=True)
-class TypeTokenRatio(StoryMetric):
+class TypeTokenRatio(WordMetric):
     """Share of the words of a story that are different from one another."""
 
     card = Card(
@@ -26,11 +25,7 @@ class TypeTokenRatio(StoryMetric):
         cannot_see="What the words say. It falls with length; `mattr` does not.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Different words as a share of all."""
-        found = story_words(story.text, self.compat)
+        found = self.words_of(story)
         return len(set(found)) / len(found)

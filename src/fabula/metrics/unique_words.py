@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 
 
 @dataclass(frozen=True)
-class UniqueWords(StoryMetric):
+class UniqueWords(WordMetric):
     """Number of different words in a story."""
 
     card = Card(
@@ -25,11 +24,7 @@ class UniqueWords(StoryMetric):
         cannot_see="What the words say. It grows with length; see it beside `words`.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Number of different words."""
-        found = story_words(story.text, self.compat)
+        found = self.words_of(story)
         return float(len(set(found)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 
 
 @dataclass(frozen=True)
-class WordLength(StoryMetric):
+class WordLength(WordMetric):
     """Mean number of characters in the words of a story."""
 
     card = Card(
@@ -25,11 +24,7 @@ class WordLength(StoryMetric):
         cannot_see="What the words say; long words are not good words.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Mean length of a word."""
-        found = story_words(story.text, self.compat)
+        found = self.words_of(story)
         return sum(map(len, found)) / len(found)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import story_words
+from fabula.metrics._word_metric import WordMetric
 
 
 @dataclass(frozen=True)
-class Words(StoryMetric):
+class Words(WordMetric):
     """Number of words in a story: the baseline every metric has to beat."""
 
     card = Card(
@@ -26,11 +25,7 @@ class Words(StoryMetric):
         "strong baseline all the same.",
     )
 
-    def traits(self) -> dict[str, str]:
-        """Tokeniser."""
-        return {"tok": "ascii" if self.compat else "unicode"}
-
     def value(self, story: Story) -> float:
         """Number of words."""
-        found = story_words(story.text, self.compat)
+        found = self.words_of(story)
         return float(len(found))

@@ -11,7 +11,6 @@ from fabula.core.errors import UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports import report
 from fabula.reports.report import write_report
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\ud800 \u202eשלום"
@@ -94,10 +93,6 @@ def test_hostile_stories_stay_text(make_run) -> None:
 def test_only_the_page_s_own_script_may_run(page: Path) -> None:
     [policy] = [a["content"] for name, a in Page(page).elements if "http-equiv" in a]
     assert policy is not None and "default-src 'none'" in policy and "script-src 'sha256-" in policy
-
-
-def test_a_template_is_filled_once() -> None:
-    assert report._filled("{{a}} {{b}}", {"a": "{{b}}", "b": "x"}) == "{{b}} x"
 
 
 def test_a_page_may_be_written_elsewhere(make_run, two_systems, tmp_path: Path) -> None:

@@ -72,6 +72,20 @@ def least_p(differences: Values, *, resamples: int = 10_000) -> float:
     return 1 / (resamples + 1)
 
 
+def draw_counts(units: int, resamples: int, seed: int) -> Values:
+    """How often each unit is drawn in every resample, with replacement.  (resamples, units)"""
+    return np.concatenate(list(count_blocks(units, resamples, seed)))
+
+
+def count_blocks(units: int, resamples: int, seed: int) -> Iterator[Values]:
+    """Give the same counts a block of resamples at a time, so that memory is bounded."""
+    rng = np.random.default_rng(seed)
+    for rows in _chunks(resamples, units):
+        drawn = rng.integers(units, size=(rows, units)) + units * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * units)
+        yield counts.reshape(rows, units).astype(np.float64)
+
+
 def _hits(differences: Values, bits: np.ndarray[Any, np.dtype[Any]]) -> int:
     """Count the flips whose sum lies as far from 0 as that of the differences, or farther."""
     total = differences.sum()

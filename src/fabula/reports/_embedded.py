@@ -6,38 +6,56 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fabula.core.story import Story
 from fabula.reports._blocks import kept_spans, user_metric
 from fabula.reports._choose import texts_of
-from fabula.reports._report_data import STATUSES, Array, ReportData
+from fabula.reports._report_data import STATUSES, Array, Column, ReportData
+
+if TYPE_CHECKING:
+    from fabula.metrics.user import User
 
 _LABELS = ("system", "item")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def page_json(data: ReportData, chosen: Sequence[int]) -> str:
-    """Write all that the scripts read as JSON that may stand inside a script element."""
-    labels = {name: _numbered([getattr(s, name) for s in data.stories]) for name in _LABELS}
+    """Write all that the scripts of a run's report read."""
+    user = user_metric(column.scorer for column in data.columns)
+    texts = texts_json(data.stories, chosen, user)
+    return stories_json(data.stories, data.columns, (data.values, data.statuses), texts=texts)
+
+
+def stories_json(
+    stories: Sequence[Story],
+    columns: Sequence[Column],
+    scores: tuple[Array, Array],
+    **more: Any,
+) -> str:
+    """Write stories with their scores as JSON that may stand inside a script element.
+
+    `scores` are values and statuses, stories × columns; `more` is what else the page carries.
+    """
     page = {
         "statuses": STATUSES,
-        "columns": [
-            {
-                "scorer": column.scorer,
-                "aspect": column.aspect,
-                "direction": column.direction,
-                "baseline": column.is_baseline,
-                "main": column.main,
-            }
-            for column in data.columns
-        ],
-        "ids": [story.id for story in data.stories],
-        **labels,
-        "texts": _texts(data, chosen),
+        "columns": [_column(column) for column in columns],
+        "ids": [story.id for story in stories],
+        **{name: _numbered([getattr(s, name) for s in stories]) for name in _LABELS},
+        **more,
     }
-    columns = zip(data.values.T, data.statuses.T, strict=True)
-    values = ",".join(_values(*column) for column in columns)
+    values = ",".join(_values(*column) for column in zip(scores[0].T, scores[1].T, strict=True))
     return script_safe(json.dumps(page, ensure_ascii=False)[:-1]) + f',"values":[{values}]}}'
+
+
+def _column(column: Column) -> dict[str, Any]:
+    return {
+        "scorer": column.scorer,
+        "aspect": column.aspect,
+        "direction": column.direction,
+        "baseline": column.is_baseline,
+        "main": column.main,
+    }
 
 
 def script_safe(text: str) -> str:
@@ -59,19 +77,28 @@ def _values(values: Array, statuses: Array) -> str:
     return f"[{','.join(parts)}]"
 
 
-def _texts(data: ReportData, chosen: Sequence[int]) -> dict[str, Any]:
-    """Texts once each, and for each story shown the numbers of its own."""
-    stories = [data.stories[place] for place in chosen]
-    texts = list(dict.fromkeys(text for story in stories for text in texts_of(story)))
+def texts_json(
+    stories: Sequence[Story], chosen: Sequence[int], user: User | None = None
+) -> dict[str, Any]:
+    """Texts once each, and for each story shown the numbers of its own; `user` finds blocks."""
+    shown = [stories[place] for place in chosen]
+    texts = list(dict.fromkeys(text for story in shown for text in texts_of(story)))
     number = {text: place for place, text in enumerate(texts)}
-    shown: dict[int, dict[str, Any]] = {}
-    user = user_metric(column.scorer for column in data.columns)
-    for place, story in zip(chosen, stories, strict=True):
-        shown[place] = {"text": number[story.text]}
-        if story.prompt:
-            shown[place]["prompt"] = number[story.prompt]
-        if story.references:
-            shown[place]["references"] = [number[text] for text in story.references]
-            if user:
-                shown[place]["blocks"] = kept_spans(user, story)
-    return {"all": texts, "shown": shown}
+    return {
+        "all": texts,
+        "shown": {
+            place: _parts_of(story, number, user)
+            for place, story in zip(chosen, shown, strict=True)
+        },
+    }
+
+
+def _parts_of(story: Story, number: dict[str, int], user: User | None) -> dict[str, Any]:
+    parts: dict[str, Any] = {"text": number[story.text]}
+    if story.prompt:
+        parts["prompt"] = number[story.prompt]
+    if story.references:
+        parts["references"] = [number[text] for text in story.references]
+        if user:
+            parts["blocks"] = kept_spans(user, story)
+    return parts

@@ -66,11 +66,11 @@ def write_tables(folder: Path, data: ReportData, standings: Standings) -> None:
     statuses += [[row.scorer, row.status, str(row.count), row.note] for row in status_rows(data)]
     signatures = [["metric", "signature"]]
     signatures += [[one["spec"], one["signature"]] for one in data.metrics]
-    _write_csv(folder / "systems.csv", system_rows(standings))
-    _write(folder / "systems.tex", systems_latex(standings))
+    write_csv(folder / "systems.csv", system_rows(standings))
+    write_text(folder / "systems.tex", systems_latex(standings))
     for name, rows in (("statuses", statuses), ("signatures", signatures)):
-        _write_csv(folder / f"{name}.csv", rows)
-        _write(folder / f"{name}.tex", _plain_latex(rows))
+        write_csv(folder / f"{name}.csv", rows)
+        write_text(folder / f"{name}.tex", _plain_latex(rows))
 
 
 def system_rows(standings: Standings) -> list[list[Any]]:
@@ -129,10 +129,12 @@ def _plain_latex(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([*top, *rest, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows for programs."""
     with path.open("w", encoding="utf-8", errors=HALVES, newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write text that may hold halves of characters."""
     path.write_text(text, encoding="utf-8", errors=HALVES)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from fabula.core.card import Card
 from fabula.core.protocols import Progress
@@ -26,17 +21,19 @@ from fabula.reports._page import (
     systems_table,
     versions,
 )
+from fabula.reports._page_file import write_page
 from fabula.reports._report_data import ReportData, read_report_data
 from fabula.reports._standings import Standings, stand
 from fabula.reports._tables import status_rows, write_tables
-from fabula.scoring.folder import RunFolder, unwritable
+from fabula.reports._template import filled, joined, one_script, policy, static
 
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.
 _MOST_CHARS = 6_000_000
-_STYLES = ("report.css", "report_reader.css")
-_SCRIPTS = ("report_spans.js", "report.js", "report_stories.js", "report_reader.js")
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_STYLES = ("page.css", "report.css", "reader.css")
+_SCRIPTS = (
+    "page.js", "story_data.js", "spans.js", "report.js", "report_stories.js", "reader.js",
+)  # fmt: skip
 
 
 def write_report(
@@ -55,24 +52,8 @@ def write_report(
     data = read_report_data(folder, progress)
     standings = stand(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
-    page = _filled(_static("report.html"), _parts(data, standings, chosen, folder))
-    with RunFolder(path.parent).partial() as partial:
-        try:
-            (partial / path.name).write_text(page, encoding="utf-8")
-            write_tables(partial / "tables", data, standings)
-            _put_in_place(partial, path)
-        except OSError as error:
-            raise unwritable(path, error) from error
-    return path
-
-
-def _put_in_place(partial: Path, path: Path) -> None:
-    """Rename what is whole, so that nobody ever opens half a page."""
-    tables = path.parent / "tables"
-    tables.mkdir(exist_ok=True)
-    for table in (partial / "tables").iterdir():
-        table.replace(tables / table.name)
-    (partial / path.name).replace(path)
+    page = filled(static("report.html"), _parts(data, standings, chosen, folder))
+    return write_page(path, page, lambda into: write_tables(into / "tables", data, standings))
 
 
 def _budget(stories: int | None) -> Budget:
@@ -86,12 +67,12 @@ def _parts(
 ) -> dict[str, str]:
     """Everything that the page has a place for."""
     cards = cards_of(one["spec"] for one in data.metrics)
-    scripts = "\n".join(_static(name) for name in _SCRIPTS)
-    script = f'(() => {{\n"use strict";\n{scripts}}})();'
+    script = one_script(_SCRIPTS)
+    more = f"For all texts: {tag('code', escaped(_command(folder)))}."
     return {
-        "policy": _policy(script),
+        "policy": policy(script),
         "title": escaped(_title(data.record["input"]["path"])),
-        "style": "".join(_static(name) for name in _STYLES),
+        "style": joined(_STYLES),
         "occasion": occasion(data.record),
         "facts": facts(data),
         "finding": escaped(finding(standings)),
@@ -103,7 +84,7 @@ def _parts(
         "figures": figures(data),
         "statuses": statuses_table(status_rows(data)),
         "shown": _shown(data, chosen, folder),
-        "more": escaped(_command(folder)),
+        "reader": filled(static("reader.html"), {"more": more, "ratings": ""}),
         "signatures": signatures(data),
         "citations": escaped(citations(data.record, cards)),
         "limits": _limits(cards),
@@ -177,21 +158,3 @@ def _limits(cards: Mapping[str, Card]) -> str:
         for name, card in names.items()
     ]
     return tag("dl", "\n".join(pairs), class_="limits")
-
-
-def _policy(script: str) -> str:
-    """Allow our own script alone, and nothing from elsewhere: a second lock behind escaping."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _static(name: str) -> str:
-    return (files("fabula.reports") / "_static" / name).read_text(encoding="utf-8")
-
-
-def _filled(template: str, parts: dict[str, Any]) -> str:
-    """Fill the places of a template in one pass, so that what is filled in is never filled."""
-    return _PLACE.sub(lambda found: parts[found[1]], template)

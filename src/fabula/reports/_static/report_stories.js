@@ -4,21 +4,6 @@ const PER_PAGE = 20;
 const MOST_SUGGESTED = 500;
 const list = { order: [], page: 0, column: null, ascending: true };
 
-function isShown(story) {
-  return data.texts.shown[story] !== undefined;
-}
-
-function textsOf(story) {
-  const shown = data.texts.shown[story];
-  const text = (place) => (place === undefined ? "" : data.texts.all[place]);
-  return {
-    text: text(shown?.text),
-    prompt: text(shown?.prompt),
-    references: (shown?.references ?? []).map(text),
-    blocks: shown?.blocks ?? null,
-  };
-}
-
 function isFound(story, words) {
   const labels = [data.ids[story], labelOf("system", story), labelOf("item", story)];
   if (labels.some((label) => label.toLowerCase().includes(words))) return true;
@@ -147,10 +132,6 @@ function turnPage(by) {
   document.querySelector("a.story-link")?.focus();
 }
 
-function isTyping(target) {
-  return target.matches("input:not([type=checkbox]), select, textarea");
-}
-
 // j and k walk down and up the links of the list.
 function walk(event) {
   const step = { j: 1, k: -1 }[event.key];
@@ -172,6 +153,20 @@ function fillFilters() {
     option.value = name;
     byId("items").append(option);
   }
+}
+
+function neighbours() {
+  return list.order;
+}
+
+// The page goes to where the reader was in the list.
+function returned(story) {
+  if (storyOfHash() >= 0) history.replaceState(null, "", "#stories");
+  const at = list.order.indexOf(story);
+  if (at < 0) return;
+  list.page = Math.floor(at / PER_PAGE);
+  drawStories();
+  document.querySelectorAll("a.story-link")[at % PER_PAGE]?.focus();
 }
 
 fillFilters();

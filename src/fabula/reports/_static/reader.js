@@ -1,4 +1,5 @@
 // One story: its text beside prompt and reference, with highlights, and all its scores.
+// The page says which stories come next (neighbours) and where a reader returns to (returned).
 
 const reader = { story: null, size: { shared: 2, repeated: 3 } };
 const SIZES = { shared: [1, 2, 3, 4], repeated: [2, 3, 4, 5, 6, 8] };
@@ -43,6 +44,7 @@ function openStory(story) {
   offerHighlights();
   drawTexts();
   drawScores();
+  byId("reader").dispatchEvent(new CustomEvent("story", { detail: story }));
   if (!byId("reader").open) byId("reader").showModal();
   byId("reader").scrollTop = 0;
 }
@@ -58,12 +60,13 @@ function fillReferences(references) {
 }
 
 function drawPosition() {
-  const at = list.order.indexOf(reader.story);
-  const total = list.order.length.toLocaleString("en");
+  const order = neighbours();
+  const at = order.indexOf(reader.story);
+  const total = order.length.toLocaleString("en");
   const place = (at + 1).toLocaleString("en");
   byId("position").textContent = at < 0 ? "not in the list" : `${place} of ${total}`;
   byId("previous").disabled = at <= 0;
-  byId("next").disabled = at === list.order.length - 1 || !list.order.length;
+  byId("next").disabled = at === order.length - 1 || !order.length;
 }
 
 function offerHighlights() {
@@ -152,8 +155,9 @@ function standing(column, value) {
 }
 
 function step(by) {
-  const at = list.order.indexOf(reader.story);
-  const story = list.order[at < 0 ? 0 : at + by];
+  const order = neighbours();
+  const at = order.indexOf(reader.story);
+  const story = order[at < 0 ? 0 : at + by];
   if (story === undefined) return;
   history.replaceState(null, "", hashOf(story));
   openStory(story);
@@ -164,16 +168,6 @@ function followHash() {
   const story = storyOfHash();
   if (story >= 0) openStory(story);
   else if (byId("reader").open) byId("reader").close();
-}
-
-// The page goes to where the reader was in the list.
-function closed() {
-  if (storyOfHash() >= 0) history.replaceState(null, "", "#stories");
-  const at = list.order.indexOf(reader.story);
-  if (at < 0) return;
-  list.page = Math.floor(at / PER_PAGE);
-  drawStories();
-  document.querySelectorAll("a.story-link")[at % PER_PAGE]?.focus();
 }
 
 function readKeys(event) {
@@ -190,7 +184,7 @@ function readKeys(event) {
 byId("previous").addEventListener("click", () => step(-1));
 byId("next").addEventListener("click", () => step(1));
 byId("close").addEventListener("click", () => byId("reader").close());
-byId("reader").addEventListener("close", closed);
+byId("reader").addEventListener("close", () => returned(reader.story));
 byId("reader").addEventListener("keydown", readKeys);
 byId("which").addEventListener("change", drawTexts);
 byId("size").addEventListener("change", () => {

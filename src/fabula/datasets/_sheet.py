@@ -1,0 +1,191 @@
+"""A sheet: the rows of a table of one's own, and which column plays which role."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fabula.core.errors import InputError, SettingError, closest
+from fabula.core.story import Story
+from fabula.datasets._columns import _USUAL as PARTS
+from fabula.datasets._columns import _several
+from fabula.datasets._lines import TextFile
+from fabula.datasets._rows import Row, format_of, rows
+from fabula.datasets._stories import is_there
+
+_USUAL = {
+    "story": PARTS["id"],
+    **{role: PARTS[role] for role in ("item", "system", "text", "prompt", "references")},
+    "rater": "rater rater_id annotator annotator_id worker worker_id workerid",
+    "scorer": "scorer metric",
+    "aspect": "aspect criterion dimension",
+    "value": "value",
+}
+ROLES = tuple(_USUAL)
+_TEXTS = ("text", "prompt", "references")
+_EMPTY = {"", "na", "n/a", "nan", "null", "none"}
+_INDEX = {"", "index", "unnamed:_0"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows with the words for where each stands, and the column of each role."""
+
+    label: str
+    rows: list[tuple[str, Row]]
+    names: tuple[str, ...]
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path, given: Mapping[str, str]) -> Sheet:
+        """Read a file; columns that are not given are guessed by their usual names."""
+        for role in given:
+            if role not in ROLES:
+                raise SettingError(f"a table has no role {role!r}", closest(role, ROLES))
+        if not is_there(path):
+            raise InputError(f"{path}: no such file", "check the path")
+        found = list(_read(path))
+        if not found:
+            raise InputError(f"{path}: holds no rows", "check that it is the right file")
+        names = tuple(dict.fromkeys(name for _, row in found for name in row))
+        bare = cls(path.name, found, names)
+        return cls(path.name, found, names, bare._chosen(given))
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that play no role and whose cells are all numbers or empty."""
+        return [name for name in self.free if self.fault(name) is None]
+
+    @property
+    def free(self) -> list[str]:
+        """Columns that play no role and hold something."""
+        taken = {*self.roles.values()}
+        return [
+            name
+            for name in self.names
+            if name not in taken
+            and _plain(name) not in _INDEX
+            and any(not is_empty(row.get(name)) for _, row in self.rows)
+        ]
+
+    def fault(self, name: str) -> str | None:
+        """Say where a column holds something that is no number, if it does."""
+        for where, row in self.rows:
+            if not is_empty(row.get(name)) and number(row[name]) is None:
+                return f"{where}, column {name!r}: {row[name]!r} is no number"
+        return None
+
+    def value(self, row: Row, name: str, where: str) -> float | None:
+        """Read a number; an empty cell is None, anything else an error that names the place."""
+        cell = row.get(name)
+        if is_empty(cell):
+            return None
+        found = number(cell)
+        if found is None:
+            raise InputError(
+                f"{where}, column {name!r}: {cell!r} is no number", "mend it, or leave it empty"
+            )
+        return found
+
+    def part(self, role: str, row: Row) -> str:
+        """Give the cell of a role as text; "" where there is none."""
+        cell = row.get(self.roles[role]) if role in self.roles else None
+        if isinstance(cell, float) and cell.is_integer():
+            return str(int(cell))
+        return "" if cell is None else str(cell)
+
+    def story_id(self, row: Row, where: str) -> str:
+        """Id of the story that a row is about: its own column, or system and item together."""
+        if "story" not in self.roles and {"item", "system"} <= self.roles.keys():
+            found = f"{self.part('system', row)}/{self.part('item', row)}"
+        else:
+            found = self.part("story", row)
+        if not found:
+            raise InputError(
+                f"{where}: no story id",
+                "fill the cell, or name the column of the ids with --column story=NAME",
+            )
+        return found
+
+    def story(self, row: Row, name: str, where: str) -> Story:
+        """Make the story of a row, as far as the row tells."""
+        column = self.roles.get("references", "")
+        references = _several(row.get(column), column, where) if column else ()
+        return Story(
+            name,
+            self.part("text", row),
+            self.part("prompt", row) or None,
+            tuple(references),
+            system=self.part("system", row) or None,
+            item=self.part("item", row) or None,
+        )
+
+    def _chosen(self, given: Mapping[str, str]) -> dict[str, str]:
+        for name in given.values():
+            if name and name not in self.names:
+                raise InputError(f"{self.label}: no column {name!r}", closest(name, self.names))
+        free = [name for name in self.names if name not in given.values()]
+        guessed = {role: self._guess(role, free) for role in ROLES if role not in given}
+        chosen = {role: name for role, name in {**guessed, **given}.items() if name}
+        chosen |= self._ambiguous(chosen, given)
+        return chosen
+
+    def _guess(self, role: str, names: Collection[str]) -> str:
+        plain = {_plain(name): name for name in names}
+        found = next((plain[usual] for usual in _USUAL[role].split() if usual in plain), "")
+        # A column of numbers called `human` or `target` holds ratings, not references.
+        return "" if role in _TEXTS and found and self.fault(found) is None else found
+
+    def _ambiguous(self, chosen: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+        """Settle columns called `story` (a text or an id) and `score` (a value or an aspect)."""
+        settled: dict[str, str] = {}
+        plain = {_plain(name): name for name in self.names}
+        story = plain.get("story", "")
+        if story and story not in given.values() and not {"story"} & {*given, *chosen}:
+            spaced = any(" " in str(row.get(story)).strip() for _, row in self.rows)
+            if chosen.get("text") != story or not spaced:
+                settled["story"] = story
+                if chosen.get("text") == story:
+                    settled["text"] = ""
+        opinions = {"rater", "scorer"} & chosen.keys()
+        if opinions and "value" not in {*given, *chosen}:
+            numeric = Sheet(self.label, self.rows, self.names, {**chosen, **settled}).numeric
+            if len(numeric) == 1 and _plain(numeric[0]) in ("score", "rating"):
+                settled["value"] = numeric[0]
+        return settled
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a cell holds nothing: empty, NA, NaN or null."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return True
+    return isinstance(cell, str) and cell.strip().lower() in _EMPTY
+
+
+def number(cell: Any) -> float | None:
+    """Read a cell as a finite number, if it is one."""
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return None
+    try:
+        found = float(cell)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _read(path: Path) -> Iterator[tuple[str, Row]]:
+    kind = format_of(path)
+    if kind in ("folder", "txt"):
+        raise InputError(f"{path}: not a table", "give a CSV, TSV, JSON, JSONL or Parquet file")
+    try:
+        yield from rows(TextFile(path, path.name), kind)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path}: cannot be read ({reason})", "check it") from None
+
+
+def _plain(name: str) -> str:
+    return "_".join(name.strip().lower().split())

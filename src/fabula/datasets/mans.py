@@ -1,0 +1,70 @@
+"""MANS, the annotated part of OpenMEVA: machine stories rated by five people each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fabula.core.dataset import Dataset, DatasetCard
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.datasets._fields import file_object, list_field, object_of, present_files, text_field
+from fabula.datasets._gather import Placed, score_table, slot_ratings, unique_stories
+from fabula.datasets._release import field
+
+CARD = DatasetCard(
+    title="OpenMEVA-MANS",
+    about="Five systems, each with a story for 200 openings of ROCStories (items `roc:…`) and 200 "
+    "prompts of WritingPrompts (`wp:…`); five people rated each story from 1 to 5.",
+    licence="MIT",
+    citation="Guan, Zhang, Feng, Liu, Ding, Mao, Fan and Huang (2021). OpenMEVA: A benchmark for "
+    "evaluating open-ended story generation metrics. ACL-IJCNLP, 6394–6407.",
+    source="TIGER-AI-Lab/TIGERScore",
+    files={
+        "mans_roc.json": "item → prompt, gold_response, gen (system → text, five ratings)",
+        "mans_wp.json": "the same for WritingPrompts",
+    },
+    checksums={
+        "mans_roc.json": "3c4a7dc47c2db86af20da01a0c94a4a9adc5e822dfe0d9ebe8b6f139ac7ea7e7",
+        "mans_wp.json": "f42e5ef6c6e95fd642502f86635401f10c16ea08f553741b44c44ac9b94ae22b",
+    },
+    counts={"stories": 2_000, "items": 400, "systems": 5, "ratings": 10_000},
+    scales={"overall": (1.0, 5.0)},
+    quirks=(
+        "The five ratings of a story are sorted: `human:1` is the lowest, not a person, so that "
+        "agreement between places says nothing.",
+        "Texts are tokenised, and names in the ROC half are masked.",
+    ),
+    raters_known=False,
+)
+_HALVES = {"mans_roc.json": "roc", "mans_wp.json": "wp"}
+_RATERS = 5
+
+
+def load(path: Path | None = None) -> Dataset:
+    """Load the halves that are there."""
+    stories: list[Placed[Story]] = []
+    ratings: list[Placed[Score]] = []
+    for name, file in present_files(path, *_HALVES).items():
+        for key, task in file_object(file).items():
+            where = f"{file.label}, item {key!r}"
+            for place, story, values in _answers(object_of(task, where), f"{_HALVES[name]}:{key}", where):
+                stories.append((place, story))
+                ratings += slot_ratings(
+                    story.id, values, place, aspect="overall", scale=CARD.scales["overall"]
+                )
+    kept = unique_stories(stories)
+    return Dataset("mans", CARD, kept, score_table(kept, ratings))
+
+
+def _answers(
+    task: dict[str, Any], item: str, where: str
+) -> Iterator[tuple[str, Story, list[Any]]]:
+    prompt = text_field(task, "prompt", where)
+    gold = text_field(task, "gold_response", where)
+    for system, answer in object_of(field(task, "gen", where), where).items():
+        place = f"{where}, system {system!r}"
+        text = text_field(object_of(answer, place), "text", place)
+        story = Story(f"{item}/{system}", text, prompt, (gold,), system=system, item=item)
+        yield place, story, list_field(answer, "score", place, _RATERS)

@@ -1,0 +1,73 @@
+"""StoryER: pairs of stories on one prompt, of which readers liked one better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabula.core.dataset import Dataset, DatasetCard, Preference
+from fabula.core.errors import InputError
+from fabula.datasets._fields import card_for, chosen_file, text_field
+from fabula.datasets._gather import PromptShelf
+from fabula.datasets._lines import TextFile
+from fabula.datasets._pickle import is_pickle, pickled_rows
+from fabula.datasets._release import file_rows
+from fabula.datasets._rows import Row
+from fabula.datasets._tags import plain_prompt, plain_text
+
+CARD = DatasetCard(
+    title="StoryER ranking pairs",
+    about="Pairs of stories that people wrote on one prompt of r/WritingPrompts, of which the one "
+    "has many upvotes and the other few. The counts are those of the small public part; other "
+    "files of the same form are read as well, and not counted.",
+    licence="none stated",
+    citation="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
+    "via ranking, rating and reasoning. EMNLP, 1739–1753.",
+    source="sairin1202/StoryER",
+    files={
+        "train_rank_small.jsonl": "pairs: prompt, good, poor, c3 (target, 1), c4 (margin)",
+        "*.pkl": "the same as a pickled list of [prompt, high, low, target, margin]",
+    },
+    checksums={
+        "train_rank_small.jsonl": "cf29ec98eac87767e246865d19185e9456e9d8587633efdffff5986f7d99191e"
+    },
+    counts={"stories": 648, "items": 118, "pairs": 1_000},
+    quirks=(
+        "The tag `<\\newline>` is read as a line end, and `[WP]` before a prompt is dropped.",
+        "A text that comes again under the same prompt is one story, in several pairs.",
+        "Pickles are looked through before they are read: only lists, texts and numbers pass.",
+    ),
+)
+_NAMES = ("prompt", "good", "poor", "c3", "c4")
+
+
+def load(path: Path | None = None) -> Dataset:
+    """Load the stories and which of each pair is the better one."""
+    file = chosen_file(path, "train_rank_small.jsonl", "train_rank_small.pkl")
+    shelf = PromptShelf()
+    preferences: dict[Preference, str] = {}
+    for where, row in _rows(file):
+        choice = _preference(shelf, row, where)
+        if choice in preferences:
+            before = f"the same pair as {preferences[choice]}"
+            raise InputError(f"{where}: {before}", "keep one of the two")
+        preferences[choice] = where
+    return Dataset(
+        "storyer", card_for(CARD, file), shelf.stories, preferences=tuple(preferences)
+    )
+
+
+def _rows(file: TextFile) -> Iterator[tuple[str, Row]]:
+    return pickled_rows(file.path, _NAMES) if is_pickle(file.path) else file_rows(file)
+
+
+def _preference(shelf: PromptShelf, row: Row, where: str) -> Preference:
+    if row.get("c3", 1) != 1:
+        raise InputError(f"{where}: target {row['c3']!r} is not 1", "put the better story first")
+    prompt = plain_prompt(text_field(row, "prompt", where))
+    better, worse = (
+        shelf.put(prompt, plain_text(text_field(row, name, where))) for name in ("good", "poor")
+    )
+    if better is worse:
+        raise InputError(f"{where}: the better and the worse story are the same", "drop the pair")
+    return Preference(better.id, worse.id, "upvotes")

@@ -1,0 +1,132 @@
+"""StoryER: stories whose aspects readers rated, with a comment on each rating."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
+from fabula.core.errors import InputError
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
+from fabula.datasets._fields import card_for, chosen_file, list_field, text_field
+from fabula.datasets._gather import Placed, PromptShelf, score_table
+from fabula.datasets._pickle import is_pickle, pickled_rows
+from fabula.datasets._release import field, file_rows, rating
+from fabula.datasets._rows import Row
+from fabula.datasets._tags import plain_prompt, plain_text
+
+ASPECTS = (
+    "opening", "middle", "ending", "character", "scene",
+    "heartwarming", "sad", "horror", "funny", "novelty",
+)  # fmt: skip
+UPVOTES = "upvotes"
+
+CARD = DatasetCard(
+    title="StoryER ratings and comments",
+    about="Stories that people wrote on prompts of r/WritingPrompts. A rater picks the three to "
+    "five of ten aspects that they are most sure of, rates each from 1 to 5 and says why; the "
+    "comment is the note of the rating. The scorer `upvotes` is the number of votes the story "
+    "had. The counts are those of the small public part; other files of the same form are read "
+    "as well, and not counted. A pickle of (story, mean rating) pairs, as the correlation sets of "
+    "the paper are, is read with one rating a story: `human:mean`, from 0 to 1.",
+    licence="none stated",
+    citation="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
+    "via ranking, rating and reasoning. EMNLP, 1739–1753.",
+    source="sairin1202/StoryER",
+    files={
+        "train_rate_reason_small.json": "a list of submissions: story, score (upvotes), prompt, "
+        "comments (five of [aspect, rating, comment]; unused ones are [-1, -1, NaN])",
+        "*.pkl": "a pickled list of (story, mean rating)",
+    },
+    checksums={
+        "train_rate_reason_small.json": "363a5b90581b8cfdccbea1e0712e625403ea8e2ed70dbc6fb6a8fdbe430ac062"  # noqa: E501
+    },
+    counts={"stories": 100, "items": 100, "ratings": 303, "scores": 100},
+    scales=dict.fromkeys(ASPECTS, (1.0, 5.0)),
+    quirks=(
+        "A submission is a rater: `human:2` is the second submission for a story, whoever sent it.",
+        "A rating without an aspect (-1) is left out; the public part has two of them.",
+        "The tag `<br>` is read as a line end, and `[WP]` before a prompt is dropped.",
+    ),
+    raters_known=False,
+)
+_SLOTS = 5
+
+
+def load(path: Path | None = None) -> Dataset:
+    """Load rated and commented stories, or a pickled correlation set."""
+    file = chosen_file(path, "train_rate_reason_small.json")
+    if is_pickle(file.path):
+        return load_correlation(file.path)
+    shelf = PromptShelf()
+    submissions: Counter[str] = Counter()
+    ratings: list[Placed[Score]] = []
+    votes: dict[str, float] = {}
+    for where, row in file_rows(file):
+        prompt = plain_prompt(text_field(row, "prompt", where))
+        story = shelf.put(prompt, plain_text(text_field(row, "story", where)))
+        submissions[story.id] += 1
+        ratings += _ratings(row, story, f"human:{submissions[story.id]}", where)
+        _keep_votes(votes, story, row, where)
+    return Dataset(
+        "storyer_ratings",
+        card_for(CARD, file),
+        shelf.stories,
+        score_table(shelf.stories, ratings),
+        ScoreTable(shelf.stories, [Score(id, UPVOTES, "", value) for id, value in votes.items()]),
+        {UPVOTES: ScorerCard("label", "higher")},
+    )
+
+
+def load_correlation(path: Path) -> Dataset:
+    """Load a pickled list of (story, mean rating from 0 to 1)."""
+    stories: list[Story] = []
+    scores: list[Score] = []
+    places: dict[str, str] = {}
+    for number, (where, row) in enumerate(pickled_rows(path, ("story", "score")), 1):
+        text = plain_text(text_field(row, "story", where))
+        if text in places:
+            raise InputError(f"{where}: the same story as {places[text]}", "keep one of the two")
+        places[text] = where
+        stories.append(Story(str(number), text))
+        value = rating(row["score"], where, (0.0, 1.0))
+        scores.append(Score(str(number), "human:mean", "overall", value))
+    card = replace(
+        CARD, title=f"StoryER correlation set {path.name}", counts={}, scales={"overall": (0.0, 1.0)}
+    )
+    return Dataset("storyer_ratings", card, tuple(stories), ScoreTable(stories, scores))
+
+
+def _ratings(row: Row, story: Story, scorer: str, where: str) -> Iterator[Placed[Score]]:
+    for slot, triple in enumerate(list_field(row, "comments", where, _SLOTS), 1):
+        place = f"{where}, comment {slot}"
+        aspect, value, comment = _triple(triple, place)
+        if aspect is not None:
+            checked = rating(value, place, CARD.scale(aspect))
+            yield place, Score(story.id, scorer, aspect, checked, note=comment)
+
+
+def _triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
+    """Aspect, rating and comment; no aspect where the slot is unused or names none."""
+    if not isinstance(triple, list) or len(triple) != 3:
+        raise InputError(f"{where}: not [aspect, rating, comment]", "write [-1, -1, NaN] if unused")
+    number, value, comment = triple
+    if number == -1:
+        return None, value, ""
+    if not isinstance(number, int) or not 1 <= number <= len(ASPECTS):
+        raise InputError(f"{where}: aspect {number!r} is not 1 to {len(ASPECTS)}", "mend it")
+    if not isinstance(comment, str):
+        raise InputError(f"{where}: the comment is no text", 'write "" if there is none')
+    return ASPECTS[number - 1], value, comment
+
+
+def _keep_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:
+    value = rating(field(row, "score", where), where)
+    if votes.setdefault(story.id, value) != value:
+        before = f"{votes[story.id]:g} upvotes before"
+        raise InputError(f"{where}: {value:g} upvotes for a story that had {before}", "mend one")

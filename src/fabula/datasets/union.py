@@ -1,0 +1,147 @@
+"""UNION: ROC stories that seven people called reasonable or not, and what metrics said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
+from fabula.core.errors import InputError
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.datasets._fields import cell_lines, text_lines
+from fabula.datasets._gather import Placed, score_table, slot_ratings, unique_stories
+from fabula.datasets._lines import TextFile
+from fabula.datasets._release import find_release_file, rating, release_file
+
+ERRORS = ("none", "repeated plot", "poor coherence", "conflicting logic", "chaotic scenes", "other")
+METRICS = {
+    "bleu": ("BLEU", ScorerCard("string", "higher", ("reference",))),
+    "bleurt": ("BLEURT", ScorerCard("model", "higher", ("reference",))),
+    "dis": ("DisScore", ScorerCard("model", "higher")),
+    "moverscore": ("MoverScore", ScorerCard("embedding", "higher", ("reference",))),
+    "ppl": ("PPL", ScorerCard("model", "lower")),
+    "ruber_ref_score": ("RUBER-r", ScorerCard("embedding", "higher", ("reference",))),
+    "ruber_unref_score": ("RUBER-u", ScorerCard("model", "higher", ("prompt",))),
+    "ruber_score": ("RUBER", ScorerCard("model", "higher", ("prompt", "reference"))),
+    "union": ("UNION", ScorerCard("model", "higher")),
+    "union_recon": ("UNION-recon", ScorerCard("model", "higher")),
+}
+
+CARD = DatasetCard(
+    title="UNION annotations (ROCStories)",
+    about="400 machine stories, each called reasonable (1) or not (0) by seven people; the note of "
+    "a rating is the kind of error its rater saw. With them come the published scores of ten "
+    "metrics. The reference is the human story with the same opening, which is the prompt.",
+    licence="none stated",
+    citation="Guan and Huang (2020). UNION: An unreferenced metric for evaluating open-ended story "
+    "generation. EMNLP, 9157–9166.",
+    source="thu-coai/UNION",
+    files={
+        "ant_data/ant_data.txt": "`id ||| story ||| seven ratings`",
+        "ant_data/ant_data_all.txt": "the same with kinds of error, 0 to 5 (may be missing)",
+        "ant_data/reference.txt": "human stories, a line each; an id is a line, from 0 "
+        "(may be missing)",
+        "ant_data/reference_ipt.txt": "their openings (may be missing)",
+        **{
+            f"metric_output/{name}.txt": f"{title}, a line a story (may be missing)"
+            for name, (title, _) in METRICS.items()
+        },
+    },
+    checksums={
+        "ant_data/ant_data.txt": "cb586843d8ddde0f40081a3e1416787f181dc814e5167541fece94789d7151ac",
+        "ant_data/ant_data_all.txt": "62d4e2ccbfc2e6efe87ff3b926440c3d64f0eadbe45828614bf9a079c52cce9f",  # noqa: E501
+        "ant_data/reference.txt": "92a976854711f860199fa71d3a9ef42802adbdaca4730158e4b64a2bc598772e",
+        "ant_data/reference_ipt.txt": "33fbc4bb5b98491bc3e54ca9bb59ddc95f7adb4a5fb039802c9c74df07bb88fe",  # noqa: E501
+        "metric_output/bleu.txt": "5c655a43ba1c216a1955bd82fc9de4e81a203175791ebc52c6c6c3e5b44e016d",
+        "metric_output/bleurt.txt": "7ea31f9a586dbb1b75093710d147b0e0ae8606a176e6b8af15c4cec5214801ec",  # noqa: E501
+        "metric_output/dis.txt": "9589fa056c7bfe40509e72b0129be0201611e8c0127272ae2a86f82b0fbd765c",
+        "metric_output/moverscore.txt": "1df2d628b42d4235620aba330f38b300e798db3e397a03af272a43f51bcb933a",  # noqa: E501
+        "metric_output/ppl.txt": "4b130e48b459578b774a33d3cd54e196eeb63b3fbe307fc6097a6d3572844b94",
+        "metric_output/ruber_ref_score.txt": "c2889abc97ed90b382ad10af5c4f6f7c2f454af544307ec4d14086753c09e038",  # noqa: E501
+        "metric_output/ruber_score.txt": "2cfd03c95cd95f81302dc091f9743aeb12067e2153a04cb29663a733256390a7",  # noqa: E501
+        "metric_output/ruber_unref_score.txt": "1292ba3fc3750c02b42b329bd7d41c8b17474385b00486cef9428f5805c8a42f",  # noqa: E501
+        "metric_output/union.txt": "d6ef953b187bae6ddbfdce2f26b3d8e73daa829377d6317ea3e96b76388c71e6",
+        "metric_output/union_recon.txt": "ae543774d182408dac11a72b0666d061540fea39360442c1986bc8697cf5f8aa",  # noqa: E501
+    },
+    counts={"stories": 400, "items": 400, "ratings": 2_800, "scores": 4_000},
+    scales={"reasonable": (0.0, 1.0)},
+    quirks=(
+        "Which of the systems wrote a story is not said.",
+        "Names are masked, and texts are lower-cased and tokenised.",
+        "The raters are places in a list; whether a place is one person is not known.",
+        "PPL is as published, on the scale of its file; lower is better.",
+    ),
+    raters_known=False,
+)
+_RATERS = 7
+
+
+def load(path: Path | None = None) -> Dataset:
+    """Load the stories, their ratings and the published scores."""
+    file = release_file(path, "ant_data/ant_data.txt", "ant_data.txt")
+    rows = list(cell_lines(file, "|||", 3))
+    errors = _errors(find_release_file(path, "ant_data/ant_data_all.txt"), rows)
+    stories = unique_stories(_stories(path, rows))
+    ratings = [
+        placed
+        for (where, (name, _, cells)), kinds in zip(rows, errors, strict=True)
+        for placed in _ratings(name, cells.split(), kinds, where)
+    ]
+    published = list(_published(path, stories))
+    present = {score.scorer for _, score in published}
+    return Dataset(
+        "union",
+        CARD,
+        stories,
+        score_table(stories, ratings),
+        score_table(stories, published),
+        {title: card for title, card in METRICS.values() if title in present},
+    )
+
+
+Rows = list[tuple[str, list[str]]]
+
+
+def _stories(path: Path | None, rows: Rows) -> Iterator[Placed[Story]]:
+    """Make the stories, with the human story of the same opening where the files are there."""
+    whole = find_release_file(path, "ant_data/reference.txt")
+    openings = find_release_file(path, "ant_data/reference_ipt.txt")
+    humans = list(zip(text_lines(openings), text_lines(whole), strict=False)) if (
+        whole and openings
+    ) else None
+    for where, (name, text, _) in rows:
+        prompt, references = None, ()
+        if humans is not None:
+            prompt, human = _human(humans, name, text, where)
+            references = (human,)
+        yield where, Story(name, text, prompt, references, item=name)
+
+
+def _human(
+    humans: list[tuple[str, str]], name: str, text: str, where: str
+) -> tuple[str, str]:
+    """Opening and human story of an id; a story that begins otherwise has been misplaced."""
+    known = name.isdecimal() and int(name) < len(humans)
+    if not known or not text.startswith(humans[int(name)][0]):
+        raise InputError(
+            f"{where}: story {name!r} does not begin as line {name} (from 0) of reference_ipt.txt",
+            "fetch the files again, or remove the references",
+        )
+    return humans[int(name)]
+
+
+def _ratings(
+    name: str, values: list[str], kinds: list[str], where: str
+) -> Iterator[Placed[Score]]:
+    if len(values) != _RATERS:
+        raise InputError(f"{where}: {len(values)} ratings, not {_RATERS}", "mend the line")
+    scale = CARD.scales["reasonable"]
+    placed = slot_ratings(name, values, where, aspect="reasonable", scale=scale)
+    for (place, score), kind in zip(placed, kinds or [""] * _RATERS, strict=True):
+        if kind and (score.value == 1) != (kind == ERRORS[0]):
+            raise InputError(
+                f"{place}: {score.scorer} gives {score.value:g}, but names the error {kind!r}",
+                "ant_data.txt and ant_data_all.txt are not of one release",
+            )
+        yield place, Score(name, score.scorer, score.aspect, score.value, note=kind)

@@ -1,0 +1,39 @@
+"""Kendall's W: how far raters put the stories into the same order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.meta.paired import Values
+from fabula.meta.ratings import categories_of, category_counts
+from fabula.meta.weighting import Statistic, quotient
+
+
+def kendall_w(matrix: Values) -> Statistic:
+    """Make W (Kendall and Babington Smith, 1939), corrected for ties, a function of weights.
+
+    Only the stories that all raters rated count. From 0 to 1; undefined where no rater tells any
+    two stories apart.
+    """
+    complete = ~np.isnan(matrix).any(axis=1)
+    values = matrix[complete]
+    raters = values.shape[1]
+    categories = categories_of(values)
+    places = np.searchsorted(categories, values)
+    chosen = [category_counts(values[:, [rater]], categories) for rater in range(raters)]
+
+    def w(times: Values) -> Values:
+        times = times[:, complete]
+        total = times.sum(axis=1)
+        ranks = np.zeros(times.shape)
+        ties = np.zeros(len(times))
+        for rater, one in enumerate(chosen):
+            counts = times @ one  # (resamples, categories)
+            middle = np.cumsum(counts, axis=1) - counts / 2
+            ranks += middle[:, places[:, rater]]
+            ties += (counts**3 - counts).sum(axis=1)
+        apart = ranks - quotient((times * ranks).sum(axis=1), total)[:, None]
+        squares = (times * apart**2).sum(axis=1)
+        return quotient(12 * squares, raters**2 * (total**3 - total) - raters * ties)
+
+    return w

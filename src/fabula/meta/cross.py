@@ -1,0 +1,89 @@
+"""Every column of one stack correlated with every column of another, by matrix products.
+
+Pearson's r, Spearman's rho and Kendall's tau-b are all cosines: of deviations from the mean, of
+deviations of ranks, of the signs of all differences. Vectors are brought to unit length once, and
+a table of coefficients is one product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fabula.meta.coefficients import (
+    Coefficient,
+    average_ranks,
+    correlate,
+    deviations,
+    pair_signs,
+)
+from fabula.meta.paired import Values
+
+# Signs of all pairs are held at once for vectors up to this length; longer ones go row by row.
+_SHORT = 128
+# Beyond this length going through all pairs is slower than sorting.
+_LONG = 3000
+_BLOCK = 8_000_000
+
+
+def cross_correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Values:
+    """Correlate along the last axis: (m, …, n) with (g, …, n) gives (m, g, …).
+
+    The axes between are the same for both: one coefficient for each. NaN where it is undefined.
+    """
+    if coefficient == "kendall_c" or np.isnan(x).any() or np.isnan(y).any():
+        return correlate(x[:, None], y[None], coefficient)
+    if coefficient == "kendall" and x.shape[-1] > _SHORT:
+        return _long_kendall(x, y)
+    a, b = (np.moveaxis(unit_vectors(one, coefficient), 0, -2) for one in (x, y))  # (…, m, L)
+    found = np.matmul(a, np.swapaxes(b, -1, -2))  # (…, m, g)
+    table: Values = np.clip(np.moveaxis(found, (-2, -1), (0, 1)), -1.0, 1.0)
+    return table
+
+
+def unit_vectors(x: Values, coefficient: Coefficient) -> Values:
+    """Give vectors whose products are coefficients; NaN throughout where one is constant."""
+    if coefficient == "kendall":
+        signs = pair_signs(x).astype(np.float64)
+    else:
+        signs = deviations(x if coefficient == "pearson" else average_ranks(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        units: Values = signs / np.sqrt((signs * signs).sum(-1, keepdims=True))
+    return units
+
+
+def _long_kendall(x: Values, y: Values) -> Values:
+    """Kendall's tau-b of long vectors, a block of pairs at a time, or by sorting."""
+    middle = x.shape[1:-1]
+    if middle:
+        parts = [_long_kendall(x[:, place], y[:, place]) for place in range(middle[0])]
+        return np.stack(parts, axis=2)
+    if x.shape[-1] > _LONG:
+        return _sorted_kendall(x, y)
+    excess = np.zeros((len(x), len(y)))
+    untied_x, untied_y = np.zeros(len(x)), np.zeros(len(y))
+    for signs_x, signs_y in zip(_sign_blocks(x), _sign_blocks(y), strict=True):
+        excess += signs_x @ signs_y.T
+        untied_x += np.abs(signs_x).sum(-1)
+        untied_y += np.abs(signs_y).sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau: Values = excess / np.sqrt(np.outer(untied_x, untied_y))
+    return tau
+
+
+def _sign_blocks(x: Values) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
+    """Go through the signs of x_j - x_i for all j, a few i at a time.  (columns, pairs)"""
+    columns, count = x.shape
+    # A fixed width, whatever the number of columns, so that two stacks go in step.
+    rows = max(1, _BLOCK // (count * 80))
+    for start in range(0, count, rows):
+        part = x[:, start : start + rows, None]
+        yield np.sign(x[:, None, :] - part).astype(np.float32).reshape(columns, -1)
+
+
+def _sorted_kendall(x: Values, y: Values) -> Values:
+    from scipy.stats import kendalltau
+
+    return np.array([[kendalltau(one, other).statistic for other in y] for one in x])

@@ -1,0 +1,36 @@
+"""Student's t and Fisher's F: tails and quantiles, from scipy."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from fabula.core.errors import PackageMissing
+
+
+def t_quantile(share: float, freedom: float) -> float:
+    """Give the value below which a share of Student's t lies."""
+    return float(_special().stdtrit(freedom, share))
+
+
+def t_tail(t: float, freedom: float) -> float:
+    """Give the share of Student's t that lies above a value: a one-sided p."""
+    return float(_special().stdtr(freedom, -t))
+
+
+def f_quantile(share: float, above: float, below: float) -> float:
+    """Give the value under which a share of Fisher's F lies, by its degrees of freedom."""
+    return float(_special().fdtri(above, below, share))
+
+
+def f_tail(f: float, above: float, below: float) -> float:
+    """Give the share of Fisher's F that lies above a value."""
+    return float(_special().fdtrc(above, below, f))
+
+
+def _special() -> ModuleType:
+    try:
+        import scipy.special
+    except ImportError:
+        raise PackageMissing("scipy", "meta") from None
+    found: ModuleType = scipy.special
+    return found

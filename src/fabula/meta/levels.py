@@ -1,0 +1,116 @@
+"""Correlation of metrics with the gold at three levels: item, system and pooled.
+
+`item`: over the systems of each item, averaged over the items where it is defined (HANNA's "story
+level"). `system`: of the systems' means. `pooled`: over all stories at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from fabula.meta.coefficients import Coefficient, correlate, settled
+from fabula.meta.cross import cross_correlate
+from fabula.meta.grid import Grid
+from fabula.meta.paired import Values
+
+Level = Literal["item", "system", "pooled"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Counts = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Coefficients of metrics × gold columns; what each rests on and how many were undefined.
+
+    `n` counts items (item), systems (system) or stories (pooled). `undefined` counts the items
+    left out of the mean, or 1 where the one coefficient is undefined.
+    """
+
+    value: Values  # (metrics, gold)
+    n: Counts
+    undefined: Counts
+
+
+def correlate_grids(
+    metrics: Grid,
+    gold: Grid,
+    *,
+    level: Level,
+    coefficient: Coefficient,
+    settle: bool = False,
+) -> Correlations:
+    """Correlate every column of one grid with every column of another of the same layout."""
+    x, y = metrics.values, gold.values  # (columns, items, systems)
+    if level == "item":
+        return _mean_of(*item_correlations(x, y, coefficient))
+    if level == "system":
+        x, y = system_means(x, settle=settle), system_means(y, settle=settle)
+    else:
+        x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    value = cross_correlate(x, y, coefficient)
+    there = (~np.isnan(x)).astype(np.int64) @ (~np.isnan(y)).astype(np.int64).T
+    return Correlations(value, there, np.isnan(value).astype(np.int64))
+
+
+def correlation_table(
+    metrics: Grid, gold: Grid, *, level: Level, coefficient: Coefficient
+) -> Values:
+    """Give the coefficients alone: metrics × gold columns, NaN where undefined."""
+    return correlate_grids(metrics, gold, level=level, coefficient=coefficient).value
+
+
+def item_correlations(x: Values, y: Values, coefficient: Coefficient) -> tuple[Values, Counts]:
+    """Correlate over the systems of every item: (m, g, items), and how many items there were.
+
+    An item of which fewer than two stories have both values is none to count.
+    """
+    each = cross_correlate(x, y, coefficient)
+    pairs = np.einsum("mis,gis->mgi", ~np.isnan(x), ~np.isnan(y), dtype=np.int64)
+    return each, (pairs > 1).sum(-1)
+
+
+def correlate_pairs(x: Values, y: Values, *, level: Level, coefficient: Coefficient) -> Values:
+    """Correlate one grid of values with another, pair by pair: (b, items, systems) to (b,)."""
+    if level == "item":
+        each = correlate(x, y, coefficient)  # (b, items)
+        return _defined_mean(each)
+    if level == "system":
+        return correlate(system_means(x), system_means(y), coefficient)
+    return correlate(x.reshape(len(x), -1), y.reshape(len(y), -1), coefficient)
+
+
+def _defined_mean(each: Values) -> Values:
+    defined = ~np.isnan(each)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean: Values = np.where(defined, each, 0.0).sum(-1) / defined.sum(-1)
+    return mean
+
+
+def _mean_of(each: Values, items: Counts) -> Correlations:
+    count = (~np.isnan(each)).sum(-1)
+    return Correlations(_defined_mean(each), count, items - count)
+
+
+def system_means(x: Values, *, settle: bool = False) -> Values:
+    """Mean over the items where there is a value: (columns, items, systems) to (…, systems).
+
+    Means that are equal may differ in the last digit by the order in which they were added up, and
+    then they are no ties: HANNA's published ranks of systems rest on one such accident. `settle`
+    rounds to 12 digits.
+    """
+    by_system = np.ascontiguousarray(np.swapaxes(x, -1, -2))
+    there = ~np.isnan(by_system)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.where(there, by_system, 0.0).sum(-1) / there.sum(-1)
+    return settled(means) if settle else means
+
+
+LEVEL_WORDS: Mapping[Level, str] = {
+    "item": "over the systems of an item, then averaged over items",
+    "system": "over the means of the systems",
+    "pooled": "over all stories at once",
+}

@@ -1,0 +1,39 @@
+// The stories that a page carries: names, texts, scores.
+
+const data = JSON.parse(byId("data").textContent);
+const ARROWS = { higher: "↑", lower: "↓", descriptive: "–" };
+
+function labelOf(kind, story) {
+  return data[kind].names[data[kind].of[story]] ?? "";
+}
+
+// A missing value is the number of its status, as a string.
+function isThere(value) {
+  return typeof value === "number";
+}
+
+function statusOf(value) {
+  return data.statuses[Number(value)].replaceAll("_", " ");
+}
+
+function isShown(story) {
+  return data.texts.shown[story] !== undefined;
+}
+
+function textsOf(story) {
+  const shown = data.texts.shown[story];
+  const text = (place) => (place === undefined ? "" : data.texts.all[place]);
+  return {
+    text: text(shown?.text),
+    prompt: text(shown?.prompt),
+    references: (shown?.references ?? []).map(text),
+    blocks: shown?.blocks ?? null,
+  };
+}
+
+// A spec may break where its parts end.
+function spelled(scorer) {
+  const made = element("span", "spec");
+  for (const part of scorer.split(/(?<=[_(,:])/)) made.append(part, element("wbr"));
+  return made;
+}

@@ -1,0 +1,1 @@
+"""Figures as SVG: pure functions from data to text, without a plotting package."""

@@ -1,0 +1,155 @@
+"""How far metrics agree with people, as tables to print: metrics × aspects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fabula.core.card import ARROWS
+from fabula.meta.levels import LEVEL_WORDS
+from fabula.meta.study import Correlated, StudyResult
+from fabula.reports._printed import Printed, Toned, render_rows
+
+_NAMES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ-b",
+    "kendall_c": "Kendall's τ-c",
+}
+# With more aspects than this, a line with intervals does not fit on a screen.
+_MOST_WITH_ENDS = 4
+_SIGNS = {
+    "oriented": "turned so that more is better",
+    "raw": "with their signs as they are",
+    "absolute": "without their signs",
+}
+
+
+def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[str, str]]) -> str:
+    """Write what a study found as table, json, jsonl, csv or latex.
+
+    `tables` are the levels and coefficients of which tables are printed; data has all.
+    """
+    rows = [one.row() for one in found.correlations]
+    record = {
+        "dataset": found.dataset.name,
+        "study": asdict(found.study),
+        "words": study_words(found),
+    }
+    printed = [_table(found, *one) for one in tables if found.of(level=one[0], coefficient=one[1])]
+    return render_rows(form, rows, printed, record)
+
+
+def study_words(found: StudyResult) -> list[str]:
+    """Say in plain words what the numbers rest on and what they cannot bear."""
+    items, systems = found.metrics.layout.shape
+    stories = len(found.metrics.layout.places)
+    how = found.study
+    left = ", ".join(() if how.references else found.dataset.card.reference_systems)
+    counts = [
+        _counted(stories, "story", "stories"),
+        *([_counted(items, "item")] if items < stories else []),
+        *([_counted(systems, "system")] if systems > 1 else []),
+    ]
+    return [
+        ", ".join(counts)
+        + (f" ({left} left out: it wrote the references)" if left else "")
+        + f"; {_counted(len(found.metrics.columns), 'column')} of metrics, "
+        + f"{_counted(len(found.gold.columns), 'aspect')}.",
+        f"Coefficients are {_SIGNS[how.sign]}. Intervals: {100 * (1 - how.alpha):g} %, bootstrap "
+        f"over {'systems and items' if how.drawn == 'both' else 'items'}, {how.resamples:,} draws, "
+        f"seed {how.seed}.",
+        *found.cautions,
+    ]
+
+
+def _counted(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def table_order(lines: Sequence[Correlated]) -> list[str]:
+    """Metrics from the largest mean over the aspects down; undefined ones last.
+
+    A metric that declares no direction stands where its strength puts it, whatever the sign.
+    """
+    means: dict[str, list[float]] = {}
+    for one in lines:
+        value = abs(one.value) if one.direction == "descriptive" else one.value
+        means.setdefault(one.metric, []).append(value)
+    return sorted(means, key=lambda name: (-_mean(means[name]), name))
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else -math.inf
+
+
+def _table(found: StudyResult, level: str, coefficient: str) -> Printed:
+    lines = found.of(level=level, coefficient=coefficient)
+    cells = {(one.metric, one.aspect): one for one in lines}
+    aspects = list(dict.fromkeys(one.aspect for one in lines))
+    write = _Cells(_best(lines), ends=len(aspects) <= _MOST_WITH_ENDS)
+    rows = [
+        (_label(metric, lines), *(write.cell(cells.get((metric, a))) for a in aspects))
+        for metric in table_order(lines)
+    ]
+    ceilings = tuple(_number(_ceiling(lines, aspect)) for aspect in aspects)
+    rows.append((Toned("noise ceiling", "quiet"), *(Toned(one, "quiet") for one in ceilings)))
+    title = f"{found.dataset.name}: {_NAMES[coefficient]}, {level} level ({LEVEL_WORDS[level]})"  # type: ignore[index]
+    return Printed(
+        ("metric", *(aspect or "gold" for aspect in aspects)),
+        tuple(rows),
+        title,
+        (_legend(lines), *study_words(found)),
+    )
+
+
+def _legend(lines: Sequence[Correlated]) -> str:
+    base = sum(one.family == "baseline" for one in lines)
+    signs = "* some items undefined and left out"
+    if not base:
+        return f"{signs}. No trivial baselines: the texts are not at hand."
+    return f"° trivial baseline, + beyond the best of them (interval above 0), {signs}."
+
+
+def _label(metric: str, lines: Sequence[Correlated]) -> str:
+    one = next(line for line in lines if line.metric == metric)
+    sign = "°" if one.family == "baseline" else ARROWS[one.direction]  # type: ignore[index]
+    return f"{metric} {sign}"
+
+
+def _best(lines: Sequence[Correlated]) -> set[tuple[str, str]]:
+    best: dict[str, Correlated] = {}
+    for one in lines:
+        known = best.get(one.aspect)
+        if not math.isnan(one.value) and (known is None or one.value > known.value):
+            best[one.aspect] = one
+    return {(one.metric, one.aspect) for one in best.values()}
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """How cells are written: which are the best, and whether the ends of intervals fit in."""
+
+    best: set[tuple[str, str]]
+    ends: bool
+
+    def cell(self, one: Correlated | None) -> str | Toned:
+        if one is None or math.isnan(one.value):
+            return Toned("–", "quiet")
+        ends = f" [{_number(one.low)} {_number(one.high)}]" if self.ends else ""
+        marks = ("+" if one.gain_low > 0 else "") + ("*" if one.undefined else "")
+        text = f"{_number(one.value)}{marks}{ends if not math.isnan(one.low) else ''}"
+        return Toned(text, "good") if (one.metric, one.aspect) in self.best else text
+
+
+def _ceiling(lines: Sequence[Correlated], aspect: str) -> float:
+    return next((one.ceiling for one in lines if one.aspect == aspect), math.nan)
+
+
+def _number(value: float) -> str:
+    """Write a coefficient with two decimals and no leading zero, as papers do."""
+    if math.isnan(value):
+        return "–"
+    text = f"{value:.2f}".replace("-", "−")
+    return text.replace("0.", ".", 1)

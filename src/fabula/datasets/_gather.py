@@ -58,9 +58,7 @@ class PromptShelf:
         shelf = self._shelves.setdefault(key, {})
         if text not in shelf:
             item = next(iter(shelf.values())).item if shelf else str(len(self._shelves))
-            shelf[text] = Story(
-                f"{item}.{len(shelf) + 1}", text, prompt=prompt or None, item=item
-            )
+            shelf[text] = Story(f"{item}.{len(shelf) + 1}", text, prompt=prompt or None, item=item)
         return shelf[text]
 
     @property

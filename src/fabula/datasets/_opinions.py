@@ -35,14 +35,14 @@ def opinions(sheet: Sheet, gold: Sequence[str] = (), *, all_gold: bool = False) 
         return _of_long(sheet, gold)
     numeric = sheet.numeric
     rated = _rated(sheet, gold, numeric, everything=all_gold or "rater" in sheet.roles)
-    measured = [name for name in numeric if name not in rated]
+    measured = [name for name in numeric if name not in rated and not _is_persons(name)]
     ids = _ids(sheet, alone="rater" not in sheet.roles)
     stories = _stories(sheet, ids)
     return Opinions(
         stories,
         _unique(_ratings(sheet, ids, rated)),
         _unique(_measures(sheet, ids, measured), repeats="rater" in sheet.roles),
-        tuple(name for name in sheet.free if name not in {*numeric, *rated}),
+        tuple(name for name in sheet.free if name not in {*measured, *rated}),
     )
 
 
@@ -99,8 +99,8 @@ def _rated(sheet: Sheet, gold: Sequence[str], numeric: list[str], *, everything:
         return list(chain.from_iterable(_named(sheet, name) for name in gold))
     if everything:
         return numeric
-    found = [name for name in numeric if name.lower().startswith(HUMAN)]
-    return found or [name for name in numeric if name.strip().lower() in ("human", "gold")]
+    found = [name for name in numeric if _is_persons(name)]
+    return found or [name for name in numeric if _is_plain_gold(name)]
 
 
 def _named(sheet: Sheet, name: str) -> list[str]:
@@ -113,8 +113,16 @@ def _named(sheet: Sheet, name: str) -> list[str]:
     return found
 
 
+def _is_persons(name: str) -> bool:
+    return name.lower().startswith(HUMAN)
+
+
+def _is_plain_gold(name: str) -> bool:
+    return name.strip().lower() in ("human", "gold")
+
+
 def _aspect_and_rater(name: str) -> tuple[str, str]:
-    if name.lower().startswith(HUMAN):
+    if _is_persons(name):
         rater, _, aspect = name[len(HUMAN) :].rpartition(":")
         return (aspect, rater) if rater else ("", aspect)
     aspect, _, rater = name.partition(":")
@@ -125,7 +133,7 @@ def _ratings(sheet: Sheet, ids: Sequence[str], rated: list[str]) -> Iterator[Pla
     named = {name: _aspect_and_rater(name) for name in rated}
     if "rater" in sheet.roles:
         named = {name: (name, "") for name in rated}
-    elif len(rated) == 1 and rated[0].strip().lower() in ("human", "gold"):
+    elif len(rated) == 1 and _is_plain_gold(rated[0]):
         named = {rated[0]: ("", NOBODY)}
     for (where, row), story in zip(sheet.rows, ids, strict=True):
         person = sheet.part("rater", row)

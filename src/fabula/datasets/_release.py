@@ -22,7 +22,8 @@ def release_file(path: Path | None, name: str, *names: str) -> TextFile:
         wanted = " or ".join([name, *names])
         raise InputError(
             f"{path or 'no folder given'}: {wanted} (plain or .gz) is not there",
-            "pass the folder or file with --path; `fabula data show` says where to get it",
+            "pass the folder or file with --path, or keep it with: fabula data add NAME FOLDER; "
+            "fabula data show NAME says where to get it",
         )
     return found
 

@@ -14,6 +14,7 @@ CARD = DatasetCard(
     "stories on the same prompts.",
     licence="Apache-2.0",
     source="written for Fabula",
+    counts={"stories": 56, "items": 14, "systems": 4},
 )
 FILE = Path(__file__).parent / "_files" / "examples.jsonl"
 

@@ -39,8 +39,8 @@ CARD = DatasetCard(
     "… three or more of: complex concepts, realistic characters, intricate plot, circumstances, "
     "precise description). Raters were Mechanical Turk Masters of English-speaking countries; they "
     "saw the human story beside the other, ignored an unfinished last sentence, and let a story "
-    "off the prompt lose on relevance alone. With the scores of 72 metrics, and in the later file the "
-    "ratings of five language models on four tasks.",
+    "off the prompt lose on relevance alone. With the scores of 72 metrics, and in the later file "
+    "the ratings of five language models on four tasks.",
     licence="MIT",
     citation="Chhun, Colombo, Suchanek and Clavel (2022): Of Human Criteria and Automatic Metrics: "
     "A Benchmark of the Evaluation of Story Generation. COLING. The judges: Chhun, Suchanek and "

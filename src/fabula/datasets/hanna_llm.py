@@ -11,7 +11,7 @@ from fabula.datasets._hanna_columns import ITEMS
 from fabula.datasets._release import field, file_rows, release_file
 from fabula.datasets._rows import Row
 
-FILE = "hanna_llm_stories.csv"
+STORIES = "hanna_llm_stories.csv"
 
 CARD = DatasetCard(
     title="HANNA, stories of language models",
@@ -22,8 +22,8 @@ CARD = DatasetCard(
     citation="Chhun, Suchanek and Clavel (2024): Do Language Models Enjoy Their Own Stories? "
     "Prompting Large Language Models for Automatic Story Evaluation. TACL 12.",
     source="github.com/dig-team/hanna-benchmark-asg",
-    files={FILE: "a row per story: number, prompt, human story, story, model"},
-    checksums={FILE: "91f46039ed696be653374eccb38141ac6b8d8b5c675bf48a5032bc9317b50753"},
+    files={STORIES: "a row per story: number, prompt, human story, story, model"},
+    checksums={STORIES: "91f46039ed696be653374eccb38141ac6b8d8b5c675bf48a5032bc9317b50753"},
     counts={"stories": 576, "items": 96, "systems": 6},
     quirks=("The column of the numbers has no name.",),
 )
@@ -32,7 +32,7 @@ CARD = DatasetCard(
 def load(path: Path | None = None) -> Dataset:
     """Load the stories; there are no ratings."""
     stories: dict[str, Story] = {}
-    for where, row in file_rows(release_file(path, FILE)):
+    for where, row in file_rows(release_file(path, STORIES)):
         story = _story(row, where)
         if story.id in stories:
             raise InputError(f"{where}: number {story.id[4:]} stands twice", "keep one")

@@ -49,7 +49,9 @@ def load(path: Path | None = None) -> Dataset:
     for name, file in present_files(path, *_HALVES).items():
         for key, task in file_object(file).items():
             where = f"{file.label}, item {key!r}"
-            for place, story, values in _answers(object_of(task, where), f"{_HALVES[name]}:{key}", where):
+            for place, story, values in _answers(
+                object_of(task, where), f"{_HALVES[name]}:{key}", where
+            ):
                 stories.append((place, story))
                 ratings += slot_ratings(
                     story.id, values, place, aspect="overall", scale=CARD.scales["overall"]
@@ -58,9 +60,7 @@ def load(path: Path | None = None) -> Dataset:
     return Dataset("mans", CARD, kept, score_table(kept, ratings))
 
 
-def _answers(
-    task: dict[str, Any], item: str, where: str
-) -> Iterator[tuple[str, Story, list[Any]]]:
+def _answers(task: dict[str, Any], item: str, where: str) -> Iterator[tuple[str, Story, list[Any]]]:
     prompt = text_field(task, "prompt", where)
     gold = text_field(task, "gold_response", where)
     for system, answer in object_of(field(task, "gen", where), where).items():

@@ -52,9 +52,7 @@ def load(path: Path | None = None) -> Dataset:
             before = f"the same pair as {preferences[choice]}"
             raise InputError(f"{where}: {before}", "keep one of the two")
         preferences[choice] = where
-    return Dataset(
-        "storyer", card_for(CARD, file), shelf.stories, preferences=tuple(preferences)
-    )
+    return Dataset("storyer", card_for(CARD, file), shelf.stories, preferences=tuple(preferences))
 
 
 def _rows(file: TextFile) -> Iterator[tuple[str, Row]]:

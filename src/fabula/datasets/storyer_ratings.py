@@ -44,7 +44,9 @@ CARD = DatasetCard(
         "*.pkl": "a pickled list of (story, mean rating)",
     },
     checksums={
-        "train_rate_reason_small.json": "363a5b90581b8cfdccbea1e0712e625403ea8e2ed70dbc6fb6a8fdbe430ac062"  # noqa: E501
+        "train_rate_reason_small.json": (
+            "363a5b90581b8cfdccbea1e0712e625403ea8e2ed70dbc6fb6a8fdbe430ac062"
+        ),
     },
     counts={"stories": 100, "items": 100, "ratings": 303, "scores": 100},
     scales=dict.fromkeys(ASPECTS, (1.0, 5.0)),
@@ -97,7 +99,10 @@ def load_correlation(path: Path) -> Dataset:
         value = rating(row["score"], where, (0.0, 1.0))
         scores.append(Score(str(number), "human:mean", "overall", value))
     card = replace(
-        CARD, title=f"StoryER correlation set {path.name}", counts={}, scales={"overall": (0.0, 1.0)}
+        CARD,
+        title=f"StoryER correlation set {path.name}",
+        counts={},
+        scales={"overall": (0.0, 1.0)},
     )
     return Dataset("storyer_ratings", card, tuple(stories), ScoreTable(stories, scores))
 

@@ -54,7 +54,7 @@ def read_table(
     scores = ScoreTable(found.stories, found.scores)
     return Dataset(
         sheet.label.partition(".")[0],
-        replace(CARD, title=sheet.label, about=_about(found), quirks=_quirks(found)),
+        replace(CARD, title=sheet.label, about=_about(found), files={}, quirks=_quirks(found)),
         found.stories,
         ScoreTable(found.stories, found.ratings),
         scores,
@@ -91,7 +91,7 @@ def read_run_with(
     about = _about(Opinions(tuple(run.stories), tuple(people), tuple(scores)))
     return Dataset(
         Path(folder).name,
-        replace(CARD, title=str(folder), about=about),
+        replace(CARD, title=str(folder), about=about, files={}),
         tuple(run.stories),
         ScoreTable(run.stories, people),
         scores,
@@ -117,7 +117,7 @@ def _joined(found: Sequence[Score], run: ScoreTable, table: Path, folder: Path) 
     if strange:
         named = ", ".join(map(repr, strange[:3]))
         raise InputError(
-            f"{table.name}: {len(strange):,} story ids are not in {folder} ({named}"
+            f"{table.name}: story ids that are not in {folder}: {len(strange):,} ({named}"
             f"{', …' if len(strange) > 3 else ''})",
             f"ids there are like {', '.join(map(repr, sorted(known)[:3]))}; "
             "name the column of the ids with --column story=NAME",
@@ -146,4 +146,4 @@ def _about(found: Opinions) -> str:
 def _quirks(found: Opinions) -> tuple[str, ...]:
     if not found.unread:
         return ()
-    return (f"Not read, for not all cells are numbers: {', '.join(found.unread)}.",)
+    return (f"Columns that were not read: {', '.join(found.unread)}.",)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
@@ -50,19 +51,41 @@ CARD = DatasetCard(
     },
     checksums={
         "ant_data/ant_data.txt": "cb586843d8ddde0f40081a3e1416787f181dc814e5167541fece94789d7151ac",
-        "ant_data/ant_data_all.txt": "62d4e2ccbfc2e6efe87ff3b926440c3d64f0eadbe45828614bf9a079c52cce9f",  # noqa: E501
-        "ant_data/reference.txt": "92a976854711f860199fa71d3a9ef42802adbdaca4730158e4b64a2bc598772e",
-        "ant_data/reference_ipt.txt": "33fbc4bb5b98491bc3e54ca9bb59ddc95f7adb4a5fb039802c9c74df07bb88fe",  # noqa: E501
-        "metric_output/bleu.txt": "5c655a43ba1c216a1955bd82fc9de4e81a203175791ebc52c6c6c3e5b44e016d",
-        "metric_output/bleurt.txt": "7ea31f9a586dbb1b75093710d147b0e0ae8606a176e6b8af15c4cec5214801ec",  # noqa: E501
+        "ant_data/ant_data_all.txt": (
+            "62d4e2ccbfc2e6efe87ff3b926440c3d64f0eadbe45828614bf9a079c52cce9f"
+        ),
+        "ant_data/reference.txt": (
+            "92a976854711f860199fa71d3a9ef42802adbdaca4730158e4b64a2bc598772e"
+        ),
+        "ant_data/reference_ipt.txt": (
+            "33fbc4bb5b98491bc3e54ca9bb59ddc95f7adb4a5fb039802c9c74df07bb88fe"
+        ),
+        "metric_output/bleu.txt": (
+            "5c655a43ba1c216a1955bd82fc9de4e81a203175791ebc52c6c6c3e5b44e016d"
+        ),
+        "metric_output/bleurt.txt": (
+            "7ea31f9a586dbb1b75093710d147b0e0ae8606a176e6b8af15c4cec5214801ec"
+        ),
         "metric_output/dis.txt": "9589fa056c7bfe40509e72b0129be0201611e8c0127272ae2a86f82b0fbd765c",
-        "metric_output/moverscore.txt": "1df2d628b42d4235620aba330f38b300e798db3e397a03af272a43f51bcb933a",  # noqa: E501
+        "metric_output/moverscore.txt": (
+            "1df2d628b42d4235620aba330f38b300e798db3e397a03af272a43f51bcb933a"
+        ),
         "metric_output/ppl.txt": "4b130e48b459578b774a33d3cd54e196eeb63b3fbe307fc6097a6d3572844b94",
-        "metric_output/ruber_ref_score.txt": "c2889abc97ed90b382ad10af5c4f6f7c2f454af544307ec4d14086753c09e038",  # noqa: E501
-        "metric_output/ruber_score.txt": "2cfd03c95cd95f81302dc091f9743aeb12067e2153a04cb29663a733256390a7",  # noqa: E501
-        "metric_output/ruber_unref_score.txt": "1292ba3fc3750c02b42b329bd7d41c8b17474385b00486cef9428f5805c8a42f",  # noqa: E501
-        "metric_output/union.txt": "d6ef953b187bae6ddbfdce2f26b3d8e73daa829377d6317ea3e96b76388c71e6",
-        "metric_output/union_recon.txt": "ae543774d182408dac11a72b0666d061540fea39360442c1986bc8697cf5f8aa",  # noqa: E501
+        "metric_output/ruber_ref_score.txt": (
+            "c2889abc97ed90b382ad10af5c4f6f7c2f454af544307ec4d14086753c09e038"
+        ),
+        "metric_output/ruber_score.txt": (
+            "2cfd03c95cd95f81302dc091f9743aeb12067e2153a04cb29663a733256390a7"
+        ),
+        "metric_output/ruber_unref_score.txt": (
+            "1292ba3fc3750c02b42b329bd7d41c8b17474385b00486cef9428f5805c8a42f"
+        ),
+        "metric_output/union.txt": (
+            "d6ef953b187bae6ddbfdce2f26b3d8e73daa829377d6317ea3e96b76388c71e6"
+        ),
+        "metric_output/union_recon.txt": (
+            "ae543774d182408dac11a72b0666d061540fea39360442c1986bc8697cf5f8aa"
+        ),
     },
     counts={"stories": 400, "items": 400, "ratings": 2_800, "scores": 4_000},
     scales={"reasonable": (0.0, 1.0)},
@@ -75,73 +98,95 @@ CARD = DatasetCard(
     raters_known=False,
 )
 _RATERS = 7
+_Rows = list[tuple[str, list[str]]]
 
 
 def load(path: Path | None = None) -> Dataset:
     """Load the stories, their ratings and the published scores."""
-    file = release_file(path, "ant_data/ant_data.txt", "ant_data.txt")
-    rows = list(cell_lines(file, "|||", 3))
-    errors = _errors(find_release_file(path, "ant_data/ant_data_all.txt"), rows)
-    stories = unique_stories(_stories(path, rows))
-    ratings = [
+    rows = list(cell_lines(release_file(path, "ant_data/ant_data.txt"), "|||", 3))
+    stories = unique_stories(_stories(rows, _human_stories(path)))
+    kinds = _kinds(find_release_file(path, "ant_data/ant_data_all.txt"), rows)
+    ratings = (
         placed
-        for (where, (name, _, cells)), kinds in zip(rows, errors, strict=True)
-        for placed in _ratings(name, cells.split(), kinds, where)
-    ]
-    published = list(_published(path, stories))
-    present = {score.scorer for _, score in published}
-    return Dataset(
-        "union",
-        CARD,
-        stories,
-        score_table(stories, ratings),
-        score_table(stories, published),
-        {title: card for title, card in METRICS.values() if title in present},
+        for (where, (name, _, cells)), words in zip(rows, kinds, strict=True)
+        for placed in _ratings(name, cells.split(), words, where)
     )
+    scores = score_table(stories, _published(path, stories))
+    cards = {title: card for title, card in METRICS.values() if title in scores.scorers}
+    return Dataset("union", CARD, stories, score_table(stories, ratings), scores, cards)
 
 
-Rows = list[tuple[str, list[str]]]
-
-
-def _stories(path: Path | None, rows: Rows) -> Iterator[Placed[Story]]:
-    """Make the stories, with the human story of the same opening where the files are there."""
-    whole = find_release_file(path, "ant_data/reference.txt")
+def _human_stories(path: Path | None) -> list[tuple[str, str]]:
+    """Openings and whole human stories, a line each; none where the files are not there."""
     openings = find_release_file(path, "ant_data/reference_ipt.txt")
-    humans = list(zip(text_lines(openings), text_lines(whole), strict=False)) if (
-        whole and openings
-    ) else None
+    whole = find_release_file(path, "ant_data/reference.txt")
+    if not openings or not whole:
+        return []
+    return list(zip(text_lines(openings), text_lines(whole), strict=False))
+
+
+def _stories(rows: _Rows, humans: list[tuple[str, str]]) -> Iterator[Placed[Story]]:
     for where, (name, text, _) in rows:
-        prompt, references = None, ()
-        if humans is not None:
-            prompt, human = _human(humans, name, text, where)
-            references = (human,)
-        yield where, Story(name, text, prompt, references, item=name)
+        if not humans:
+            yield where, Story(name, text, item=name)
+            continue
+        known = name.isdecimal() and int(name) < len(humans)
+        opening, human = humans[int(name)] if known else ("", "")
+        if not known or not text.startswith(opening):
+            raise InputError(
+                f"{where}: the story does not begin like line {name} (from 0) of reference_ipt.txt",
+                "fetch the files again, or remove the references",
+            )
+        yield where, Story(name, text, opening, (human,), item=name)
 
 
-def _human(
-    humans: list[tuple[str, str]], name: str, text: str, where: str
-) -> tuple[str, str]:
-    """Opening and human story of an id; a story that begins otherwise has been misplaced."""
-    known = name.isdecimal() and int(name) < len(humans)
-    if not known or not text.startswith(humans[int(name)][0]):
+def _kinds(file: TextFile | None, rows: _Rows) -> list[list[str]]:
+    """Kinds of error that the raters of each row saw, in words; "" where no file says."""
+    if file is None:
+        return [[""] * _RATERS for _ in rows]
+    found = list(cell_lines(file, "|||", 3))
+    _check_length(file, len(found), len(rows))
+    for (where, (name, _, _)), (_, (wanted, _, _)) in zip(found, rows, strict=True):
+        if name != wanted:
+            raise InputError(f"{where}: story {name!r}, not {wanted!r}", "keep the same order")
+    return [[_kind(cell, where) for cell in row[2].split()] for where, row in found]
+
+
+def _kind(cell: str, where: str) -> str:
+    if not cell.isdecimal() or int(cell) >= len(ERRORS):
         raise InputError(
-            f"{where}: story {name!r} does not begin as line {name} (from 0) of reference_ipt.txt",
-            "fetch the files again, or remove the references",
+            f"{where}: kind of error {cell!r} is not 0 to {len(ERRORS) - 1}", "mend it"
         )
-    return humans[int(name)]
+    return ERRORS[int(cell)]
 
 
-def _ratings(
-    name: str, values: list[str], kinds: list[str], where: str
-) -> Iterator[Placed[Score]]:
-    if len(values) != _RATERS:
-        raise InputError(f"{where}: {len(values)} ratings, not {_RATERS}", "mend the line")
-    scale = CARD.scales["reasonable"]
-    placed = slot_ratings(name, values, where, aspect="reasonable", scale=scale)
-    for (place, score), kind in zip(placed, kinds or [""] * _RATERS, strict=True):
+def _ratings(name: str, cells: list[str], kinds: list[str], where: str) -> Iterator[Placed[Score]]:
+    for counted in (cells, kinds):
+        if len(counted) != _RATERS:
+            raise InputError(f"{where}: {len(counted)} ratings, not {_RATERS}", "mend the line")
+    found = slot_ratings(name, cells, where, aspect="reasonable", scale=CARD.scales["reasonable"])
+    for (place, score), kind in zip(found, kinds, strict=True):
         if kind and (score.value == 1) != (kind == ERRORS[0]):
             raise InputError(
-                f"{place}: {score.scorer} gives {score.value:g}, but names the error {kind!r}",
-                "ant_data.txt and ant_data_all.txt are not of one release",
+                f"{place}: {score.scorer} gives {score.value:g}, but the kind of error is {kind!r}",
+                "take ant_data.txt and ant_data_all.txt from one release",
             )
-        yield place, Score(name, score.scorer, score.aspect, score.value, note=kind)
+        yield place, replace(score, note=kind)
+
+
+def _published(path: Path | None, stories: Sequence[Story]) -> Iterator[Placed[Score]]:
+    for name, (title, _) in METRICS.items():
+        file = find_release_file(path, f"metric_output/{name}.txt")
+        if file is None:
+            continue
+        lines = list(cell_lines(file, "\t", 1))
+        _check_length(file, len(lines), len(stories))
+        for story, (where, (cell,)) in zip(stories, lines, strict=True):
+            yield where, Score(story.id, title, "", rating(cell, where))
+
+
+def _check_length(file: TextFile, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise InputError(
+            f"{file.label}: {found} lines for {wanted} stories", "fetch it again: the order counts"
+        )

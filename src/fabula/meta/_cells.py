@@ -49,6 +49,6 @@ def correlate_cells(x: Values, gold: Values, *, level: Level, coefficient: Coeff
     if level == "item":
         return float(mean_defined(correlate(x, gold, coefficient)))
     if level == "system":
-        means = (system_means(one, settle=True) for one in (x, gold))
-        return float(correlate(*means, coefficient))
+        x, gold = system_means(x, settle=True), system_means(gold, settle=True)
+        return float(correlate(x, gold, coefficient))
     return float(correlate(x.ravel(), gold.ravel(), coefficient))

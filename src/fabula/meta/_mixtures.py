@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from fabula.meta._cells import mean_defined
-from fabula.meta._weighted import weighted_correlations
+from fabula.meta._weighted import Whole, weighted_correlations
 from fabula.meta.coefficients import Coefficient, correlate, settled
 from fabula.meta.levels import Level, system_means
 from fabula.meta.paired import Values
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 # Gives the coefficients of both metrics after swaps (resamples, items, systems).
 Mixing = Callable[[Bools], tuple[Values, Values]]
 

@@ -8,11 +8,14 @@ products of matrices. Weights are whole numbers, and sums of ranks and signs are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.paired import Values
+
+Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 # Where so little of the squares is left after the mean is taken out, sums are not to be trusted.
 _UNSURE = 1e-4
@@ -20,6 +23,7 @@ _UNSURE = 1e-4
 _FEW = 64
 # Cells of a block of comparisons that is held at once.
 _CELLS = 4_000_000
+_ALL = slice(None)
 
 
 def weighted_correlations(
@@ -119,16 +123,17 @@ def _row_products(a: Values, b: Values) -> Values:
     return products
 
 
-def _signs(x: Values, columns: slice) -> Values:
+def _signs(x: Values, columns: slice = _ALL) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Which of two values is the larger, for all values against some.  (n, columns)"""
     a, b = x[:, None], x[None, columns]
-    return np.subtract(a > b, a < b, dtype=np.float32)  # type: ignore[return-value]
+    return (a > b).astype(np.float32) - (a < b).astype(np.float32)
 
 
 def _centred_ranks(weights: Values, x: Values) -> Values:
     """Give each value's average rank in each resample, less the mean rank.  (resamples, n)"""
     if len(x) <= _FEW:
-        return weights @ _signs(x, slice(None)).T.astype(np.float64) / 2
+        few: Values = weights @ _signs(x).T.astype(np.float64) / 2
+        return few
     order, starts, groups = _tie_groups(x)
     sums = np.add.reduceat(weights[:, order], starts, axis=1)
     last = sums.cumsum(1)
@@ -138,7 +143,7 @@ def _centred_ranks(weights: Values, x: Values) -> Values:
     return ranks
 
 
-def _tie_groups(x: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _tie_groups(x: Values) -> tuple[Whole, Whole, Whole]:
     """Order values; say where each group of equal ones starts and which group each is of."""
     order = np.argsort(x, kind="stable")
     fresh = np.concatenate([[True], np.diff(x[order]) != 0])
@@ -152,13 +157,15 @@ def _group_sums(weights: Values, x: Values) -> Values:
         return sums
     members = np.zeros((len(x), len(starts)))
     members[order, groups] = 1.0
-    return weights @ members
+    few: Values = weights @ members
+    return few
 
 
 def _untied(weights: Values, x: Values) -> Values:
     """Count ordered pairs of unlike values in each resample."""
     sums = _group_sums(weights, x)
-    return weights.sum(1) ** 2 - _row_products(sums, sums)
+    pairs: Values = weights.sum(1) ** 2 - _row_products(sums, sums)
+    return pairs
 
 
 def _excess(weights: Values, x: Values, z: Values) -> Values:

@@ -13,6 +13,7 @@ from fabula.meta.coefficients import average_ranks
 from fabula.meta.paired import Values
 
 Ties = Literal["average", "stable"]
+Places = np.ndarray[Any, np.dtype[np.int64]]
 # Correlations that agree so far differ by rounding alone and are ties.
 _DECIMALS = 10
 
@@ -30,7 +31,8 @@ def borda(correlations: Values, *, ties: Ties = "average") -> Values:
         points = np.argsort(np.argsort(strengths, axis=1, kind="stable"), axis=1).astype(np.float64)
     else:
         points = average_ranks(strengths) - 1
-    return points.sum(axis=0)
+    total: Values = points.sum(axis=0)
+    return total
 
 
 def mean_strength(correlations: Values) -> Values:
@@ -51,7 +53,8 @@ def column_strengths(correlations: Values) -> Values:
     return np.where(np.isnan(rounded), -1.0, rounded)
 
 
-def places(points: Values) -> np.ndarray[Any, np.dtype[np.int64]]:
+def places(points: Values) -> Places:
     """Rank from 1, the highest first; equal ones share the better rank, NaN is last."""
     known = np.where(np.isnan(points), -np.inf, np.round(points, _DECIMALS))
-    return 1 + (known[None, :] > known[:, None]).sum(axis=1)
+    ranks: Places = 1 + (known[None, :] > known[:, None]).sum(axis=1)
+    return ranks

@@ -1,9 +1,9 @@
 """Intraclass correlation: which share of the ratings' variance lies between stories.
 
-Shrout and Fleiss (1979), Psychological Bulletin 86; McGraw and Wong (1996), Psychological Methods 1.
-The first number names the model: 1, every story has raters of its own; 2, the raters are a sample
-and their strictness counts as error (absolute agreement); 3, it does not (consistency). The second
-says whether one rating is meant or the mean of k.
+Shrout and Fleiss (1979), Psychological Bulletin 86; McGraw and Wong (1996), Psychological Methods
+1. The first number names the model: 1, every story has raters of its own; 2, the raters are a
+sample and their strictness counts as error (absolute agreement); 3, it does not (consistency). The
+second says whether one rating is meant or the mean of k.
 """
 
 from __future__ import annotations

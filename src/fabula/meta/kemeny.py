@@ -53,7 +53,8 @@ def kemeny(correlations: Values) -> Kemeny:
 def disagreements(correlations: Values) -> Costs:
     """In how many columns the second of two metrics is stronger: (metrics, metrics)."""
     strengths = column_strengths(correlations)
-    return (strengths[None, :, :] > strengths[:, None, :]).sum(-1).astype(np.int64)
+    costs: Costs = (strengths[None, :, :] > strengths[:, None, :]).sum(-1, dtype=np.int64)
+    return costs
 
 
 def _added_costs(costs: Costs) -> Costs:

@@ -18,6 +18,7 @@ from fabula.meta.resampling import sign_flip_p
 
 Over = Literal["ratings", "items"]
 AVERAGE = "average"
+Ranks = np.ndarray[Any, np.dtype[np.int64]]
 Apart = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -126,8 +127,8 @@ def apart(
 def rank_clusters(order: Sequence[int], told_apart: Apart) -> list[int]:
     """Number the clusters of ranked systems from 1, as they stand in the order given.
 
-    A new cluster begins where every system above differs from every system below (the rule of the
-    WMT campaigns); within one, the order is not to be relied on.
+    A new cluster begins where every system above is told apart from every system below, which is
+    the rule of the WMT campaigns. Some systems of a cluster may be told apart from each other.
     """
     numbers, number = [], 1
     for place in range(len(order)):
@@ -135,3 +136,14 @@ def rank_clusters(order: Sequence[int], told_apart: Apart) -> list[int]:
             number += 1
         numbers.append(number)
     return numbers
+
+
+def place_ranges(ranks: Ranks, told_apart: Apart) -> tuple[Ranks, Ranks]:
+    """Best and worst place that each system may have.
+
+    It comes after all systems of better rank that it is told apart from, and before all such of
+    worse rank.
+    """
+    better = told_apart & (ranks[None, :] < ranks[:, None])
+    worse = told_apart & (ranks[None, :] > ranks[:, None])
+    return 1 + better.sum(1), len(ranks) - worse.sum(1)

@@ -16,7 +16,14 @@ from fabula.reports.summary import latex_text
 
 Tone = Literal["", "good", "bad", "quiet"]
 _COLOURS = {"": "{}", "good": "[bold green]{}[/]", "bad": "[bold red]{}[/]", "quiet": "[dim]{}[/]"}
-_SIGNS = {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "−": "$-$", "<": "$<$", "±": r"$\pm$"}
+_SIGNS = {
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "−": "$-$",
+    "<": "$<$",
+    "±": r"$\pm$",
+}
 
 
 @dataclass(frozen=True)

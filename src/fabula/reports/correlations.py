@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+
 from fabula.core.card import ARROWS
 from fabula.meta.levels import LEVEL_WORDS
 from fabula.meta.study import Correlated, StudyResult

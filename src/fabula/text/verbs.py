@@ -7,7 +7,8 @@ import re
 _IRREGULAR = """
 ate:eat became:become began:begin bent:bend bit:bite blew:blow bought:buy broke:break
 brought:bring built:build came:come caught:catch chose:choose crept:creep dealt:deal
-did:do drank:drink drew:draw drove:drive dug:dig fed:feed fell:fall felt:feel flew:fly forgot:forget fought:fight
+did:do drank:drink
+drew:draw drove:drive dug:dig fed:feed fell:fall felt:feel flew:fly forgot:forget fought:fight
 found:find froze:freeze gave:give got:get grew:grow had:have heard:hear held:hold hid:hide
 hung:hang kept:keep knelt:kneel knew:know laid:lay lay:lie leapt:leap led:lead left:leave lent:lend
 lit:light lost:lose made:make meant:mean met:meet paid:pay ran:run rang:ring rode:ride rose:rise

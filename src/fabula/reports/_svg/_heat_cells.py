@@ -44,7 +44,9 @@ def cell_paths(level: Array, box: Box, scale: str) -> str:
                 start = x
     head = HEADS[scale]
     paths = [
-        tag("path", d="".join(runs[one]), class_="undefined" if one == UNDEFINED else f"{head}{one}")
+        tag(
+            "path", d="".join(runs[one]), class_="undefined" if one == UNDEFINED else f"{head}{one}"
+        )
         for one in sorted(runs)
     ]
     # Strokes one unit wide, half a unit down: shorter than rectangles.
@@ -74,9 +76,7 @@ def _lines(box: Box) -> str:
     """Thin lines of paper between the cells."""
     across = [f"M{box.left} {box.row(y)}H{box.right}" for y in range(1, box.rows)]
     down = [f"M{box.column(x)} {box.top}V{box.bottom}" for x in range(1, box.columns)]
-    return tag(
-        "path", d="".join([*across, *down]), class_="lines", shape_rendering="crispEdges"
-    )
+    return tag("path", d="".join([*across, *down]), class_="lines", shape_rendering="crispEdges")
 
 
 def numbers(values: Array, level: Array, box: Box, scale: str) -> str:

@@ -1,0 +1,140 @@
+"""`fabula rank`: metrics by their agreement with people, or systems by what people said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli._rows import paper_format_option
+from fabula.core.errors import SettingError
+
+if TYPE_CHECKING:
+    from fabula.cli._progress import StderrProgress
+    from fabula.core.dataset import Dataset
+    from fabula.meta.grid import Grid
+    from fabula.meta.levels import Level
+
+_OF_METRICS = ("borda", "kemeny", "mean")
+_OF_SYSTEMS = ("mean", "win_rate", "bradley_terry", "elo")
+_RULES = tuple(dict.fromkeys(_OF_METRICS + _OF_SYSTEMS))
+
+
+@click.command("rank")
+@dataset_arguments
+@click.option("--systems", is_flag=True, help="Rank the systems instead of the metrics.")
+@click.option(
+    "--by",
+    type=click.Choice(_RULES),
+    help="Metrics: borda (default), kemeny, mean. Systems: mean (default) and the others.",
+)
+@click.option("-m", "--metrics", multiple=True, metavar="PATTERN", help="Only these: 'ROUGE-*'.")
+@click.option("-x", "--without", multiple=True, metavar="PATTERN", help="All but these.")
+@click.option("-a", "--aspect", multiple=True, metavar="NAME", help="Only these aspects.")
+@click.option(
+    "--level",
+    type=click.Choice(["item", "system", "pooled", "both"]),
+    default="both",
+    show_default=True,
+    help="Where metrics have to agree with people; both is item and system.",
+)
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Print only the best N.")
+@click.option("--no-baselines", is_flag=True, help="Leave the trivial baselines out.")
+@click.option(
+    "--over",
+    type=click.Choice(["items", "ratings"]),
+    default="items",
+    show_default=True,
+    help="What the intervals of the systems' means are over.",
+)
+@click.option("--resamples", type=click.IntRange(1), default=1000, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
+@paper_format_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def command(**options: Any) -> None:
+    """Rank metrics by how far they agree with people.
+
+    SOURCE is a data set's name, a table of your own with ratings and scores, or a run folder.
+    With --systems, the systems are ranked by the ratings, with intervals, and those that cannot
+    be told apart form a cluster.
+    """
+    rule = _rule(options)
+    dataset = open_dataset(options)
+    show = _systems if options["systems"] else _metrics
+    click.echo(show(dataset, rule, options))
+
+
+def _rule(options: dict[str, Any]) -> str:
+    """Give the rule asked for, if it is one for what is ranked."""
+    known, what = (_OF_SYSTEMS, "systems") if options["systems"] else (_OF_METRICS, "metrics")
+    rule: str = options["by"] or known[0]
+    if rule not in known:
+        remedy = f"known: {', '.join(known)}" + ("" if options["systems"] else "; or add --systems")
+        raise SettingError(f"{what} are not ranked by {rule}", remedy)
+    return rule
+
+
+def _metrics(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
+    from fabula.meta.metric_ranking import MetricRule, rank_metrics
+    from fabula.meta.study import Study
+    from fabula.reports.ranking import render_metric_ranking
+    from fabula.scoring.baselines import with_baselines
+
+    if not options["no_baselines"]:
+        dataset = with_baselines(dataset, _progress(options, "baseline scores"))
+    study = Study(scorers=options["metrics"], aspects=options["aspect"])
+    metrics, gold = study.grids(dataset)
+    metrics = _without(metrics, options["without"])
+    levels = _levels(options["level"], len(metrics.layout.systems))
+    found = rank_metrics(
+        metrics, gold, by=cast(MetricRule, rule), levels=levels, cards=dataset.scorers
+    )
+    return render_metric_ranking(options["form"], found, dataset.name, top=options["top"])
+
+
+def _without(metrics: Grid, patterns: Sequence[str]) -> Grid:
+    """Drop the columns whose scorer or label a pattern names."""
+    from fnmatch import fnmatchcase
+
+    dropped = {
+        column
+        for column in metrics.columns
+        for pattern in patterns
+        if fnmatchcase(column.scorer, pattern) or fnmatchcase(column.label, pattern)
+    }
+    return metrics.only([column for column in metrics.columns if column not in dropped])
+
+
+def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
+    if systems < 2 and wanted != "pooled":
+        raise SettingError(
+            "there are no two systems, so that metrics agree with people only over all stories",
+            "pass --level pooled",
+        )
+    both: tuple[Level, ...] = ("item", "system")
+    return both if wanted == "both" else (cast("Level", wanted),)
+
+
+def _systems(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
+    from fabula.meta.system_ranking import Resampling, SystemRule, rank_systems
+    from fabula.reports.ranking import render_system_ranking
+
+    how = Resampling(options["resamples"], options["seed"], options["alpha"])
+    found = rank_systems(
+        dataset,
+        by=cast(SystemRule, rule),
+        aspects=options["aspect"],
+        over=options["over"],
+        how=how,
+        progress=_progress(options, "resamples"),
+    )
+    return render_system_ranking(options["form"], found, dataset.name, how=how, top=options["top"])
+
+
+def _progress(options: dict[str, Any], what: str) -> StderrProgress | None:
+    from fabula.cli._progress import StderrProgress
+
+    return None if options["quiet"] else StderrProgress(what)

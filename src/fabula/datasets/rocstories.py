@@ -1,0 +1,79 @@
+"""ROCStories: everyday stories of five sentences that people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fabula.core.dataset import Dataset, DatasetCard
+from fabula.core.story import Story
+from fabula.datasets._fields import card_for, text_field, texts_field
+from fabula.datasets._gather import Placed, unique_stories
+from fabula.datasets._lines import TextFile
+from fabula.datasets._release import file_rows, release_file
+from fabula.datasets._rows import Row, format_of
+
+CARD = DatasetCard(
+    title="ROCStories",
+    about="Five-sentence stories about everyday life. Read are the corpus itself (CSV) and a "
+    "collection of 57,261 of its stories from several releases (JSONL), to which the counts "
+    "belong; there the id of a story begins with its form: `cased`, `cased-tok`, `lower-tok` or "
+    "`lower-tok-namemasked`. The title is the prompt.",
+    licence="research use; fill in the form of the corpus",
+    citation="Mostafazadeh, Chambers, He, Parikh, Batra, Vanderwende, Kohli and Allen (2016). A "
+    "corpus and cloze evaluation for deeper understanding of commonsense stories. NAACL-HLT, "
+    "839–849.",
+    source="the ROCStories corpus and releases that hold parts of it",
+    files={
+        "rocstories.jsonl": "src, form, title, sentences",
+        "ROCStories*.csv": "storyid, storytitle, sentence1 … sentence5; all that are there",
+    },
+    checksums={
+        "rocstories.jsonl": "1dac76a249b5a9cf6540b2ac30e95b1bcde5b580a0e257f6083cf813df0b6c0b"
+    },
+    counts={"stories": 57_261},
+    quirks=(
+        "The forms differ in case, tokens and masked names: compare stories of one form only.",
+        "69 stories of the collection have fewer than five sentences.",
+        "Some stories of the collection are also references in the data sets union and mans.",
+    ),
+)
+_SENTENCES = 5
+
+
+def load(path: Path | None = None) -> Dataset:
+    """Load all stories; their sentences are joined by blanks."""
+    files = _files(path)
+    stories = unique_stories(placed for file in files for placed in _stories(file))
+    return Dataset("rocstories", card_for(CARD, *files), stories)
+
+
+def _files(path: Path | None) -> list[TextFile]:
+    if path is not None and path.is_file():
+        return [TextFile(path, path.name)]
+    found = sorted(path.glob("ROCStories*.csv*")) if path else []
+    return [TextFile(one, one.name) for one in found] or [release_file(path, "rocstories.jsonl")]
+
+
+def _stories(file: TextFile) -> Iterator[Placed[Story]]:
+    read = _of_corpus if format_of(file.path) == "csv" else _of_collection
+    for number, (where, row) in enumerate(file_rows(file), 1):
+        story = read(row, where)
+        yield where, replace(story, id=f"{story.id}:{number}") if read is _of_collection else story
+
+
+def _of_corpus(row: Row, where: str) -> Story:
+    sentences = [text_field(row, f"sentence{n}", where) for n in range(1, _SENTENCES + 1)]
+    title = text_field(row, "storytitle", where)
+    return Story(text_field(row, "storyid", where), _joined(sentences), title or None)
+
+
+def _of_collection(row: Row, where: str) -> Story:
+    title = text_field(row, "title", where)
+    sentences = texts_field(row, "sentences", where)
+    return Story(text_field(row, "form", where), _joined(sentences), title or None)
+
+
+def _joined(sentences: list[str]) -> str:
+    return " ".join(sentence.strip() for sentence in sentences)

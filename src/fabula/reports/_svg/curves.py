@@ -1,0 +1,132 @@
+"""Lines over a common axis, named at their ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from fabula.reports._markup import escaped, tag
+from fabula.reports._svg.axes import Scale, bottom_axis, left_axis, number_words, reach_of
+from fabula.reports._svg.colours import SERIES
+from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
+from fabula.reports._svg.labels import spread
+
+_LEFT, _TOP, _BELOW, _GAP = 56, 30, 46, 15
+_LONGEST_NAME = 190
+_DASHES = (None, "6 3", "2 3", "8 3 2 3")
+
+
+def curves(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    width: int = 760,
+    height: int = 420,
+) -> str:
+    """Draw a line a name over `x`; `bands` are lower and upper ends by the same names.
+
+    Names stand at the lines' ends, moved apart where they would cover one another; where there
+    are more than fit there, the figure grows. NaN is a gap.
+    """
+    height = max(height, _TOP + _BELOW + _GAP * len(lines))
+    names = [cut(name, _LONGEST_NAME) for name in lines]
+    right = width - max(width_of(name) for name in names) * 1.08 - 20
+    ends = [end for pair in (bands or {}).values() for side in pair for end in side]
+    reach = reach_of([value for line in lines.values() for value in line] + ends)
+    across = Scale(min(x), max(x), _LEFT + 8, right - 8)
+    down = Scale(*_chosen(reach, low, high), height - _BELOW, _TOP)
+    parts = [
+        bottom_axis(across, _TOP, height - _BELOW, label=x_label, most=max(2, min(len(x), 8))),
+        left_axis(down, _LEFT, right, label=y_label),
+        *(_haze(n, x, (bands or {})[name], across, down) for n, name in enumerate(lines)
+          if name in (bands or {})),
+        *(_line(n, name, x, line, across, down) for n, (name, line) in enumerate(lines.items())),
+        _names(lines, names, right, down, height),
+    ]  # fmt: skip
+    return drawing(width, height, "".join(parts), title=title, desc=_words(x, lines), kind="curves")
+
+
+def _chosen(
+    reach: tuple[float, float], low: float | None, high: float | None
+) -> tuple[float, float]:
+    return (reach[0] if low is None else low), (reach[1] if high is None else high)
+
+
+def _words(x: Sequence[float], lines: Mapping[str, Sequence[float]]) -> str:
+    ends = [
+        f"{name} from {number_words(line[0], 3)} to {number_words(line[-1], 3)}"
+        for name, line in lines.items()
+    ]
+    return f"From {x[0]:g} to {x[-1]:g}: {'; '.join(ends)}."
+
+
+def _line(
+    number: int, name: str, x: Sequence[float], line: Sequence[float], across: Scale, down: Scale
+) -> str:
+    pen, path = "M", []
+    for at, value in zip(x, line, strict=True):
+        if not math.isfinite(value):
+            pen = "M"
+            continue
+        path.append(f"{pen}{short(across(at))} {short(down(value))}")
+        pen = "L"
+    dots = [
+        tag(
+            "circle",
+            tag("title", escaped(f"{name}, {at:g}: {number_words(value, 3)}")),
+            cx=short(across(at)), cy=short(down(value)), r=3.5,
+            class_=f"curve-dot s{number % SERIES}",
+        )
+        for at, value in zip(x, line, strict=True)
+        if math.isfinite(value)
+    ]  # fmt: skip
+    dash = _DASHES[number // SERIES % len(_DASHES)]
+    kind = f"curve s{number % SERIES}"
+    return tag("path", d="".join(path), class_=kind, stroke_dasharray=dash) + "".join(dots)
+
+
+def _haze(
+    number: int,
+    x: Sequence[float],
+    ends: tuple[Sequence[float], Sequence[float]],
+    across: Scale,
+    down: Scale,
+) -> str:
+    there = [
+        (across(at), down(low), down(high))
+        for at, low, high in zip(x, *ends, strict=True)
+        if math.isfinite(low) and math.isfinite(high)
+    ]
+    upper = "L".join(f"{short(at)} {short(high)}" for at, _, high in there)
+    lower = "L".join(f"{short(at)} {short(low)}" for at, low, _ in reversed(there))
+    return tag("path", d=f"M{upper}L{lower}Z", class_=f"haze s{number % SERIES}") if there else ""
+
+
+def _names(
+    lines: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    right: float,
+    down: Scale,
+    height: float,
+) -> str:
+    """Write names at the ends; a line without any value stands at the bottom and says so."""
+    last = [
+        next((v for v in reversed(line) if math.isfinite(v)), math.nan) for line in lines.values()
+    ]
+    wanted = [down(value) if math.isfinite(value) else height - _BELOW for value in last]
+    places = spread(wanted, _GAP, low=_TOP, high=height - _BELOW)
+    drawn = []
+    for number, (name, at, wish, value) in enumerate(zip(names, places, wanted, last, strict=True)):
+        if abs(at - wish) > 3:
+            lead = f"M{short(right - 3)} {short(wish)}L{short(right + 7)} {short(at)}"
+            drawn.append(tag("path", d=lead, class_="leader"))
+        said = name if math.isfinite(value) else f"{name}: undefined"
+        kind = f"curve-name s{number % SERIES}"
+        drawn.append(words(said, right + 10, at + 4, class_=kind))
+    return "".join(drawn)

@@ -1,0 +1,184 @@
+"""Values with their intervals, one row each: which scorers are any good, and how sure is that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from fabula.reports._markup import escaped, tag
+from fabula.reports._svg.axes import Scale, bottom_axis, number_words, reach_of
+from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
+
+_ROW, _TOP, _BELOW = 20, 40, 46
+_LONGEST_NAME = 240
+_GROUP = 28
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with its lower and upper end; a `baseline` is drawn in another shape."""
+
+    label: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    kind: Literal["metric", "baseline"] = "metric"
+    group: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Band:
+    """A stretch of the axis with a name, such as the noise ceiling."""
+
+    low: float
+    high: float
+    label: str
+
+
+@dataclass(frozen=True)
+class _Placed:
+    interval: Interval
+    y: float
+
+
+def intervals(
+    rows: Sequence[Interval],
+    *,
+    title: str,
+    x_label: str,
+    band: Band | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    sort: bool = True,
+    width: int = 860,
+) -> str:
+    """Draw rows from the highest value to the lowest, group by group as they come.
+
+    A row without a value comes last and says undefined, or its own note.
+    """
+    placed, heads, bottom = _placed(_sorted(rows) if sort else list(rows))
+    names = max((width_of(cut(row.label, _LONGEST_NAME)) for row in rows), default=0)
+    left, right = names + 18, width - 66
+    ends = [end for row in rows for end in (row.value, row.low, row.high)]
+    reach = reach_of(ends + ([band.low, band.high] if band else []))
+    across = Scale(
+        reach[0] if low is None else low, reach[1] if high is None else high, left, right
+    )
+    parts = [
+        _stripes(placed, width),
+        _band(band, across, bottom) if band else "",
+        bottom_axis(across, _TOP, bottom, label=x_label),
+        _zero(across, bottom),
+        *(words(name, 0, y, class_="head") for name, y in heads),
+        *(_row(one, across, left, width) for one in placed),
+        _legend(rows, width),
+    ]
+    desc = "; ".join(_words(one.interval) for one in placed)
+    return drawing(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals")
+
+
+def _sorted(rows: Sequence[Interval]) -> list[Interval]:
+    groups = list(dict.fromkeys(row.group for row in rows))
+    return sorted(
+        rows,
+        key=lambda row: (
+            groups.index(row.group),
+            not math.isfinite(row.value),
+            -row.value if math.isfinite(row.value) else 0.0,
+        ),
+    )
+
+
+def _placed(rows: Sequence[Interval]) -> tuple[list[_Placed], list[tuple[str, float]], float]:
+    """Places of rows and of the names of groups, and where they end."""
+    placed, heads, y = [], [], float(_TOP)
+    for group, members in groupby(rows, lambda row: row.group):
+        if group:
+            heads.append((group, y + _GROUP - 9))
+            y += _GROUP
+        for row in members:
+            placed.append(_Placed(row, y + _ROW / 2))
+            y += _ROW
+    return placed, heads, y + 4
+
+
+def _words(row: Interval) -> str:
+    if not math.isfinite(row.value):
+        return f"{row.label} {row.note or 'undefined'}"
+    if not math.isfinite(row.low):
+        return f"{row.label} {number_words(row.value, 3)}"
+    ends = f"{number_words(row.low, 3)} to {number_words(row.high, 3)}"
+    return f"{row.label} {number_words(row.value, 3)} ({ends})"
+
+
+def _stripes(placed: Sequence[_Placed], width: float) -> str:
+    """Shade every other row, so that the eye keeps to its line."""
+    return "".join(
+        tag("rect", x=0, y=short(one.y - _ROW / 2), width=width, height=_ROW, class_="stripe")
+        for one in placed[1::2]
+    )
+
+
+def _band(band: Band, across: Scale, bottom: float) -> str:
+    ends = [min(max(across(end), across.start), across.end) for end in (band.low, band.high)]
+    thick = max(ends[1] - ends[0], 2)
+    box = {"x": short(ends[0]), "y": _TOP, "width": short(thick), "height": short(bottom - _TOP)}
+    middle = sum(ends) / 2
+    half = width_of(band.label, 11) / 2
+    x = min(max(middle, half), across.end + 60 - half)
+    name = words(band.label, x, _TOP - 8, class_="tick", text_anchor="middle")
+    ends_words = f"{number_words(band.low, 3)} to {number_words(band.high, 3)}"
+    title = tag("title", escaped(f"{band.label}: {ends_words}"))
+    return tag("rect", title, **box, class_="band") + name
+
+
+def _zero(across: Scale, bottom: float) -> str:
+    if not across.low < 0 < across.high:
+        return ""
+    return tag("path", d=f"M{short(across(0))} {_TOP}V{short(bottom)}", class_="zero")
+
+
+def _row(placed: _Placed, across: Scale, left: float, width: float) -> str:
+    row, y = placed.interval, placed.y
+    quiet = "quiet-words" if row.kind == "baseline" else None
+    name = words(cut(row.label, _LONGEST_NAME), left - 12, y + 4, text_anchor="end", class_=quiet)
+    if not math.isfinite(row.value):
+        return name + words(row.note or "undefined", left + 6, y + 4, class_="axis-name")
+    number = words(number_words(row.value, 3), width - 8, y + 4, text_anchor="end", class_=quiet)
+    return name + tag("g", _title(row) + _whisker(row, y, across) + _mark(row, y, across)) + number
+
+
+def _title(row: Interval) -> str:
+    note = f". {row.note}" if row.note else ""
+    return tag("title", escaped(_words(row) + note))
+
+
+def _whisker(row: Interval, y: float, across: Scale) -> str:
+    if not (math.isfinite(row.low) and math.isfinite(row.high)):
+        return ""
+    ends = [min(max(across(end), across.start), across.end) for end in (row.low, row.high)]
+    line = f"M{short(ends[0])} {short(y)}H{short(ends[1])}"
+    kind = "whisker faint" if row.kind == "baseline" else "whisker"
+    return tag("path", d=line, class_=kind)
+
+
+def _mark(row: Interval, y: float, across: Scale) -> str:
+    x = min(max(across(row.value), across.start), across.end)
+    if row.kind == "baseline":
+        diamond = f"M{short(x)} {short(y - 5.5)}l5 5.5l-5 5.5l-5 -5.5Z"
+        return tag("path", d=diamond, class_="trivial")
+    return tag("circle", cx=short(x), cy=short(y), r=4.5, class_="dot")
+
+
+def _legend(rows: Sequence[Interval], width: float) -> str:
+    """Say what the two shapes are, where there are two."""
+    if len({row.kind for row in rows}) < 2:
+        return ""
+    drawn = tag("circle", cx=7, cy=10, r=4.5, class_="dot") + words("metric", 17, 14, class_="tick")
+    x = 17 + width_of("metric", 11) + 20
+    drawn += tag("path", d=f"M{short(x)} 4.5l5 5.5l-5 5.5l-5 -5.5Z", class_="trivial")
+    return drawn + words("trivial baseline", x + 10, 14, class_="tick")

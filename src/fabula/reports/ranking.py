@@ -1,0 +1,182 @@
+"""Rankings of metrics and of systems, to print: a table, the words below it, and plain rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from fabula.core.card import ARROWS
+from fabula.meta.levels import LEVEL_WORDS, Level
+from fabula.meta.metric_ranking import MetricRanking, RankedMetric
+from fabula.meta.system_ranking import RankedSystem, Resampling, SystemRanking
+from fabula.reports._printed import Printed, Toned, render_rows
+
+_RULES = {
+    "borda": "points",
+    "mean": "mean",
+    "kemeny": "places",
+    "win_rate": "win rate",
+    "bradley_terry": "strength",
+    "elo": "Elo",
+}
+
+
+def render_metric_ranking(
+    form: str, found: MetricRanking, name: str, *, top: int | None = None
+) -> str:
+    """Write a ranking of metrics as table, json, jsonl, csv or latex."""
+    lines = found.lines[:top]
+    rows = [_plain(_metric_row(line)) for line in lines]
+    record = {
+        "dataset": name,
+        "by": found.rule,
+        "levels": list(found.levels),
+        "aspects": list(found.aspects),
+        "columns": found.columns,
+        "metrics": len(found.lines),
+        "words": metric_words(found),
+    }
+    if found.optimum:
+        record |= {"distance": found.optimum.distance, "solutions": found.optimum.solutions}
+    title = f"{len(found.lines)} metrics by agreement with people on {name}"
+    head = ("metric", "rank", *_metric_heads(found))
+    cells = tuple(_metric_cells(line, found) for line in lines)
+    table = Printed(head, cells, title, tuple(metric_words(found)))
+    return render_rows(form, rows, [table], record)
+
+
+def metric_words(found: MetricRanking) -> list[str]:
+    """Say in plain words how the metrics were ranked and what to mind."""
+    words = [
+        f"Made of {found.columns} columns: Pearson's r, Spearman's rho and Kendall's tau-b with "
+        f"{_counted(len(found.aspects), 'aspect')}, "
+        + " and ".join(f"{LEVEL_WORDS[level]} ({level})" for level in found.levels)
+        + ". What counts is the size of a correlation, not its sign."
+    ]
+    if found.optimum:
+        words.append(_kemeny_words(found))
+    if baselines := [line for line in found.lines if line.family == "baseline"]:
+        best = baselines[0]
+        below = sum(line.rank > best.rank for line in found.lines if line.family != "baseline")
+        words.append(
+            f"The best trivial baseline, {best.metric}, has rank {best.rank}; "
+            f"below it: {_counted(below, 'metric')}."
+        )
+    if against := sum(line.against for line in found.lines):
+        words.append(f"Against the declared direction (!): {_counted(against, 'metric')}.")
+    if undefined := sum(bool(line.undefined) for line in found.lines):
+        words.append(
+            f"Without a value in some columns, and last there (*): {_counted(undefined, 'metric')}."
+        )
+    return words
+
+
+def _kemeny_words(found: MetricRanking) -> str:
+    assert found.optimum
+    count = found.optimum.solutions
+    alike = "no other ranking is as good" if count == 1 else f"{count:,} rankings are as good"
+    return (
+        f"The order disagrees with the columns on {found.optimum.distance:,} pairs of metrics, "
+        f"the least there can be; {alike}."
+    )
+
+
+def _metric_row(line: RankedMetric) -> dict[str, Any]:
+    row = asdict(line)
+    levels = row.pop("by_level")
+    return row | {f"mean_{level}": value for level, value in levels.items()}
+
+
+def _metric_heads(found: MetricRanking) -> tuple[str, ...]:
+    own = () if found.rule == "mean" else (_RULES[found.rule],)
+    return (*own, "mean |r|", *(f"{one} |r|" for one in _parts(found)))
+
+
+def _parts(found: MetricRanking) -> tuple[Level, ...]:
+    """Levels to show apart: none where there is but one."""
+    return found.levels if len(found.levels) > 1 else ()
+
+
+def _metric_cells(line: RankedMetric, found: MetricRanking) -> tuple[str | Toned, ...]:
+    marks = "!" * line.against + "*" * bool(line.undefined)
+    label = f"{line.metric} {ARROWS[line.direction]}{marks}"
+    name = Toned(label, "quiet") if line.family == "baseline" else label
+    own = {
+        "borda": (f"{line.points:,.1f}".removesuffix(".0"),),
+        "kemeny": (_places(line.first, line.last),),
+        "mean": (),
+    }[found.rule]
+    parts = (_number(line.by_level[level]) for level in _parts(found))
+    return (name, str(line.rank), *own, _number(line.mean), *parts)
+
+
+def render_system_ranking(
+    form: str, found: SystemRanking, name: str, *, how: Resampling, top: int | None = None
+) -> str:
+    """Write a ranking of systems as table, json, jsonl, csv or latex."""
+    lines = found.lines[:top]
+    rows = [_plain(asdict(line)) for line in lines]
+    words = system_words(found, how)
+    record = {
+        "dataset": name,
+        "by": found.rule,
+        "aspect": found.aspect,
+        "source": found.source,
+        "over": found.over,
+        "items": found.items,
+        "procedure": asdict(how),
+        "words": words,
+    }
+    on = f" ({found.aspect})" if found.aspect else ""
+    title = f"{len(found.lines)} systems of {name} by {found.source} of people{on}"
+    level = f"{100 * (1 - how.alpha):g} %"
+    unit = found.over if found.rule == "mean" else "choices"
+    head = ("system", "rank", "places", "cluster", _RULES[found.rule], level, unit)
+    cells = tuple(_system_cells(line, found.rule) for line in lines)
+    return render_rows(form, rows, [Printed(head, cells, title, tuple(words))], record)
+
+
+def system_words(found: SystemRanking, how: Resampling) -> list[str]:
+    """Say in plain words what the values and clusters are."""
+    interval = (
+        f"Intervals are Student's t over {found.over}."
+        if found.rule == "mean"
+        else f"Intervals: bootstrap over {found.items:,} items, {how.resamples:,} resamples, "
+        f"seed {how.seed}."
+    )
+    words = [
+        f"{interval} Places and clusters go by sign-flip tests on the items that two systems "
+        f"share, corrected for all pairs (Holm), level {how.alpha:g}: a cluster ends where all "
+        "systems above are told apart from all below."
+    ]
+    if left_out := sum(line.left_out for line in found.lines):
+        words.append(f"{left_out:,} {found.over} were left out: a rating is missing.")
+    return words
+
+
+def _system_cells(line: RankedSystem, rule: str) -> tuple[str, ...]:
+    decimals = 1 if rule == "elo" else 3
+    value, low, high = (_number(one, decimals) for one in (line.value, line.low, line.high))
+    where = (str(line.rank), _places(line.first, line.last), str(line.cluster))
+    count = f"{line.count:,}{'*' * bool(line.left_out)}"
+    return (line.system or "nameless", *where, value, f"[{low}, {high}]", count)
+
+
+def _places(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _number(value: float, places: int = 3) -> str:
+    return "–" if math.isnan(value) else f"{value:.{places}f}".replace("-", "−")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: None if isinstance(value, float) and math.isnan(value) else value
+        for key, value in row.items()
+    }

@@ -1,0 +1,186 @@
+"""How far a perturbation moves a metric: story by story, against the metric's own spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fabula.core.card import Direction
+from fabula.core.protocols import Progress
+from fabula.meta.compare import Procedure
+from fabula.meta.correction import CORRECTIONS
+from fabula.meta.effects import NO_SHARE, Share, cohen_dz, win_rate
+from fabula.meta.paired import Values
+from fabula.meta.resampling import bootstrap_interval, least_p, sign_flip_p
+from fabula.text.perturb import Expected, Perturbation
+
+NOTICES, BLIND, PREFERS = "notices", "does not notice", "prefers the broken text"
+UP, DOWN, STILL = "moves up", "moves down", "does not move"
+UNMOVED, TOO_FEW = "not moved", "too few stories"
+
+# Values that differ by rounding alone, for their parts were added in another order.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Move:
+    """What one perturbation does to one metric on one aspect.
+
+    `move` and what follows from it are turned so that negative is worse; those of a descriptive
+    metric are as they are. `standardised` is in standard deviations of the metric over the
+    original stories, `effect` is Cohen's d_z. `worse` is the share of the stories that got worse
+    (lower, by a descriptive metric); a tie counts half. Intervals are not corrected.
+    """
+
+    scorer: str
+    aspect: str
+    direction: Direction
+    perturbation: str
+    expected: Expected
+    stories: int
+    left_out: int
+    not_applicable: int
+    mean_before: float = math.nan
+    mean_after: float = math.nan
+    move: float = math.nan
+    interval: tuple[float, float] = (math.nan, math.nan)
+    standardised: float = math.nan
+    effect: float = math.nan
+    worse: Share = NO_SHARE
+    p: float = math.nan
+    adjusted_p: float = math.nan
+    least_p: float = math.nan
+    verdict: str = TOO_FEW
+
+    @property
+    def label(self) -> str:
+        """Scorer and aspect."""
+        return f"{self.scorer} {self.aspect}".strip()
+
+    @property
+    def alarming(self) -> bool:
+        """Whether a reader should know: broken text is preferred, or a control moves it."""
+        return self.verdict == PREFERS or self.verdict == moved_alone(self.perturbation)
+
+    def row(self) -> dict[str, Any]:
+        """Give it flat; what is missing is None."""
+        found = asdict(self)
+        found["low"], found["high"] = found.pop("interval")
+        worse = found.pop("worse")
+        found |= {f"worse_{key}": worse[key] for key in ("rate", "low", "high")}
+        found["verdict"] = found.pop("verdict")
+        return {key: None if value != value else value for key, value in found.items()}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values of a metric before and after a perturbation, by the stories it applies to."""
+
+    scorer: str
+    aspect: str
+    direction: Direction
+    perturbation: Perturbation
+    originals: Values  # (all stories,)
+    before: Values  # (applicable stories,)
+    after: Values  # (applicable stories,)
+
+    @property
+    def moves(self) -> Values:
+        """Moves story by story, negative where it got worse; NaN where a value is missing."""
+        moves = self.after - self.before
+        largest = np.maximum(np.abs(self.after), np.abs(self.before))
+        moves[np.abs(moves) <= _ROUNDING * largest] = 0.0
+        return -moves if self.direction == "lower" else moves
+
+
+def moved_alone(perturbation: str) -> str:
+    """Verdict on a metric that a harmless change moves."""
+    return f"moved by {perturbation} alone"
+
+
+def measure_moves(
+    trials: Sequence[Trial], how: Procedure, progress: Progress | None = None
+) -> list[Move]:
+    """Measure every trial; p-values are corrected together, and verdicts go by them."""
+    moves = list(_with_progress(trials, how, progress))
+    adjusted = CORRECTIONS[how.correction](np.array([one.p for one in moves], dtype=np.float64))
+    return [
+        _judged(replace(one, adjusted_p=float(p)), how.alpha)
+        for one, p in zip(moves, adjusted, strict=True)
+    ]
+
+
+def _with_progress(
+    trials: Sequence[Trial], how: Procedure, progress: Progress | None
+) -> Iterator[Move]:
+    if progress:
+        progress.start(len(trials))
+    for trial in trials:
+        yield _measured(trial, how)
+        if progress:
+            progress.advance(1)
+    if progress:
+        progress.finish()
+
+
+def _measured(trial: Trial, how: Procedure) -> Move:
+    moves = trial.moves
+    ready = np.isfinite(moves)
+    moves = moves[ready] + 0.0
+    found = Move(
+        trial.scorer,
+        trial.aspect,
+        trial.direction,
+        trial.perturbation.name,
+        trial.perturbation.expected,
+        stories=len(moves),
+        left_out=int((~ready).sum()),
+        not_applicable=len(trial.originals) - len(ready),
+    )
+    if len(moves) < 2:
+        return found
+    return replace(
+        found,
+        mean_before=float(trial.before[ready].mean()),
+        mean_after=float(trial.after[ready].mean()),
+        move=float(moves.mean()),
+        standardised=_standardised(moves, trial.originals),
+        effect=cohen_dz(moves),
+        worse=win_rate(-moves, how.alpha),
+        **dict(_resampled(moves, how)),
+    )
+
+
+def _resampled(moves: Values, how: Procedure) -> Iterator[tuple[str, Any]]:
+    """Give interval and p; where nothing moved there is nothing to resample."""
+    again = {"resamples": how.resamples, "seed": how.seed}
+    still = not moves.any()
+    yield "interval", (0.0, 0.0) if still else bootstrap_interval(moves, **again, alpha=how.alpha)
+    yield "p", 1.0 if still else sign_flip_p(moves, **again)
+    yield "least_p", least_p(np.ones(len(moves)), resamples=how.resamples)
+
+
+def _standardised(moves: Values, originals: Values) -> float:
+    """Mean move over the spread of the original stories; NaN where they do not differ."""
+    known = originals[np.isfinite(originals)]
+    spread = known.std(ddof=1) if len(known) > 1 else 0.0
+    if spread <= _ROUNDING * np.abs(known).max(initial=0.0):
+        return math.nan
+    return float(moves.mean() / spread)
+
+
+def _judged(one: Move, alpha: float) -> Move:
+    """Say in words what was found."""
+    if math.isnan(one.p):
+        return one
+    moved = one.adjusted_p <= alpha
+    if one.expected == "same":
+        return replace(one, verdict=moved_alone(one.perturbation) if moved else UNMOVED)
+    words = (DOWN, STILL, UP) if one.direction == "descriptive" else (NOTICES, BLIND, PREFERS)
+    if not moved:
+        return replace(one, verdict=words[1])
+    return replace(one, verdict=words[0] if one.move < 0 else words[2])

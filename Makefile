@@ -52,6 +52,7 @@ verify: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/fabula metrics docs -o docs/metrics
+	$(BIN)/fabula data docs -o docs/datasets
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.errors import InputError, SettingError
-from fabula.meta import _mixtures, permutation
-from fabula.meta._mixtures import mixing
+from fabula.meta import permutation
 from fabula.meta.permutation import (
     Permuted,
-    difference_interval,
     draw_swaps,
     perm_matrix,
     perm_test,
@@ -51,7 +49,7 @@ def direct(x: np.ndarray, z: np.ndarray, level: str, coefficient: str) -> float:
 
 def mean(x: np.ndarray) -> np.ndarray:
     """Means of systems, rounded so that the order of adding up makes no difference."""
-    return np.array([round(float(np.mean(c[~np.isnan(c)])), 9) for c in x.T])
+    return np.array([round(float(np.mean(c[~np.isnan(c)])), 12) for c in x.T])
 
 
 def direct_p(
@@ -132,29 +130,6 @@ def test_more_systems_than_a_table_holds(coefficient: Any) -> None:
     assert found.p == direct_p(x, y, gold, swaps, ("item", coefficient, "two-sided"))[1]
 
 
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_looking_up_gives_what_correlating_each_gives(
-    coefficient: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    x, y, gold = make(9, (20, 6), digits=1)
-    swaps = np.random.default_rng(0).integers(0, 2, (50, 20, 6)).astype(bool)
-    looked_up = mixing(x, y, gold, level="item", coefficient=coefficient)(swaps)
-    monkeypatch.setattr(_mixtures, "_TABLE_SYSTEMS", 0)
-    each = mixing(x, y, gold, level="item", coefficient=coefficient)(swaps)
-    for one, other in zip(looked_up, each, strict=True):
-        assert one == pytest.approx(other, abs=1e-12)
-
-
-def test_values_that_hardly_differ_are_correlated_as_exactly_as_others() -> None:
-    rng = np.random.default_rng(6)
-    gold = rng.normal(size=(5, 6))
-    x, y = 5 + 1e-7 * rng.normal(size=(5, 6)), -5 + 1e-7 * rng.normal(size=(5, 6))
-    swaps = np.zeros((1, 5, 6), dtype=bool)
-    left, right = mixing(x, y, gold, level="item", coefficient="pearson")(swaps)
-    assert left[0] == pytest.approx(direct(x, gold, "item", "pearson"), abs=1e-7)
-    assert right[0] == pytest.approx(direct(y, gold, "item", "pearson"), abs=1e-7)
-
-
 @given(st.integers(0, 10_000), st.sampled_from(LEVELS), st.sampled_from(COEFFICIENTS))
 def test_naming_the_metrics_the_other_way_round_turns_the_sign_and_keeps_p(
     seed: int, level: Any, coefficient: Any
@@ -180,7 +155,7 @@ def test_unit_and_origin_of_a_metric_do_not_matter(
     one = perm_test(x, y, gold, level=level, coefficient="spearman", resamples=50)
     other = perm_test(x * unit + origin, y, gold, level=level, coefficient="spearman", resamples=50)
     assert other.difference == pytest.approx(one.difference, abs=1e-9, nan_ok=True)
-    assert other.p == pytest.approx(one.p, abs=0.03, nan_ok=True)
+    assert other.p == pytest.approx(one.p, abs=1e-12, nan_ok=True)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(LEVELS), st.sampled_from(COEFFICIENTS))
@@ -203,8 +178,6 @@ def test_a_constant_metric_has_no_p(level: Any, coefficient: Any) -> None:
         assert np.isnan(found.p)
         assert np.isnan(found.difference)
         assert found.resamples == 0
-        ends = difference_interval(one, other, gold, level=level, coefficient=coefficient)
-        assert np.isnan(ends).all()
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -218,37 +191,14 @@ def test_a_metric_against_itself_has_p_1(level: Any) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_where_both_agree_equally_few_p_are_small(level: Any, scheme: Any) -> None:
     rng = np.random.default_rng(7)
-    trials = 400
-    p = []
+    trials, p = 400, []
+    # What a metric has against a system all through, only PERM-SYS allows for.
+    shared = 0.7 if scheme == "system" else 0.0
     for seed in range(trials):
-        system = rng.normal(size=(1, 8))
-        gold = system + rng.normal(size=(15, 8))
-        x, y = (gold + 0.7 * rng.normal(size=(1, 8)) + rng.normal(size=(15, 8)) for _ in "xy")
-        found = perm_test(
-            x,
-            y,
-            gold,
-            level=level,
-            coefficient="pearson",
-            scheme=scheme,
-            resamples=99,
-            seed=seed,
-        )
-        p.append(found.p)
-    share = np.mean(np.array(p) <= 0.05)
-    # PERM-BOTH and PERM-INPUT take systems as given: errors that a system shares over its items
-    # are beyond them (Deutsch et al., table 1, call PERM-SYS the one for that).
-    ceiling = 0.05 + 4 * (0.05 * 0.95 / trials) ** 0.5
-    assert share <= ceiling or scheme != "system"
-
-
-def test_cells_that_differ_at_random_keep_the_level() -> None:
-    rng = np.random.default_rng(8)
-    trials, p = 600, []
-    for seed in range(trials):
-        gold = rng.normal(size=(20, 6))
-        x, y = (gold + rng.normal(size=(20, 6)) for _ in "xy")
-        p.append(perm_test(x, y, gold, level="item", coefficient="pearson", resamples=99, seed=seed).p)
+        gold = rng.normal(size=(1, 8)) + rng.normal(size=(15, 8))
+        x, y = (gold + shared * rng.normal(size=(1, 8)) + rng.normal(size=(15, 8)) for _ in "xy")
+        how: dict[str, Any] = {"level": level, "coefficient": "pearson", "scheme": scheme}
+        p.append(perm_test(x, y, gold, resamples=99, seed=seed, **how).p)
     assert abs(np.mean(np.array(p) <= 0.05) - 0.05) < 4 * (0.05 * 0.95 / trials) ** 0.5
 
 
@@ -281,21 +231,11 @@ def test_a_matrix_holds_the_tests_of_all_pairs_and_says_how_far_it_is() -> None:
     found = perm_matrix(
         values, gold, level="item", coefficient="spearman", resamples=200, progress=told
     )
-    for i, j in ((0, 1), (1, 0), (2, 1), (0, 2)):
-        goal = perm_test(
-            values[i],
-            values[j],
-            gold,
-            level="item",
-            coefficient="spearman",
-            alternative="greater",
-            resamples=200,
-        )
-        if i < j:
-            assert found[i, j] == goal.p
-        else:
-            # The same swaps seen from the other side.
-            assert found[i, j] == pytest.approx(goal.p, abs=0.15)
+    how: dict[str, Any] = {"level": "item", "coefficient": "spearman", "resamples": 200}
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        pair = values[i], values[j], gold
+        assert found[i, j] == perm_test(*pair, alternative="greater", **how).p
+        assert found[j, i] == perm_test(*pair, alternative="less", **how).p
     assert np.isnan(found[3]).all()
     assert np.isnan(np.diag(found)).all()
     assert (told.total, told.done, told.ended) == (6, 6, True)
@@ -321,31 +261,6 @@ def test_swaps_come_in_chunks_and_hold_to_their_scheme(
     assert scheme != "item" or (swaps == swaps[:, :, :1]).all()
     assert scheme != "system" or (swaps == swaps[:, :1]).all()
     assert abs(swaps.mean() - 0.5) < 0.15
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("drawn", ["items", "both"])
-def test_the_interval_of_the_difference_holds_it_and_turns_round(level: Any, drawn: Any) -> None:
-    x, y, gold = make(11, (30, 6))
-    how: dict[str, Any] = {"level": level, "coefficient": "pearson", "drawn": drawn}
-    low, high = difference_interval(x, y, gold, resamples=200, **how)
-    observed = perm_test(x, y, gold, level=level, coefficient="pearson", resamples=1).difference
-    assert low < observed < high
-    other = difference_interval(y, x, gold, resamples=200, **how)
-    assert other == pytest.approx((-high, -low), abs=1e-12)
-
-
-def test_the_interval_is_that_of_a_direct_loop_but_for_chance() -> None:
-    x, y, gold = make(12, (40, 5))
-    rng = np.random.default_rng(1)
-    draws = [rng.integers(0, 40, 40) for _ in range(400)]
-    found = [
-        direct(x[d], gold[d], "item", "kendall") - direct(y[d], gold[d], "item", "kendall")
-        for d in draws
-    ]
-    goal = np.quantile(found, [0.025, 0.975])
-    ends = difference_interval(x, y, gold, level="item", coefficient="kendall", resamples=4000)
-    assert ends == pytest.approx(goal, abs=0.04)
 
 
 def test_what_does_not_exist_is_refused() -> None:

@@ -46,10 +46,7 @@ def hanna(shared: Path) -> dict[str, np.ndarray]:
 def pearson_table(hanna: dict[str, np.ndarray], names: list[str], level: Any) -> np.ndarray:
     return np.array(
         [
-            [
-                correlate_cells(hanna[a], hanna[b], level=level, coefficient="pearson")
-                for b in names
-            ]
+            [correlate_cells(hanna[a], hanna[b], level=level, coefficient="pearson") for b in names]
             for a in names
         ]
     )

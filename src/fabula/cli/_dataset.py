@@ -152,12 +152,12 @@ def _with_known(dataset: Dataset) -> Dataset:
     return replace(dataset, scorers={**dataset.scorers, **known})
 
 
-def columns_of(given: tuple[str, ...]) -> dict[str, str]:
+def columns_of(given: tuple[str, ...], example: str = "rater") -> dict[str, str]:
     """Read ROLE=NAME pairs."""
     pairs = [one.partition("=") for one in given]
     for role, sign, _ in pairs:
         if not sign:
-            raise SettingError(f"--column {role!r} will not do", "write --column rater=NAME")
+            raise SettingError(f"--column {role!r} will not do", f"write --column {example}=NAME")
     return {role.strip(): name for role, _, name in pairs}
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli._rows import paper_format_option
-from fabula.core.errors import InputError, SettingError
+from fabula.cli._source import INPUT_FORMATS, story_source
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
@@ -20,7 +16,6 @@ if TYPE_CHECKING:
     from fabula.scoring.run import RunResult
 
 _MOST_REPORTED = 50_000
-_INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 
 
 @click.command("score")
@@ -28,7 +23,7 @@ _INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 @click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Specs or sets, by commas.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the run.")
 @click.option("-c", "--column", multiple=True, metavar="PART=NAME", help="Field of a part.")
-@click.option("--input-format", type=click.Choice(_INPUT_FORMATS), help="Else told by the name.")
+@click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
 @paper_format_option
 @click.option("--scores", is_flag=True, help="Print every score as JSONL, not the summary.")
@@ -51,7 +46,7 @@ def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
     from fabula.scoring.catalogue import choose_metrics
 
     chosen = choose_metrics(metrics or ("strings",))
-    with _source(file, options) as source:
+    with story_source(file, options) as source:
         result = _run(source, chosen, options)
     if not options["scores"]:
         _print_summary(result, chosen, options["form"])
@@ -83,53 +78,6 @@ def _run(source: StoryFile, chosen: list[Metric], options: dict[str, Any]) -> Ru
             else None,
         ),
     )
-
-
-@contextmanager
-def _source(file: str, options: dict[str, Any]) -> Iterator[StoryFile]:
-    """Open what FILE names; a pipe is put aside first, for stories are read more than once."""
-    from fabula.datasets._stories import StoryFile
-
-    kind = options["input_format"] or ""
-    settings = {"columns": _columns(options["column"]), "encoding": options["encoding"]}
-    path = None if file == "-" else _path(file)
-    if path and (path.is_file() or path.is_dir()):
-        yield StoryFile(path, kind=kind, label=file, **settings)
-        return
-    with tempfile.TemporaryDirectory(prefix="fabula-") as folder:
-        aside = Path(folder) / "stdin"
-        with path.open("rb") if path else nullcontext(sys.stdin.buffer) as pipe:
-            _put_aside(pipe, aside)
-        label = file if path else "stdin"
-        yield StoryFile(aside, kind=kind or "jsonl", label=label, **settings)
-
-
-def _put_aside(pipe: IO[bytes], path: Path) -> None:
-    with path.open("wb") as spool:
-        while block := pipe.read(1 << 20):
-            spool.write(block)
-
-
-def _path(file: str) -> Path:
-    """Path of the data set of that name, or of a file."""
-    from fabula.datasets import DATASETS
-    from fabula.datasets._stories import is_there
-
-    if file in DATASETS:
-        path: Path = DATASETS.get(file).FILE
-        return path
-    if not is_there(Path(file)):
-        names = ", ".join(DATASETS.names())
-        raise InputError(f"{file}: no such file or data set", f"check it; data sets: {names}")
-    return Path(file)
-
-
-def _columns(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    for part, sign, _ in pairs:
-        if not sign:
-            raise SettingError(f"--column {part!r} will not do", "write --column text=NAME")
-    return {part.strip(): name for part, _, name in pairs}
 
 
 def _say_columns(source: StoryFile) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._rows import paper_format_option
-from fabula.cli.score import _INPUT_FORMATS, _source
+from fabula.cli._source import INPUT_FORMATS, story_source
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for what was done.")
 @click.option("--overwrite", is_flag=True, help="Write over such files in the folder.")
 @click.option("-c", "--column", multiple=True, metavar="PART=NAME", help="Field of a part.")
-@click.option("--input-format", type=click.Choice(_INPUT_FORMATS), help="Else told by the name.")
+@click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
 @paper_format_option
 @click.option("--resamples", type=click.IntRange(1), help="Else as many as the table needs.")
@@ -49,7 +49,7 @@ def command(source: str, metrics: tuple[str, ...], **options: Any) -> None:
     folder: Path | None = options["output"]
     if folder and not options["overwrite"]:
         refuse_written(folder)
-    with _source(source, options) as file:
+    with story_source(source, options) as file:
         stories = _drawn(list(file), options["stories"], options["seed"])
     result = _stress(stories, metrics or ("strings",), options)
     click.echo(render_stress(options["form"], result))

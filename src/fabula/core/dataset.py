@@ -44,7 +44,7 @@ class DatasetCard:
 class ScorerCard:
     """What is known of a scorer whose scores came with a data set.
 
-    `family` is string, embedding, model or judge; `uses` what it reads besides the story.
+    `family` is string, embedding, model, judge, baseline or label; `uses` what it reads besides the story.
     """
 
     family: str

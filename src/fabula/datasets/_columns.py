@@ -10,7 +10,7 @@ from typing import Any
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
 
-_USUAL = {
+USUAL = {
     "id": "id story_id storyid uid uuid key",
     "text": "text story generated_story generated generation output prediction candidate "
     "hypothesis completion response",
@@ -20,7 +20,7 @@ _USUAL = {
     "system": "system model model_name generator writer",
     "item": "item item_id prompt_id",
 }
-ROLES = tuple(_USUAL)
+ROLES = tuple(USUAL)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Columns:
             return tuple(
                 text
                 for name, value in zip(self.names[role], values, strict=True)
-                for text in _several(value, name, where)
+                for text in several(value, name, where)
             )
         return _single(values[0], role, self.names[role][0], where)
 
@@ -80,7 +80,7 @@ def _chosen(
                 raise InputError(f"{where}: no column {name!r}", closest(name, present))
         return names
     lowered = {name.strip().lower(): name for name in present}
-    return next(((lowered[usual],) for usual in _USUAL[role].split() if usual in lowered), ())
+    return next(((lowered[usual],) for usual in USUAL[role].split() if usual in lowered), ())
 
 
 def _single(value: Any, role: str, name: str, where: str) -> str | None:
@@ -92,7 +92,7 @@ def _single(value: Any, role: str, name: str, where: str) -> str | None:
     raise InputError(f"{where}: field {name!r} holds a {kind}, not a string", "write a string")
 
 
-def _several(value: Any, name: str, where: str) -> list[str]:
+def several(value: Any, name: str, where: str) -> list[str]:
     """Strings of a cell: a list, or a string that may itself spell a list of strings."""
     if value is None or value == "":
         return []

@@ -90,7 +90,7 @@ def _check_steps(raw: bytes, label: str) -> None:
         if step.name not in _PLAIN_STEPS:
             raise _asks_for(_wanted(step.name, value, texts), label)
         # Memory is set aside up to the place that is named, so it must be a likely one.
-        if step.name in _PUTS and int(value) > len(raw):
+        if step.name in _PUTS and (value or 0) > len(raw):
             raise InputError(f"{label}: not a whole pickle", "fetch it again")
         if isinstance(value, str):
             texts = [texts[1], value]

@@ -10,8 +10,8 @@ from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
-from fabula.datasets._columns import _USUAL as PARTS
-from fabula.datasets._columns import _several
+from fabula.datasets._columns import USUAL as PARTS
+from fabula.datasets._columns import several
 from fabula.datasets._lines import TextFile
 from fabula.datasets._rows import Row, format_of, rows
 from fabula.datasets._stories import is_there
@@ -104,16 +104,17 @@ class Sheet:
         else:
             found = self.part("story", row)
         if not found:
+            known = "story" in self.roles
+            problem = f"{where}: no story id" if known else f"{self.label}: no column of story ids"
             raise InputError(
-                f"{where}: no story id",
-                "fill the cell, or name the column of the ids with --column story=NAME",
+                problem, f"{'fill the cell, or ' * known}name the column with --column story=NAME"
             )
         return found
 
     def story(self, row: Row, name: str, where: str) -> Story:
         """Make the story of a row, as far as the row tells."""
         column = self.roles.get("references", "")
-        references = _several(row.get(column), column, where) if column else ()
+        references = several(row.get(column), column, where) if column else ()
         return Story(
             name,
             self.part("text", row),
@@ -129,9 +130,10 @@ class Sheet:
                 raise InputError(f"{self.label}: no column {name!r}", closest(name, self.names))
         free = [name for name in self.names if name not in given.values()]
         guessed = {role: self._guess(role, free) for role in ROLES if role not in given}
-        chosen = {role: name for role, name in {**guessed, **given}.items() if name}
-        chosen |= self._ambiguous(chosen, given)
-        return chosen
+        chosen = {**guessed, **given}
+        chosen |= self._settled_story(chosen, given)
+        chosen = {role: name for role, name in chosen.items() if name}
+        return chosen | self._settled_value(chosen, given)
 
     def _guess(self, role: str, names: Collection[str]) -> str:
         plain = {_plain(name): name for name in names}
@@ -139,23 +141,23 @@ class Sheet:
         # A column of numbers called `human` or `target` holds ratings, not references.
         return "" if role in _TEXTS and found and self.fault(found) is None else found
 
-    def _ambiguous(self, chosen: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-        """Settle columns called `story` (a text or an id) and `score` (a value or an aspect)."""
-        settled: dict[str, str] = {}
-        plain = {_plain(name): name for name in self.names}
-        story = plain.get("story", "")
-        if story and story not in given.values() and not {"story"} & {*given, *chosen}:
-            spaced = any(" " in str(row.get(story)).strip() for _, row in self.rows)
-            if chosen.get("text") != story or not spaced:
-                settled["story"] = story
-                if chosen.get("text") == story:
-                    settled["text"] = ""
-        opinions = {"rater", "scorer"} & chosen.keys()
-        if opinions and "value" not in {*given, *chosen}:
-            numeric = Sheet(self.label, self.rows, self.names, {**chosen, **settled}).numeric
-            if len(numeric) == 1 and _plain(numeric[0]) in ("score", "rating"):
-                settled["value"] = numeric[0]
-        return settled
+    def _settled_story(self, chosen: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+        """Settle a column called `story`: an id where there is no other, and no text in it."""
+        story = next((name for name in self.names if _plain(name) == "story"), "")
+        if not story or chosen.get("story") or "story" in given or story in given.values():
+            return {}
+        others = [name for name in self.names if name not in {story, *given.values()}]
+        text = given["text"] if "text" in given else self._guess("text", others)
+        spaced = any(" " in str(row.get(story)).strip() for _, row in self.rows)
+        return {} if spaced and not text else {"story": story, "text": text}
+
+    def _settled_value(self, chosen: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+        """Settle a column called `score` or `rating`: a value where it is the only number."""
+        if "value" in {*given, *chosen} or not {"rater", "scorer"} & chosen.keys():
+            return {}
+        numeric = Sheet(self.label, self.rows, self.names, chosen).numeric
+        only = numeric[0] if len(numeric) == 1 else ""
+        return {"value": only} if _plain(only) in ("score", "rating") else {}
 
 
 def is_empty(cell: Any) -> bool:

@@ -10,8 +10,13 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.datasets._fields import (
-    card_for, cell_lines, chosen_file, list_field, text_field, texts_field,
-)  # fmt: skip
+    card_for,
+    cell_lines,
+    chosen_file,
+    list_field,
+    text_field,
+    texts_field,
+)
 from fabula.datasets._gather import Placed, score_table
 from fabula.datasets._lines import TextFile
 from fabula.datasets._release import file_rows, find_release_file, rating
@@ -37,7 +42,9 @@ CARD = DatasetCard(
     },
     checksums={
         "AMT_ROC.CSV": "ad99523a5dd4cb57e984e7d6111db89b20265613a31b5ff7b42a966ec6a59bfc",
-        "coherence_roc300.jsonl": "14228f034eb1bb6541a6ce71496bf8ad7a1554433e38527df245141f7bbcb856",
+        "coherence_roc300.jsonl": (
+            "14228f034eb1bb6541a6ce71496bf8ad7a1554433e38527df245141f7bbcb856"
+        ),
         "Pred_advROC_roberta.txt": (
             "df0694ae44177a1b7373f7d04905d9bd32b71dd04656e2f3359348107deba75a"
         ),

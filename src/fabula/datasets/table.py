@@ -137,8 +137,8 @@ def _about(found: Opinions) -> str:
     aspects = dict.fromkeys(score.aspect for score in found.ratings if score.aspect)
     metrics = dict.fromkeys(score.scorer for score in found.scores)
     return (
-        f"{len(found.stories):,} stories; {len(found.ratings):,} ratings by {len(raters)} raters"
-        f"{' on ' + ', '.join(aspects) if aspects else ''}; "
+        f"{len(found.stories):,} stories; {len(found.ratings):,} ratings by {len(raters)} "
+        f"rater{'' if len(raters) == 1 else 's'}{' on ' + ', '.join(aspects) if aspects else ''}; "
         f"metrics: {', '.join(metrics) or 'none'}."
     )
 

@@ -39,7 +39,7 @@ CARD = DatasetCard(
     "generation. EMNLP, 9157–9166.",
     source="thu-coai/UNION",
     files={
-        "ant_data/ant_data.txt": "`id ||| story ||| seven ratings`",
+        "ant_data/ant_data.txt": "id, story and seven ratings, parted by three bars",
         "ant_data/ant_data_all.txt": "the same with kinds of error, 0 to 5 (may be missing)",
         "ant_data/reference.txt": "human stories, a line each; an id is a line, from 0 "
         "(may be missing)",

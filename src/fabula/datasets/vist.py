@@ -11,8 +11,13 @@ from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets._fields import (
-    file_object, list_field, object_of, present_files, text_field, texts_field,
-)  # fmt: skip
+    file_object,
+    list_field,
+    object_of,
+    present_files,
+    text_field,
+    texts_field,
+)
 from fabula.datasets._gather import Placed, unique_stories
 from fabula.datasets._lines import TextFile
 from fabula.datasets._release import file_rows, find_release_file, release_file

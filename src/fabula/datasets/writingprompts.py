@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, starmap
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard
@@ -30,44 +31,45 @@ CARD = DatasetCard(
     checksums={
         "writingprompts.jsonl": "0af73ff6c519d22daa7168f5842614cf1ea67ead03985d8d961a0318622199a1"
     },
-    counts={"stories": 5_988},
+    counts={"stories": 5_988, "items": 4_547},
     quirks=(
-        "The tags `<newline>` and `<\\newline>` are read as line ends, and `[ WP ]` before a prompt "
-        "is dropped; other tags, such as `[ CW ]`, stay.",
+        "The tags `<newline>` and `<\\newline>` are read as line ends, and `[ WP ]` before a "
+        "prompt is dropped; other tags, such as `[ CW ]`, stay.",
         "The releases differ in tokens and case.",
         "Some stories of the collection are also in the data sets storyer, storyer_ratings, mans "
         "and hanna.",
     ),
 )
-_PARTS = ("train", "valid", "test")
+_PARTS: tuple[str, ...] = ("train", "valid", "test")
 _Pair = tuple[str, str]
 
 
 def load(path: Path | None = None) -> Dataset:
     """Load all stories with their prompts."""
-    pairs = list(_original_files(path))
+    pairs = _original_files(path)
+    files = list(chain.from_iterable(pairs)) or [chosen_file(path, "writingprompts.jsonl")]
+    found = chain.from_iterable(starmap(_original, pairs)) if pairs else _collection(files[0])
     shelf = PromptShelf()
-    if pairs:
-        files = [file for pair in pairs for file in pair]
-        found = (pair for source, target in pairs for pair in _original(source, target))
-    else:
-        files = [chosen_file(path, "writingprompts.jsonl", "valid.wp_source")]
-        found = _collection(files[0])
     for prompt, story in found:
         shelf.put(plain_prompt(prompt), plain_text(story))
     return Dataset("writingprompts", card_for(CARD, *files), shelf.stories)
 
 
-def _original_files(path: Path | None) -> Iterator[tuple[TextFile, TextFile]]:
-    folder = path.parent if path and path.is_file() and ".wp_" in path.name else path
-    for part in _PARTS:
-        source = find_release_file(folder, f"{part}.wp_source")
-        target = find_release_file(folder, f"{part}.wp_target")
+def _original_files(path: Path | None) -> list[tuple[TextFile, TextFile]]:
+    """Sources and targets of the parts that are there, or of the one whose file is given."""
+    parts = _PARTS
+    if path is not None and path.is_file() and ".wp_" in path.name:
+        path, parts = path.parent, (path.name.partition(".wp_")[0],)
+    pairs = []
+    for part in parts:
+        source = find_release_file(path, f"{part}.wp_source")
+        target = find_release_file(path, f"{part}.wp_target")
         if source and target:
-            yield source, target
+            pairs.append((source, target))
         elif source or target:
             missing = f"{part}.wp_{'target' if source else 'source'}"
-            raise InputError(f"{folder}: {missing} is not there", "put both files side by side")
+            raise InputError(f"{path}: {missing} is not there", "put both files side by side")
+    return pairs
 
 
 def _original(source: TextFile, target: TextFile) -> Iterator[_Pair]:

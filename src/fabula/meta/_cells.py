@@ -46,9 +46,20 @@ def mean_defined(x: Values) -> Values:
 
 def correlate_cells(x: Values, gold: Values, *, level: Level, coefficient: Coefficient) -> float:
     """Correlate two arrays at a level; means of systems that differ by rounding alone are ties."""
-    if level == "item":
-        return float(mean_defined(correlate(x, gold, coefficient)))
+    rows = vectors_at(np.stack([x, gold]), level)
+    return float(mean_defined(correlate(rows[0], rows[1], coefficient)))
+
+
+def vectors_at(columns: Values, level: Level) -> Values:
+    """Give the vectors that a level correlates: (columns, items, systems) to (columns, rows, n).
+
+    A row is an item at level `item`; there is but one at the others. Rows with fewer than two
+    values are left out.
+    """
     if level == "system":
-        x, gold = system_means(x, settle=True), system_means(gold, settle=True)
-        return float(correlate(x, gold, coefficient))
-    return float(correlate(x.ravel(), gold.ravel(), coefficient))
+        columns = system_means(columns, settle=True)[:, None]
+    elif level == "pooled":
+        columns = columns.reshape(len(columns), 1, -1)
+    enough = (~np.isnan(columns[0])).sum(-1) > 1
+    rows: Values = columns[:, enough]
+    return rows

@@ -24,6 +24,9 @@ _FEW = 64
 # Cells of a block of comparisons that is held at once.
 _CELLS = 4_000_000
 _ALL = slice(None)
+# Larger products are parted among threads, which on a busy machine wait for each other for longer
+# than the product takes.
+_PRODUCT = 250_000
 
 
 def weighted_correlations(
@@ -34,7 +37,9 @@ def weighted_correlations(
     (resamples, n), (rows, n), (rows, n) -> (rows, resamples)
     """
     if coefficient == "pearson":
-        return _pearson(weights, x, z)
+        step = max(1, _PRODUCT // weights.size)
+        starts = range(0, max(1, len(x)), step)
+        return np.concatenate([_pearson(weights, x[i : i + step], z[i : i + step]) for i in starts])
     correlate = _BY_RANK[coefficient]
     rows = [correlate(weights, one, other) for one, other in zip(x, z, strict=True)]
     return np.array(rows).reshape(len(x), len(weights))

@@ -161,6 +161,8 @@ def _kendall(line: AgreementLine, matrix: Values) -> AgreementLine:
 
 def _light(line: AgreementLine, matrix: Values) -> AgreementLine:
     pairs = cohen_pairs(matrix)
+    if not pairs:
+        return replace(line, note="no two raters share two stories")
     undefined = sum(map(math.isnan, pairs))
     note = f"{len(pairs)} pairs of raters" + (f", {undefined} undefined" if undefined else "")
     return replace(line, note="; ".join(filter(None, [note, line.note])))

@@ -35,11 +35,13 @@ def krippendorff(values: Values, *, level: Level = "ordinal") -> Statistic:
 def _distances(categories: Values, level: Level) -> Values:
     one, other = categories[:, None], categories[None, :]
     if level == "nominal":
-        return (one != other).astype(np.float64)
+        unlike: Values = (one != other).astype(np.float64)
+        return unlike
     if level == "interval":
         # In units of the range: alpha does not go by units, but what counts as 0 does.
-        apart = one - other
-        return quotient(apart**2, np.full(apart.shape, (apart**2).max(initial=0)) + (apart == 0))
+        reach = float(categories[-1] - categories[0]) if len(categories) > 1 else 1.0
+        squared: Values = ((one - other) / reach) ** 2
+        return squared
     return quotient((one - other) ** 2, (one + other) ** 2 + (one == other))
 
 

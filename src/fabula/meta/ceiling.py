@@ -58,7 +58,8 @@ def noise_ceiling(
     again = [
         _split(ratings[:, rng.integers(0, items, items)], correlate, rng) for _ in range(splits)
     ]
-    low, high = _interval([_stepped(one, *sizes) for one in again])
+    # Halves that contradict each other share nothing: their reliability is at most 0.
+    low, high = _interval([0.0 if one <= 0 else _stepped(one, *sizes) for one in again])
     return Ceiling(reliability, _root(reliability), low, high, splits)
 
 
@@ -117,8 +118,7 @@ def _root(reliability: float) -> float:
 
 
 def _interval(reliabilities: list[float]) -> tuple[float, float]:
-    """Give the 95 % interval of the ceiling; a negative reliability is one of 0 there."""
-    roots = [math.sqrt(max(0.0, one)) for one in reliabilities if not math.isnan(one)]
+    roots = [math.sqrt(one) for one in reliabilities if not math.isnan(one)]
     if not roots:
         return math.nan, math.nan
     low, high = np.quantile(roots, [0.025, 0.975])

@@ -58,7 +58,8 @@ def estimate_components(ratings: Ratings, stories: Iterable[Story]) -> Component
     """Estimate the variances of an aspect by analysis of variance.
 
     Items × systems where at least two items have stories of all systems; else stories within
-    systems, with nothing put down to items. What comes out negative is 0, with a note.
+    systems, with nothing put down to items. What comes out negative is 0; a note says
+    where stories seem not to differ, which understates power if raters differ in strictness.
     """
     noise, inverse = _noise(ratings)
     means = _story_means(ratings, stories)
@@ -68,7 +69,7 @@ def estimate_components(ratings: Ratings, stories: Iterable[Story]) -> Component
     else:
         item, story = 0.0, _within_systems(means)
     story -= noise * inverse
-    note = "" if story > 0 and item >= 0 else "an estimate below 0 was taken for 0"
+    note = "" if story > 0 else "stories of a system differ by no more than noise"
     found = Components(max(0.0, item), max(0.0, story), noise, note)
     if found.sd == 0:
         raise InputError("all ratings are the same", "no study can be planned from them")

@@ -157,11 +157,8 @@ def _absolute(three: Icc, squares: tuple[float, float, float], *, alpha: float) 
     else:
         note = "no interval: nothing is left but stories and raters"
     found = replace(blank, kind="ICC(2,1)", value=value, low=low, high=high, note=note)
-    ends = (spearman_brown(end, k) for end in (value, low, high))
-    return found, replace(found, kind="ICC(2,k)", **dict(zip(_ENDS, ends, strict=True)))
-
-
-_ENDS = ("value", "low", "high")
+    value, low, high = (spearman_brown(end, k) for end in (value, low, high))
+    return found, replace(found, kind="ICC(2,k)", value=value, low=low, high=high)
 
 
 def _absolute_interval(

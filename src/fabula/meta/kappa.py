@@ -25,10 +25,10 @@ def agreement_weights(categories: Values, weighting: Weighting) -> Values:
     Distances are those of the values, so that a category nobody chose changes none.
     """
     apart = np.abs(categories[:, None] - categories[None, :])
-    if weighting == "identity" or len(categories) < 2:
-        return (apart == 0).astype(np.float64)
-    share = apart / apart.max()
-    weights: Values = 1 - (share if weighting == "linear" else share**2)
+    share = apart / apart.max(initial=0) if len(categories) > 1 else apart
+    if weighting == "identity":
+        share = np.ceil(share)
+    weights: Values = 1 - (share**2 if weighting == "quadratic" else share)
     return weights
 
 

@@ -19,9 +19,12 @@ from fabula.meta.paired import Values
 from fabula.meta.resampling import draw_counts
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
+Bounds = tuple[Values, Values]
 NEITHER, FIRST, SECOND, UNKNOWN = 0, 1, 2, -1
 # Sums that agree so far differ by rounding alone and are ties.
 _ROUNDING = 1e-12
+# Sums of resamples that are held at once: 32 MB of floats.
+_CELLS = 4_000_000
 
 
 def bootstrap_labels(
@@ -39,11 +42,14 @@ def bootstrap_labels(
     draws = np.ascontiguousarray(draw_counts(items, resamples, seed).T)  # (items, resamples)
     labels = np.full((columns, systems * (systems - 1) // 2), UNKNOWN, dtype=np.int64)
     by_system = np.ascontiguousarray(np.moveaxis(values, 2, 0))  # (systems, columns, items)
-    gaps = np.isnan(values).any((1, 2))
+    gaps = np.isnan(values).reshape(columns, -1).any(axis=1)
     least = share * resamples
-    labels[~gaps] = _whole_labels(by_system[:, ~gaps], draws, least)
-    if gaps.any():
-        labels[gaps] = _gap_labels(by_system[:, gaps], draws, least)
+    block = max(1, _CELLS // max(1, systems * resamples))
+    for start in range(0, columns, block):
+        some = np.arange(start, min(start + block, columns))
+        whole, others = some[~gaps[some]], some[gaps[some]]
+        labels[whole] = _whole_labels(by_system[:, whole], draws, least)
+        labels[others] = _gap_labels(by_system[:, others], draws, least)
     return labels
 
 
@@ -52,35 +58,37 @@ def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
     systems, columns, items = by_system.shape
     sums = (by_system.reshape(-1, items) @ draws).reshape(systems, columns, draws.shape[1])
     low, high = _bounds(sums)
-    pairs = [
-        _labelled(low[a], high[a], low[b], high[b], least)
-        for a, b in combinations(range(systems), 2)
+    found = [
+        _labelled((low[a], high[a]), (low[a + 1 :], high[a + 1 :]), least)  # (others, columns)
+        for a in range(systems)
     ]
-    return np.stack(pairs, axis=1) if pairs else np.empty((columns, 0), dtype=np.int64)
+    return np.concatenate(found).T
 
 
 def _gap_labels(by_system: Values, draws: Values, least: float) -> Labels:
     """Label columns with gaps: each pair has items of its own, as many for one as the other."""
-    found = []
+    found = np.empty((by_system.shape[1], 0), dtype=np.int64)
     for a, b in combinations(by_system, 2):
         both = ~np.isnan(a) & ~np.isnan(b)
-        ends = (_bounds(np.where(both, one, 0.0) @ draws) for one in (a, b))
-        (low_a, high_a), (low_b, high_b) = ends
-        labels = _labelled(low_a, high_a, low_b, high_b, least)
-        found.append(np.where(both.any(1), labels, UNKNOWN))
-    columns = by_system.shape[1]
-    return np.stack(found, axis=1) if found else np.empty((columns, 0), dtype=np.int64)
+        one, other = (_bounds(np.where(both, values, 0.0) @ draws) for values in (a, b))
+        labels = np.where(both.any(1), _labelled(one, other, least), UNKNOWN)
+        found = np.column_stack([found, labels])
+    return found
 
 
-def _bounds(sums: Values) -> tuple[Values, Values]:
-    margin = _ROUNDING * np.abs(sums)
-    return sums - margin, sums + margin
+def _bounds(sums: Values) -> Bounds:
+    """Sums less and more a margin for rounding; the sums themselves are overwritten."""
+    margin = np.abs(sums)
+    margin *= _ROUNDING
+    low = sums - margin
+    sums += margin
+    return low, sums
 
 
-def _labelled(low_a: Values, high_a: Values, low_b: Values, high_b: Values, least: float) -> Labels:
-    """Label one pair by every column.  (columns, resamples) -> (columns,)"""
-    wins = np.count_nonzero(low_a > high_b, axis=1)
-    losses = np.count_nonzero(low_b > high_a, axis=1)
+def _labelled(one: Bounds, other: Bounds, least: float) -> Labels:
+    """Label one system against another by the resamples, which are the last axis."""
+    wins = np.count_nonzero(one[0] > other[1], axis=-1)
+    losses = np.count_nonzero(other[0] > one[1], axis=-1)
     return np.where(wins >= least, FIRST, np.where(losses >= least, SECOND, NEITHER))
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.meta._cells import check_level, only_shared
-from fabula.meta.levels import Level, system_means
+from fabula.meta._cells import check_level, only_shared, vectors_at
+from fabula.meta.levels import Level
 from fabula.meta.paired import Values
 
 # Differences that are equal but for rounding are equal; the unit is the largest value.
@@ -115,14 +115,9 @@ def _pairs(x: Values, gold: Values, level: Level) -> _Pairs:
 
 def _parts(x: Values, gold: Values, level: Level) -> Iterator[tuple[Values, Values]]:
     """Give the vectors within which values are paired: those with two values or more."""
-    if level == "system":
-        x, gold = system_means(x, settle=True)[None], system_means(gold, settle=True)[None]
-    elif level == "pooled":
-        x, gold = x.reshape(1, -1), gold.reshape(1, -1)
-    for one, other in zip(x, gold, strict=True):
+    for one, other in zip(*vectors_at(np.stack([x, gold]), level), strict=True):
         there = ~np.isnan(one)
-        if there.sum() > 1:
-            yield one[there], other[there]
+        yield one[there], other[there]
 
 
 def _compared(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.meta._cells import check_level, mean_defined, only_shared
+from fabula.meta._cells import check_level, mean_defined, only_shared, vectors_at
 from fabula.meta.coefficients import Coefficient, correlate
-from fabula.meta.levels import Level, system_means
+from fabula.meta.levels import Level
 from fabula.meta.paired import Values
 
 # Where the controls leave so little of a metric or of the gold, they explain it.
@@ -30,22 +30,18 @@ def partial_correlation(
     check_level(level, coefficient)
     held = controls.reshape(-1, *controls.shape[-2:])
     columns = np.stack(only_shared(x, gold, *held))  # (2 + c, items, systems)
-    if level == "item":
-        return float(mean_defined(_partial(columns, coefficient)))
-    if level == "system":
-        return float(_partial(system_means(columns, settle=True), coefficient))
-    return float(_partial(columns.reshape(len(columns), -1), coefficient))
+    return float(mean_defined(_partial(vectors_at(columns, level), coefficient)))
 
 
 def _partial(columns: Values, coefficient: Coefficient) -> Values:
-    """Correlate the first two columns given the others.  (2 + c, …, n) -> (…)"""
-    table = correlate(columns[:, None], columns[None], coefficient)  # (2 + c, 2 + c, …)
+    """Correlate the first two columns given the others.  (2 + c, rows, n) -> (rows,)"""
+    table = correlate(columns[:, None], columns[None], coefficient)  # (2 + c, 2 + c, rows)
     table = np.moveaxis(table, (0, 1), (-2, -1))
     undefined = np.isnan(table[..., 0, 1])
     table = np.where(np.isnan(table), np.eye(len(columns)), table)
     pairs, across = table[..., :2, :2], table[..., :2, 2:]
     inverse = np.linalg.pinv(table[..., 2:, 2:], rcond=_NOTHING, hermitian=True)
-    left = pairs - across @ inverse @ np.swapaxes(across, -1, -2)  # (…, 2, 2)
+    left = pairs - across @ inverse @ np.swapaxes(across, -1, -2)  # (rows, 2, 2)
     spread = np.minimum(left[..., 0, 0], left[..., 1, 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         found = left[..., 0, 1] / np.sqrt(left[..., 0, 0] * left[..., 1, 1])

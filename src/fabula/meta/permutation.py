@@ -35,7 +35,7 @@ Alternative = Literal["two-sided", "greater", "less"]
 # Differences that are equal but for rounding are to count as equal.
 _ROUNDING = 1e-10
 # Cells swapped at once.
-_CELLS = 4_000_000
+_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)

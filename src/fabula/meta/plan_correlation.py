@@ -7,7 +7,6 @@ Wishart matrices (Bartlett, 1933): no values need to be made up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -17,9 +16,9 @@ from fabula.meta.distributions import t_quantile
 from fabula.meta.effects import wilson_interval
 from fabula.meta.icc import spearman_brown
 from fabula.meta.paired import Values
-from fabula.meta.plan import Design, Need, Plan, Planned, Wish
-
-_MOST_STORIES = 10_000_000
+from fabula.meta.plan import Design, Plan, Planned, Question, Wish
+from fabula.meta.plan_stories import correlation_needs
+from fabula.meta.williams import williams
 
 
 def plan_correlation(
@@ -40,19 +39,31 @@ def plan_correlation(
     to be independent.
     """
     _check(correlation, icc, versus)
-    pair = None if versus is None else (versus, correlation * versus if between is None else between)
+    pair = _pair(correlation, versus, between)
+
+    def seen(raters: int) -> Values:
+        return _matrix(correlation, pair, spearman_brown(icc, raters))
+
     planner = _one if pair is None else _two
     rng = np.random.default_rng(design.seed)
-    cells = []
-    for items in sorted(set(design.items)):
-        for raters in sorted(set(design.raters)):
-            true = _matrix(correlation, pair, spearman_brown(icc, raters))
-            cells.append(planner(true, items, raters, design, rng))
+    cells = [
+        planner(seen(raters), items, raters, design, rng)
+        for items in sorted(set(design.items))
+        for raters in sorted(set(design.raters))
+    ]
     assumed = {"icc": icc, "versus": versus, "between": pair[1] if pair else None}
     effect = correlation if versus is None else correlation - versus
-    needs = _needs(correlation, pair, icc=icc, design=design, wish=wish or Wish())
-    question = "correlation" if pair is None else "two correlations"
-    return Plan(question, effect, assumed, design, tuple(cells), needs)  # type: ignore[arg-type]
+    needs = correlation_needs(seen, design, wish or Wish())
+    question: Question = "correlation" if pair is None else "two correlations"
+    return Plan(question, effect, assumed, design, needs=needs, cells=tuple(cells))
+
+
+def _pair(
+    correlation: float, versus: float | None, between: float | None
+) -> tuple[float, float] | None:
+    if versus is None:
+        return None
+    return versus, correlation * versus if between is None else between
 
 
 def _check(correlation: float, icc: float, versus: float | None) -> None:
@@ -84,7 +95,9 @@ def _matrix(correlation: float, pair: tuple[float, float] | None, reliability: f
     return matrix
 
 
-def sample_correlations(true: Values, stories: int, *, studies: int, rng: np.random.Generator) -> Values:
+def sample_correlations(
+    true: Values, stories: int, *, studies: int, rng: np.random.Generator
+) -> Values:
     """Draw the correlation matrices of studies of normal values: studies × size × size."""
     size = len(true)
     lower = np.zeros((studies, size, size))
@@ -98,7 +111,9 @@ def sample_correlations(true: Values, stories: int, *, studies: int, rng: np.ran
     return found
 
 
-def _one(true: Values, items: int, raters: int, design: Design, rng: np.random.Generator) -> Planned:
+def _one(
+    true: Values, items: int, raters: int, design: Design, rng: np.random.Generator
+) -> Planned:
     stories = _stories(items, design, 4)
     r = sample_correlations(true, stories, studies=design.studies, rng=rng)[:, 0, 1]
     t = r * np.sqrt((stories - 2) / (1 - r * r))
@@ -107,17 +122,25 @@ def _one(true: Values, items: int, raters: int, design: Design, rng: np.random.G
     return _planned(items, raters, stories, t, stories - 2, half_width, design)
 
 
-def _two(true: Values, items: int, raters: int, design: Design, rng: np.random.Generator) -> Planned:
+def _two(
+    true: Values, items: int, raters: int, design: Design, rng: np.random.Generator
+) -> Planned:
     stories = _stories(items, design, 5)
     found = sample_correlations(true, stories, studies=design.studies, rng=rng)
     a, b, between = found[:, 0, 1], found[:, 0, 2], found[:, 1, 2]
-    t = williams_t(a, b, between, stories)
+    t = williams(a, b, between, stories).t
     half_width = NormalDist().inv_cdf(1 - design.alpha / 2) * float((a - b).std(ddof=1))
     return _planned(items, raters, stories, t, stories - 3, half_width, design)
 
 
 def _planned(
-    items: int, raters: int, stories: int, t: Values, freedom: int, half_width: float, design: Design
+    items: int,
+    raters: int,
+    stories: int,
+    t: Values,
+    freedom: int,
+    half_width: float,
+    design: Design,
 ) -> Planned:
     found = int((np.abs(t) >= t_quantile(1 - design.alpha / 2, freedom)).sum())
     low, high = wilson_interval(found, design.studies)
@@ -134,12 +157,3 @@ def _stories(items: int, design: Design, least: int) -> int:
 def _ends(stories: int, alpha: float) -> Values:
     reach = NormalDist().inv_cdf(1 - alpha / 2) / math.sqrt(stories - 3)
     return np.array([-reach, reach])
-
-
-def williams_t(a: Values, b: Values, between: Values, stories: int) -> Values:
-    """Williams' t for two correlations with the same gold (Steiger, 1980, equation 7)."""
-    spread = 1 - a * a - b * b - between * between + 2 * a * b * between
-    mean = (a + b) / 2
-    below = 2 * (stories - 1) / (stories - 3) * spread + mean**2 * (1 - between) ** 3
-    t: Values = (a - b) * np.sqrt((stories - 1) * (1 + between) / below)
-    return t

@@ -88,14 +88,16 @@ def sign_flip_ps(differences: Values, bits: Values) -> Values:
     return ps
 
 
-def _needs(
-    effect: float, design: Design, components: Components, wish: Wish
-) -> tuple[Need, ...]:
+def _needs(effect: float, design: Design, components: Components, wish: Wish) -> tuple[Need, ...]:
     spreads = {raters: components.difference_sd(raters) for raters in sorted(set(design.raters))}
     target = f"power {wish.power:g}"
     needs = [
         Need(target, raters, items_for_power(effect, sd, power=wish.power, alpha=_level(design)))
         for raters, sd in spreads.items()
+    ]
+    needs += [
+        Need(target, _raters(_spread_for_power(effect, items, wish, design), components), items)
+        for items in sorted(set(design.items))
     ]
     if wish.half_width is not None:
         target = f"half-width {wish.half_width:g}"
@@ -132,5 +134,18 @@ def raters_for_half_width(
 ) -> int | None:
     """Fewest raters a story that make the interval so short; None where stories differ too much."""
     spread = half_width * math.sqrt(items) / t_quantile(1 - alpha / 2, items - 1)
+    return _raters(spread, components)
+
+
+def _spread_for_power(effect: float, items: int, wish: Wish, design: Design) -> float:
+    """Largest spread of the differences at which the items do: Guenther's formula, turned."""
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - _level(design) / 2)
+    rest = max(0.0, items - z * z / 2)
+    return abs(effect) * math.sqrt(rest) / (z + normal.inv_cdf(wish.power))
+
+
+def _raters(spread: float, components: Components) -> int | None:
+    """Fewest raters a story that leave differences such a spread."""
     left = spread * spread / 2 - components.story
     return max(1, math.ceil(components.noise / left)) if left > 0 else None

@@ -116,9 +116,9 @@ def strength_intervals(
     alpha: float = 0.05,
     progress: Progress | None = None,
 ) -> tuple[Values, Values]:
-    """Ends of percentile intervals of a strength, the items being drawn again, in random order.
+    """Ends of percentile intervals of a strength, the items being drawn again.
 
-    Draws in which a strength does not exist are left out; NaN where more than half do not, or
+    The choices of a draw stand in random order. Draws in which a strength does not exist are left out; NaN where more than half do not, or
     where there are fewer than two items.
     """
     count = len(choices.items)
@@ -130,7 +130,9 @@ def strength_intervals(
     if progress:
         progress.start(resamples)
     for number in range(resamples):
-        found[number] = strength(choices.drawn(rng.integers(0, count, count)))
+        drawn = choices.drawn(rng.integers(0, count, count))
+        # Elo depends on the order: the fixed one of the systems within an item would bias it.
+        found[number] = strength(drawn.taken(rng.permutation(len(drawn))))
         if progress:
             progress.advance(1)
     if progress:

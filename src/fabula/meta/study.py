@@ -83,7 +83,8 @@ class StudyResult:
 class Study:
     """Which scorers are held against which gold, how.
 
-    `scorers` and `aspects` are names or patterns (`ROUGE-*`); none means all. `sign` turns
+    `scorers` and `aspects` are names or patterns (`ROUGE-*`); none means all. `family:string`
+    stands for the scorers of a family. `sign` turns
     coefficients of scorers for which lower is better (`oriented`), leaves them (`raw`) or drops
     the sign after averaging (`absolute`, as HANNA prints them). The stories of the data set's
     reference systems are left out unless `references` is true. `settle` takes means of systems
@@ -141,10 +142,19 @@ class Study:
         gold = Grid.of_gold(dataset.ratings, layout)
         gold = gold.only(_chosen(self.aspects, gold.columns, "aspect"))
         metrics = Grid.of(dataset.scores, layout)
-        metrics = metrics.only(_chosen(self.scorers, metrics.columns, "scorer"))
+        metrics = metrics.only(_chosen(self._patterns(dataset), metrics.columns, "scorer"))
         if self.sign == "oriented":
             metrics = metrics.oriented(self._lower(dataset))
         return metrics, gold
+
+    def _patterns(self, dataset: Dataset) -> list[str]:
+        """Names and patterns of the scorers, families spelled out."""
+        found: list[str] = []
+        for pattern in self.scorers:
+            kind, _, family = pattern.partition(":")
+            named = [name for name, card in dataset.scorers.items() if card.family == family]
+            found += named if kind == "family" else [pattern]
+        return found
 
     def _lower(self, dataset: Dataset) -> set[str]:
         declared = {name for name, card in dataset.scorers.items() if card.direction == "lower"}

@@ -1,71 +1,37 @@
-"""Tables to print: in a terminal with words below, or as LaTeX, CSV and JSON lines."""
+"""Tables for a terminal with words below them, and the plain formats: json, jsonl, csv, latex."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from fabula.core.table import HALVES, json_text
 from fabula.reports.summary import latex_text
 
-Tone = Literal["", "good", "bad", "quiet"]
-_COLOURS = {"": "{}", "good": "[bold green]{}[/]", "bad": "[bold red]{}[/]", "quiet": "[dim]{}[/]"}
-_SIGNS = {
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "–": "--",
-    "−": "$-$",
-    "<": "$<$",
-    "±": r"$\pm$",
-}
+WIDTH = 100
+# The first column, which holds names, folds only those that are longer.
+_LEAST_NAME = 24
+_SIGNS = {"–": "--", "−": "$-$", "<": "$<$", "±": r"$\pm$", "×": r"$\times$"}
 
 
-@dataclass(frozen=True)
-class Toned:
-    """A cell that is to be seen: good is green and bold, bad red, quiet grey."""
-
-    text: str
-    tone: Tone = ""
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A table with its title and the words that belong below it.
-
-    The first `left` columns hold words, the others numbers, which stand on the right.
-    """
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str | Toned, ...], ...]
-    title: str = ""
-    words: tuple[str, ...] = ()
-    left: int = 1
-
-
-def render_rows(
-    form: str, rows: Sequence[dict[str, Any]], tables: Sequence[Printed], record: dict[str, Any]
+def print_form(
+    form: str, rows: Sequence[dict[str, Any]], *, record: Mapping[str, Any], shown: str, latex: str
 ) -> str:
-    """Write rows as json (with the record around them), jsonl or csv, else the tables."""
-    if form == "json":
-        text = json_text({**record, "rows": list(rows)}, indent=2)
-    elif form == "jsonl":
-        text = "\n".join(map(json_text, rows))
-    elif form == "csv":
-        text = csv_text(rows)
-    else:
-        write = latex_table if form == "latex" else printed_table
-        text = "\n\n".join(map(write, tables))
+    """Choose what to print: the table shown, LaTeX, the whole record as JSON, or its rows."""
+    texts = {"table": shown, "latex": latex}
+    text = texts[form] if form in texts else _plain_form(form, rows, record)
     return text.encode("utf-8", HALVES).decode()
 
 
-def csv_text(rows: Sequence[dict[str, Any]]) -> str:
-    """Write rows that share their keys; what is None is an empty cell."""
+def _plain_form(form: str, rows: Sequence[dict[str, Any]], record: Mapping[str, Any]) -> str:
+    if form == "json":
+        return json_text({**record, "rows": list(rows)}, indent=2)
+    if form == "jsonl":
+        return "\n".join(json_text(row) for row in rows)
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
@@ -73,62 +39,58 @@ def csv_text(rows: Sequence[dict[str, Any]]) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def printed_table(table: Printed) -> str:
-    """Write a table for a terminal."""
+def terminal_table(
+    head: Sequence[str],
+    body: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    words: Sequence[str] = (),
+    left: Sequence[int] = (0,),
+) -> str:
+    """Draw a table of at most 100 columns, its title above and words below; `left` is ranged so."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for place, name in enumerate(table.head):
-        side: Literal["left", "right"] = "left" if place < table.left else "right"
-        drawn.add_column(escape(name), justify=side, no_wrap=place > 0)
-    drawn.columns[0].overflow = "fold"
-    for row in table.rows:
-        drawn.add_row(*(_COLOURS[_tone(cell)].format(escape(_text(cell))) for cell in row))
-    console = Console(file=io.StringIO(), width=_width(), force_terminal=_colour())
-    if table.title:
-        console.print(table.title, markup=False, highlight=False)
-    console.print(drawn, end="")
-    for words in table.words:
-        console.print(words, markup=False, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for place, name in enumerate(head):
+        side: Literal["left", "right"] = "left" if place in left else "right"
+        longest = max([len(name), *(len(cells[place]) for cells in body)])
+        least = min(longest, _LEAST_NAME) if place == 0 else None
+        folds = place in (left[0], left[-1])
+        table.add_column(
+            escape(name), justify=side, no_wrap=not folds, overflow="fold", min_width=least
+        )
+    for cells in body:
+        table.add_row(*map(escape, cells))
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    console = Console(file=io.StringIO(), width=WIDTH, force_terminal=colour)
+    if title:
+        console.print(title, markup=False, highlight=False)
+    console.print(table, end="")
+    for line in words:
+        console.print(line, markup=False, highlight=False)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(map(str.rstrip, text.splitlines()))
 
 
-def latex_table(table: Printed) -> str:
-    """Write a table for LaTeX with booktabs; title and words are comments."""
-    right = len(table.head) - table.left
+def latex_table(
+    head: Sequence[str], body: Sequence[Sequence[str]], *, words: Sequence[str] = ()
+) -> str:
+    """Write a whole LaTeX table (booktabs); the words are comments above it."""
     lines = [
-        *(f"% {words}" for words in (table.title, *table.words) if words),
-        rf"\begin{{tabular}}{{{'l' * table.left}{'r' * right}}}",
+        *(f"% {line}" for line in words),
+        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
         r"\toprule",
-        " & ".join(map(_latex_cell, table.head)) + r" \\",
+        " & ".join(map(_latex_cell, head)) + r" \\",
         r"\midrule",
-        *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.rows),
+        *(" & ".join(map(_latex_cell, cells)) + r" \\" for cells in body),
         r"\bottomrule",
         r"\end{tabular}",
     ]
     return "\n".join(lines)
 
 
-def _latex_cell(cell: str | Toned) -> str:
-    text = "".join(_SIGNS.get(char) or latex_text(char) for char in _text(cell))
-    return rf"\textbf{{{text}}}" if _tone(cell) == "good" else text
-
-
-def _text(cell: str | Toned) -> str:
-    return cell.text if isinstance(cell, Toned) else cell
-
-
-def _tone(cell: str | Toned) -> Tone:
-    return cell.tone if isinstance(cell, Toned) else ""
-
-
-def _width() -> int:
-    return max(80, shutil.get_terminal_size((120, 24)).columns)
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+def _latex_cell(text: str) -> str:
+    return "".join(_SIGNS.get(char) or latex_text(char) for char in text)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from fabula.core.card import ARROWS
 from fabula.meta.levels import LEVEL_WORDS
 from fabula.meta.study import Correlated, StudyResult
-from fabula.reports._printed import Printed, Toned, render_rows
+from fabula.reports._printed_table import Printed, Toned, render_rows
 
 _NAMES = {
     "pearson": "Pearson's r",

@@ -27,6 +27,7 @@ from fabula.scoring.stress_moves import (
 )
 
 _SIGNS = {NOTICES: "▼", PREFERS: "▲", UP: "↑", DOWN: "↓"}
+_WIDTH = 100
 _QUIET = (BLIND, STILL, UNMOVED)
 _COLOURS = {NOTICES: "green", PREFERS: "bold red", UP: "cyan", DOWN: "cyan"}
 _KEY = (
@@ -94,14 +95,14 @@ def _table(result: StressResult) -> str:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_footer=True)
-    table.add_column("metric", "noticed by (controls: moved)", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_footer=True)
+    table.add_column("metric", "noticed, or moved, by", overflow="fold")
     for kind, count in zip(result.perturbations, _tally(result), strict=True):
         name = kind.name.replace("_", "\n")
         table.add_column(name, count, justify="right", no_wrap=True)
     for line in _lines(result):
         table.add_row(escape(_head(line)), *map(_coloured, line))
-    console = Console(file=io.StringIO(), width=_width(result), force_terminal=_colour())
+    console = Console(file=io.StringIO(), width=_WIDTH, force_terminal=_colour())
     console.print(f"{result.stories:,} stories, perturbed", highlight=False)
     console.print(table, end="")
     for words in [_KEY, *stress_words(result)]:
@@ -114,10 +115,6 @@ def _coloured(move: Move) -> str:
     if move.alarming:
         return f"[bold red]{move_cell(move)}[/]"
     return f"[{_COLOURS.get(move.verdict, 'dim')}]{move_cell(move)}[/]"
-
-
-def _width(result: StressResult) -> int:
-    return max(100, 34 + 9 * len(result.perturbations)) if len(result.perturbations) > 10 else 100
 
 
 def _colour() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fabula.core.batch import BatchMetric
 from fabula.scoring.stress import StressResult
@@ -31,7 +31,7 @@ def _preferring(result: StressResult) -> list[str]:
         return ["No metric with a better way prefers a broken text."]
     scorers = {one.label for one in broken}
     lines = [
-        f"{_metrics(len(scorers))} {'prefers' if len(scorers) == 1 else 'prefer'} broken text "
+        f"{_metrics(scorers)} {'prefers' if len(scorers) == 1 else 'prefer'} broken text "
         f"in {len(broken)} {'cell' if len(broken) == 1 else 'cells'}; the worst:"
     ]
     lines += [
@@ -73,7 +73,8 @@ def _left_out(result: StressResult) -> list[str]:
         named = [f"{name} to {count:,}" for name, count in missing.items() if count]
         words.append(f"Not applicable, of {result.stories:,} stories: {', '.join(named)}.")
     if most := max((one.left_out for one in result.moves), default=0):
-        words.append(f"Up to {most:,} stories were left out: a value is missing (*).")
+        named = list(dict.fromkeys(one.scorer for one in result.moves if one.left_out))
+        words.append(f"Up to {most:,} left out, for a value is missing (*): {', '.join(named)}.")
     if result.blind:
         words.append(
             "No move could have been found: take more stories, fewer metrics or more resamples."
@@ -94,7 +95,8 @@ def _batches(result: StressResult) -> list[str]:
 def _method(result: StressResult) -> str:
     how = result.procedure
     shares = [
-        f"{kind.name} {kind.share if result.share is None else result.share:g} of the {kind.unit}"
+        f"{kind.name} {100 * (kind.share if result.share is None else result.share):g} % of the "
+        f"{kind.unit}"
         for kind in result.perturbations
         if kind.unit
     ]
@@ -121,5 +123,6 @@ def _sd(move: Move) -> str:
     return f"{move.standardised:+.2f} SD".replace("-", "−")
 
 
-def _metrics(count: int) -> str:
-    return f"{count} {'metric' if count == 1 else 'metrics'}"
+def _metrics(labels: Collection[str]) -> str:
+    aspects = " (aspects counted apart)" if any(" " in label for label in labels) else ""
+    return f"{len(labels)} {'metric' if len(labels) == 1 else 'metrics'}{aspects}"

@@ -23,6 +23,9 @@ from fabula.scoring.evaluate import evaluate
 from fabula.scoring.stress_moves import Move, Trial, measure_moves
 from fabula.text.perturb import Perturbation, choose_perturbations
 
+# Every batch starts its workers anew, which takes longer than a small batch itself.
+_WORTH_WORKERS = 1_000
+
 Found = dict[tuple[str, str], dict[str, float]]
 
 
@@ -96,9 +99,10 @@ def stress(
     """Score stories and perturbed copies of them, and measure how each metric moves.
 
     Only the text is perturbed, not the prompt or the references. `share` is how much of a text is
-    touched; without it each perturbation has its own. Moves are tested at the level `alpha`,
-    corrected by Holm; without `resamples` there are as many as that takes. A metric that is defined on a batch scores
+    touched; without it each perturbation has its own. A metric that is defined on a batch scores
     the perturbed stories as a batch of their own, with those that could not be perturbed in it.
+    Moves are tested at the level `alpha`, corrected by Holm; without `resamples` there are as
+    many as that takes.
     """
     listed, chosen = list(stories), choose_metrics(metrics)
     kinds = choose_perturbations(perturbations)
@@ -164,6 +168,8 @@ def _values(
     found: Found = {}
     if alone:
         _take(found, evaluate([*originals, *perturbed], alone, **options, progress=inner))
+    if len(originals) < _WORTH_WORKERS:
+        options = options | {"jobs": 1}
     for batch in batches:
         _take(found, evaluate(batch, in_batches, **options, progress=inner))
     if progress:

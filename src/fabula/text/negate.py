@@ -30,6 +30,7 @@ _STARTERS = frozenset(
     "then there now here so and but or once when where what why how while if as after before "
     "because though although until since for not never today yesterday tomorrow suddenly".split()
 )
+_BEFORE_ASKED = frozenset("who what why how where when which so then and but or only".split())
 _BETWEEN = frozenset("also just still then always soon often once even only both all".split())
 _AFTER_PAST = _DETERMINERS | frozenset(
     "to at in on into onto over under from for with by of off out up down back away around through "
@@ -51,7 +52,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
 _NEGATED = re.compile(
     r"\b(?P<whole>can[’']t|won[’']t|shan[’']t|cannot)\b"
     rf"|\b(?P<shrunk>{'|'.join(_SHRINK)})n[’']t\b"
-    rf"|\b(?P<apart>{'|'.join(_BE | _MODALS | _HAVE)}|do|does|did|\w+[’'](?:m|re|ve|ll|d|s)) not\b"
+    rf"|\b(?P<apart>{'|'.join(sorted(_BE | _MODALS | _HAVE))}|do|does|did"
+    r"|\w+[’'](?:m|re|ve|ll|d|s)) not\b"
     r"|\bnever (?P<after>[a-z])",
     re.IGNORECASE,
 )
@@ -146,9 +148,9 @@ def _is_asked(words: _Words, place: int) -> bool:
     """Whether an auxiliary stands before its subject: Was he, Can the king."""
     if words.at(place).lower() not in _SHRINK:
         return False
-    after = words.after(place)
+    after, before = words.after(place), words.before(place).lower()
     if after.lower() in _SUBJECTS:
-        return True
+        return not before or before in _BEFORE_ASKED
     return place == 0 and (after.lower() in _DETERMINERS or after[:1].isupper())
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 
 _IRREGULAR = """
-ate:eat became:become began:begin bent:bend bit:bite blew:blow bought:buy broke:break
-brought:bring built:build came:come caught:catch chose:choose crept:creep dealt:deal
-did:do drank:drink
-drew:draw drove:drive dug:dig fed:feed fell:fall felt:feel flew:fly forgot:forget fought:fight
-found:find froze:freeze gave:give got:get grew:grow had:have heard:hear held:hold hid:hide
-hung:hang kept:keep knelt:kneel knew:know laid:lay lay:lie leapt:leap led:lead left:leave lent:lend
-lit:light lost:lose made:make meant:mean met:meet paid:pay ran:run rang:ring rode:ride rose:rise
-said:say sang:sing sank:sink sat:sit saw:see sent:send shone:shine shook:shake shot:shoot
-slept:sleep slid:slide sold:sell spent:spend spoke:speak spun:spin stole:steal stood:stand
-struck:strike stuck:stick swam:swim swept:sweep swore:swear taught:teach thought:think threw:throw
-told:tell took:take tore:tear understood:understand went:go wept:weep woke:wake won:win wore:wear
-wrote:write tasted:taste wasted:waste pasted:paste breathed:breathe bathed:bathe longed:long
-hanged:hang banged:bang belonged:belong tied:tie died:die lied:lie skied:ski completed:complete
+ate:eat became:become began:begin bent:bend bit:bite blew:blow bought:buy broke:break brought:bring
+built:build came:come caught:catch chose:choose crept:creep dealt:deal did:do drank:drink drew:draw
+drove:drive dug:dig fed:feed fell:fall felt:feel flew:fly forgot:forget fought:fight found:find
+froze:freeze gave:give got:get grew:grow had:have heard:hear held:hold hid:hide hung:hang kept:keep
+knelt:kneel knew:know laid:lay lay:lie leapt:leap led:lead left:leave lent:lend lit:light lost:lose
+made:make meant:mean met:meet paid:pay ran:run rang:ring rode:ride rose:rise said:say sang:sing
+sank:sink sat:sit saw:see sent:send shone:shine shook:shake shot:shoot slept:sleep slid:slide
+sold:sell spent:spend spoke:speak spun:spin stole:steal stood:stand struck:strike stuck:stick
+swam:swim swept:sweep swore:swear taught:teach thought:think threw:throw told:tell took:take
+tore:tear understood:understand went:go wept:weep woke:wake won:win wore:wear wrote:write
+tasted:taste wasted:waste pasted:paste breathed:breathe bathed:bathe longed:long hanged:hang
+banged:bang belonged:belong tied:tie died:die lied:lie skied:ski created:create completed:complete
 excited:excite guided:guide ignored:ignore invited:invite labelled:label levelled:level
 murmured:murmur owed:owe signalled:signal soothed:soothe travelled:travel united:unite
 welcomed:welcome

@@ -85,15 +85,16 @@ def numbers(values: Array, level: Array, box: Box, scale: str) -> str:
     for y, row in enumerate(values.tolist()):
         for x, value in enumerate(row):
             if level[y, x] != UNDEFINED:
-                strong = "strong" if is_strong(int(level[y, x]), scale) else None
+                ground = ground_of(int(level[y, x]), scale)
                 places = {"x": box.column(x + 0.5), "y": f"{box.row(y + 0.5) + 4:g}"}
-                texts.append(tag("text", _number(value, scale), **places, class_=strong))
+                texts.append(tag("text", _number(value, scale), **places, class_=ground))
     return tag("g", "".join(texts), class_="numbers")
 
 
-def is_strong(level: int, scale: str) -> bool:
-    """Whether a level is so far from the paper that words on it take the other colour."""
-    return abs(level - 10) >= 7 if scale == "diverging" else level >= 8
+def ground_of(level: int, scale: str) -> str | None:
+    """How far a level is from the paper: words on it take another colour, in the dark earlier."""
+    far, middle, strong = (abs(level - 10), 5, 8) if scale == "diverging" else (level, 6, 9)
+    return "strong" if far >= strong else "middle" if far >= middle else None
 
 
 def _number(value: float, scale: str) -> str:

@@ -11,12 +11,12 @@ DIVERGING, SEQUENTIAL = 21, 13
 # Orange to blue and pale to teal; in the dark the pale end is the dark one.
 _STOPS = {
     "light": {
-        "d": ("#8f3b05", "#e0a063", "#f4f1ea", "#7fb2d9", "#124a7d"),
-        "q": ("#f4f1ea", "#84bbb3", "#0d4b51"),
+        "d": ("#86370a", "#e3a66b", "#f4f1ea", "#86b8dd", "#0f4474"),
+        "q": ("#f4f1ea", "#8bc0b8", "#0a4449"),
     },
     "dark": {
-        "d": ("#ffb469", "#9c5f2b", "#2a2c2e", "#3d76a6", "#8fccff"),
-        "q": ("#2a2c2e", "#36817f", "#aeeee2"),
+        "d": ("#ffb469", "#a66831", "#1f2123", "#407dae", "#8fccff"),
+        "q": ("#1f2123", "#358180", "#aeeee2"),
     },
 }
 # After Okabe and Ito (2008), darkened or lightened for the ground they stand on.
@@ -26,8 +26,18 @@ _SERIES = {
 }
 SERIES = len(_SERIES["light"])
 _OTHERS = {
-    "light": {"undefined": "#d9d5cb", "on-strong": "#ffffff", "band": "#e6ddc3"},
-    "dark": {"undefined": "#4a4b4c", "on-strong": "#101112", "band": "#4a4431"},
+    "light": {
+        "undefined": "#d9d5cb",
+        "on-strong": "#ffffff",
+        "on-middle": "#000000",
+        "band": "#e6ddc3",
+    },
+    "dark": {
+        "undefined": "#4a4b4c",
+        "on-strong": "#101112",
+        "on-middle": "#000000",
+        "band": "#4a4431",
+    },
 }
 _VARIABLE = re.compile(r"--([\w-]+):\s*(#[0-9a-f]{6})\b")
 

@@ -36,7 +36,7 @@ def curves(
     """
     height = max(height, _TOP + _BELOW + _GAP * len(lines))
     names = [cut(name, _LONGEST_NAME) for name in lines]
-    right = width - max(width_of(name) for name in names) * 1.08 - 20
+    right = width - max(width_of(name) for name in names) * 1.06 - 20
     ends = [end for pair in (bands or {}).values() for side in pair for end in side]
     reach = reach_of([value for line in lines.values() for value in line] + ends)
     across = Scale(min(x), max(x), _LEFT + 8, right - 8)

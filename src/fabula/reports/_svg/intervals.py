@@ -12,9 +12,11 @@ from fabula.reports._markup import escaped, tag
 from fabula.reports._svg.axes import Scale, bottom_axis, number_words, reach_of
 from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
 
-_ROW, _TOP, _BELOW = 20, 40, 46
+_ROW, _BELOW = 20, 46
 _LONGEST_NAME = 240
 _GROUP = 28
+# Room for the value, which stands between name and line so that a phone shows it at once.
+_NUMBER = 74
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,11 @@ def intervals(
 
     A row without a value comes last and says undefined, or its own note.
     """
-    placed, heads, bottom = _placed(_sorted(rows) if sort else list(rows))
+    kinds = {row.kind for row in rows}
+    top = 40 if band else 28 if len(kinds) > 1 else 6
+    placed, heads, bottom = _placed(_sorted(rows) if sort else list(rows), top)
     names = max((width_of(cut(row.label, _LONGEST_NAME)) for row in rows), default=0)
-    left, right = names + 18, width - 66
+    left, right = names + _NUMBER, width - 12.0
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     reach = reach_of(ends + ([band.low, band.high] if band else []))
     across = Scale(
@@ -70,12 +74,12 @@ def intervals(
     )
     parts = [
         _stripes(placed, width),
-        _band(band, across, bottom) if band else "",
-        bottom_axis(across, _TOP, bottom, label=x_label),
-        _zero(across, bottom),
+        _band(band, across, top, bottom) if band else "",
+        bottom_axis(across, top, bottom, label=x_label),
+        _zero(across, top, bottom),
         *(words(name, 0, y, class_="head") for name, y in heads),
-        *(_row(one, across, left, width) for one in placed),
-        _legend(rows, width),
+        *(_row(one, across, left) for one in placed),
+        _legend() if len(kinds) > 1 else "",
     ]
     desc = "; ".join(_words(one.interval) for one in placed)
     return drawing(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals")
@@ -93,9 +97,11 @@ def _sorted(rows: Sequence[Interval]) -> list[Interval]:
     )
 
 
-def _placed(rows: Sequence[Interval]) -> tuple[list[_Placed], list[tuple[str, float]], float]:
+def _placed(
+    rows: Sequence[Interval], top: float
+) -> tuple[list[_Placed], list[tuple[str, float]], float]:
     """Places of rows and of the names of groups, and where they end."""
-    placed, heads, y = [], [], float(_TOP)
+    placed, heads, y = [], [], top
     for group, members in groupby(rows, lambda row: row.group):
         if group:
             heads.append((group, y + _GROUP - 9))
@@ -123,32 +129,39 @@ def _stripes(placed: Sequence[_Placed], width: float) -> str:
     )
 
 
-def _band(band: Band, across: Scale, bottom: float) -> str:
+def _band(band: Band, across: Scale, top: float, bottom: float) -> str:
     ends = [min(max(across(end), across.start), across.end) for end in (band.low, band.high)]
     thick = max(ends[1] - ends[0], 2)
-    box = {"x": short(ends[0]), "y": _TOP, "width": short(thick), "height": short(bottom - _TOP)}
+    box = {
+        "x": short(ends[0]),
+        "y": short(top),
+        "width": short(thick),
+        "height": short(bottom - top),
+    }
     middle = sum(ends) / 2
     half = width_of(band.label, 11) / 2
-    x = min(max(middle, half), across.end + 60 - half)
-    name = words(band.label, x, _TOP - 8, class_="tick", text_anchor="middle")
+    x = min(max(middle, half), across.end + 10 - half)
+    name = words(band.label, x, top - 8, class_="tick", text_anchor="middle")
     ends_words = f"{number_words(band.low, 3)} to {number_words(band.high, 3)}"
     title = tag("title", escaped(f"{band.label}: {ends_words}"))
     return tag("rect", title, **box, class_="band") + name
 
 
-def _zero(across: Scale, bottom: float) -> str:
+def _zero(across: Scale, top: float, bottom: float) -> str:
     if not across.low < 0 < across.high:
         return ""
-    return tag("path", d=f"M{short(across(0))} {_TOP}V{short(bottom)}", class_="zero")
+    return tag("path", d=f"M{short(across(0))} {short(top)}V{short(bottom)}", class_="zero")
 
 
-def _row(placed: _Placed, across: Scale, left: float, width: float) -> str:
+def _row(placed: _Placed, across: Scale, left: float) -> str:
     row, y = placed.interval, placed.y
     quiet = "quiet-words" if row.kind == "baseline" else None
-    name = words(cut(row.label, _LONGEST_NAME), left - 12, y + 4, text_anchor="end", class_=quiet)
+    name = words(
+        cut(row.label, _LONGEST_NAME), left - _NUMBER + 4, y + 4, text_anchor="end", class_=quiet
+    )
     if not math.isfinite(row.value):
-        return name + words(row.note or "undefined", left + 6, y + 4, class_="axis-name")
-    number = words(number_words(row.value, 3), width - 8, y + 4, text_anchor="end", class_=quiet)
+        return name + words(row.note or "undefined", left - _NUMBER + 16, y + 4, class_="axis-name")
+    number = words(number_words(row.value, 3), left - 14, y + 4, text_anchor="end", class_=quiet)
     return name + tag("g", _title(row) + _whisker(row, y, across) + _mark(row, y, across)) + number
 
 
@@ -174,10 +187,8 @@ def _mark(row: Interval, y: float, across: Scale) -> str:
     return tag("circle", cx=short(x), cy=short(y), r=4.5, class_="dot")
 
 
-def _legend(rows: Sequence[Interval], width: float) -> str:
-    """Say what the two shapes are, where there are two."""
-    if len({row.kind for row in rows}) < 2:
-        return ""
+def _legend() -> str:
+    """Say what the two shapes are."""
     drawn = tag("circle", cx=7, cy=10, r=4.5, class_="dot") + words("metric", 17, 14, class_="tick")
     x = 17 + width_of("metric", 11) + 20
     drawn += tag("path", d=f"M{short(x)} 4.5l5 5.5l-5 5.5l-5 -5.5Z", class_="trivial")

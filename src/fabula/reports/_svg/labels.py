@@ -71,7 +71,7 @@ def place_labels(
                 width,
                 height,
             )
-            for far in (1.0, 2.2, 3.4)
+            for far in (1.0, 2.2, 3.4, 5.0, 7.0)
             for across, down, near in _PLACES
         ]
         best = min(tried, key=lambda one: _cost(one, [*taken, *found], within))

@@ -13,8 +13,9 @@ from fabula.reports._svg.axes import Scale, number_words
 from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Samples = Mapping[str, Mapping[str, Sequence[float]]]
-_ROW, _TOP, _CELL, _GAP, _BELOW = 42, 30, 148, 18, 28
+Samples = Mapping[str, Mapping[str, Sequence[float] | Array]]
+_ROW, _TOP, _BELOW = 42, 30, 28
+_CELL, _GAP, _SIDE = 150, 14, 16
 # So many different values are drawn as bars; more are smoothed.
 _BARS = 15
 _NORMAL_95 = 1.959964
@@ -41,7 +42,7 @@ def violins(
     parts = [_names(systems, width)]
     for place, aspect in enumerate(aspects):
         start = left + place * (_CELL + _GAP)
-        across = Scale(low, high, start + 6, start + _CELL - 6)
+        across = Scale(low, high, start + _SIDE, start + _CELL - _SIDE)
         parts.append(_axis(aspect, across, bottom))
         for row, system in enumerate(systems):
             values = _there(samples[system].get(aspect, ()))
@@ -50,9 +51,10 @@ def violins(
     return drawing(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="violins")
 
 
-def _there(values: Sequence[float]) -> Array:
+def _there(values: Sequence[float] | Array) -> Array:
     found = np.asarray(values, dtype=float)
-    return found[np.isfinite(found)]
+    there: Array = found[np.isfinite(found)]
+    return there
 
 
 def _sorted(samples: Samples, order: str | None) -> list[str]:
@@ -82,8 +84,7 @@ def _names(systems: Sequence[str], width: float) -> str:
     for row, system in enumerate(systems):
         y = _TOP + _ROW * row
         if row % 2:
-            box = {"x": 0, "y": y, "width": short(width), "height": _ROW}
-            drawn.append(tag("rect", **box, class_="stripe"))
+            drawn.append(tag("rect", x=0, y=y, width=short(width), height=_ROW, class_="stripe"))
         drawn.append(words(cut(system, 180), 6, y + _ROW / 2 + 4))
     return "".join(drawn)
 
@@ -115,7 +116,7 @@ def _cell(system: str, aspect: str, values: Array, across: Scale, y: float) -> s
         tag("title", escaped(title)),
         tag("path", d=outline(values, across, y), class_="violin"),
         tag("path", d=line, class_="whisker"),
-        tag("circle", cx=short(across(mean)), cy=short(y), r=3.5, class_="mean"),
+        tag("circle", cx=short(across(mean)), cy=short(y), r=2.75, class_="mean"),
     ]
     return tag("g", "".join(inside))
 
@@ -128,7 +129,7 @@ def outline(values: Array, across: Scale, y: float) -> str:
         return _smooth(values, across, y, most)
     steps = np.diff(distinct)
     step = float(steps.min()) if len(steps) else 1.0
-    half = min(step, 1.0) * abs(across(1) - across(0)) * 0.42
+    half = min(step, 1.0) * abs(across(1) - across(0)) * 0.4
     tall = most * counts / counts.max()
     return "".join(
         f"M{short(across(value) - half)} {short(y - h)}h{short(2 * half)}v{short(2 * h)}"

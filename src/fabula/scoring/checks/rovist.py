@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from fabula.core.errors import InputError
 from fabula.core.score import Status
 from fabula.datasets import load_dataset
 from fabula.scoring.checks._finding import Finding, equality, unchecked
@@ -22,7 +23,11 @@ def findings(data: Path | None) -> Iterator[Finding]:
     if not folder or not folder.is_dir():
         yield unchecked(_PART, _CLAIM, f"needs {_FOLDER} below --data/data")
         return
-    dataset = load_dataset("rovist", folder)
+    try:
+        dataset = load_dataset("rovist", folder)
+    except InputError as error:
+        yield unchecked(_PART, _CLAIM, str(error))
+        return
     published = {score.story: score.value for score in dataset.scores.of("RoViST-NR")}
     stories = [story for story in dataset.stories if story.id in published]
     scores = evaluate(stories, _CLAIM).scores

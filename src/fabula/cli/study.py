@@ -1,0 +1,91 @@
+"""`fabula study`: a study file in, a report out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from fabula.core.dataset import Dataset
+    from fabula.meta.study_file import StudyFile
+    from fabula.scoring.hanna import Printed
+
+
+@click.group("study")
+def command() -> None:
+    """Studies: which scorers are held against which ratings, as a TOML file."""
+
+
+@command.command("run")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder.")
+@click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    envvar="FABULA_DATA",
+    help="Folder that holds data sets in data/ and printed values in reference/.",
+)
+@click.option("--partial", is_flag=True, help="Use an incomplete release.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not say how long each part took.")
+def run(file: Path, output: Path, **options: Any) -> None:
+    """Run a study and write its report: one HTML file, its tables and figures beside it."""
+    from fabula.meta.study_file import read_study
+    from fabula.reports.parts._view import View
+    from fabula.reports.study import make_sections, write_report
+    from fabula.scoring.baselines import with_baselines
+
+    clock = _Clock(options["quiet"])
+    study = read_study(file)
+    dataset = with_baselines(_dataset(study, options))
+    clock.tell("data and baselines")
+    found = study.study.run(dataset)
+    clock.tell("correlations with intervals")
+    view = View(study, found, _printed(study, options["data"]))
+    sections = []
+    for section, timed in make_sections(view):
+        clock.tell(timed.part, "" if section else "nothing to show")
+        sections += [section] if section else []
+    path = write_report(view, output, sections)
+    clock.tell("page, tables and figures")
+    clock.total()
+    click.echo(path)
+
+
+class _Clock:
+    """Says on stderr how long each part took."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._started = self._last = time.perf_counter()
+
+    def tell(self, part: str, note: str = "") -> None:
+        now = time.perf_counter()
+        self._say(f"{part:28} {now - self._last:6.2f} s  {note}".rstrip())
+        self._last = now
+
+    def total(self) -> None:
+        self._say(f"{'in all':28} {time.perf_counter() - self._started:6.2f} s")
+
+    def _say(self, words: str) -> None:
+        if not self._quiet:
+            click.echo(words, err=True)
+
+
+def _dataset(study: StudyFile, options: dict[str, Any]) -> Dataset:
+    from fabula.datasets import load_dataset
+
+    path = options["path"]
+    if path is None and options["data"]:
+        path = options["data"] / "data" / study.dataset
+    return load_dataset(study.dataset, path, partial=options["partial"])
+
+
+def _printed(study: StudyFile, data: Path | None) -> Printed | None:
+    from fabula.scoring.hanna import read_printed
+
+    path = data / study.printed if data and study.printed else None
+    return read_printed(path) if path and path.is_file() else None

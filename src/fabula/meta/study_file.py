@@ -1,0 +1,66 @@
+"""A study as a TOML file: which data set, which question, which parts its report has."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fabula.core.errors import InputError, SettingError, closest
+from fabula.meta.study import Study
+
+# What a report shows of any data set; parts that need what it does not hold leave themselves out.
+USUAL_PARTS = (
+    "standing", "raters", "systems", "violins", "criteria", "correlations", "ranking",
+    "between_metrics", "labels", "significance", "scatter",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study file declares. `options` are the tables of single parts, by part."""
+
+    title: str
+    dataset: str
+    about: tuple[str, ...] = ()
+    parts: tuple[str, ...] = USUAL_PARTS
+    printed: str = ""
+    selection: tuple[str, ...] = ()
+    study: Study = field(default_factory=Study)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+_PLAIN = ("title", "dataset", "about", "parts", "printed")
+
+
+def read_study(path: Path) -> StudyFile:
+    """Read a study file; a name that means nothing is an error."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: not a study file ({error})", "check it") from None
+    for name in ("title", "dataset"):
+        if not isinstance(found.get(name), str):
+            raise InputError(f"{path}: no {name}", f'write {name} = "…"')
+    tables = {name: value for name, value in found.items() if isinstance(value, dict)}
+    for name in found:
+        if name not in tables and name not in _PLAIN:
+            raise InputError(f"{path}: {name!r} means nothing here", closest(name, _PLAIN))
+    plain = {name: _plain(found[name]) for name in _PLAIN if name in found}
+    selection = tuple(tables.pop("selection", {}).get("metrics", ()))
+    study = _study(tables.pop("study", {}), path)
+    return StudyFile(**plain, selection=selection, study=study, options=tables)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _study(given: Mapping[str, Any], path: Path) -> Study:
+    known = {one.name for one in fields(Study)}
+    for name in given:
+        if name not in known:
+            raise SettingError(f"{path}: a study has no {name!r}", closest(name, known))
+    return Study(**{name: _plain(value) for name, value in given.items()})

@@ -1,0 +1,175 @@
+"""How far raters agree, as tables to print and sentences that say what holds."""
+
+from __future__ import annotations
+
+import math
+
+from fabula.meta.agreement import Agreement
+from fabula.meta.agreement_lines import AgreementLine
+from fabula.meta.raters import FEW, RaterLine
+from fabula.reports._printed import latex_table, print_form, terminal_table
+
+# Koo and Li (2016): a convention, not a law.
+_GRADES = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-math.inf, "poor"))
+_MOST_RATERS = 40
+
+
+def render_agreement(form: str, found: Agreement, *, by_rater: bool = False) -> str:
+    """Write an agreement as table, json, jsonl, csv or latex, by aspect or by rater."""
+    words = [] if by_rater else agreement_words(found)
+    if by_rater:
+        head, body, words = _rater_table(found)
+    elif len(found.aspects) == 1:
+        head, body = _long_table(found)
+    else:
+        head, body = _wide_table(found)
+    rows = found.rater_rows() if by_rater else found.rows()
+    record = {
+        "level": found.level,
+        "resamples": found.resamples,
+        "seed": found.seed,
+        "raters_known": found.raters_known,
+        "words": words,
+    }
+    return print_form(
+        form,
+        rows,
+        record=record,
+        shown=terminal_table(head, body, words=words, left=_left(head)),
+        latex=latex_table(head, body, words=words),
+    )
+
+
+def _left(head: list[str]) -> list[int]:
+    """Columns of words, which are ranged left."""
+    return [place for place, name in enumerate(head) if place == 0 or name in ("reading", "note")]
+
+
+def agreement_words(found: Agreement) -> list[str]:
+    """Say in plain words how far the raters agree, what is uncertain, and how it was found."""
+    return [*_finding(found), *_doubts(found), _method(found)]
+
+
+def grade(value: float) -> str:
+    """Name a reliability by the convention of Koo and Li (2016)."""
+    return "undefined" if math.isnan(value) else next(w for low, w in _GRADES if value >= low)
+
+
+def _kinds(found: Agreement) -> tuple[str, str]:
+    """Which ICC to show: the one for known raters where all rated all, else that for any."""
+    lines = [found.line(aspect, "ICC(2,k)") for aspect in found.aspects]
+    whole = all(line and not math.isnan(line.value) and not line.left_out for line in lines)
+    return ("ICC(2,1)", "ICC(2,k)") if whole else ("ICC(1,1)", "ICC(1,k)")
+
+
+def _finding(found: Agreement) -> list[str]:
+    _, kind = _kinds(found)
+    graded: dict[str, list[str]] = {}
+    for aspect in found.aspects:
+        line = found.line(aspect, kind)
+        if line:
+            graded.setdefault(grade(line.value), []).append(aspect or "the only aspect")
+    if not graded:
+        return []
+    order = [word for _, word in _GRADES] + ["undefined"]
+    parts = [f"{word} on {', '.join(graded[word])}" for word in order if word in graded]
+    return [
+        f"A story's mean rating ({kind}) has a reliability that is called {'; '.join(parts)}.",
+        "(Koo and Li, 2016: poor < 0.5 ≤ moderate < 0.75 ≤ good < 0.9 ≤ excellent; a convention. "
+        "It goes by how much the stories differ, too: look at the interval and at alpha.)",
+    ]
+
+
+def _doubts(found: Agreement) -> list[str]:
+    alphas = [line for line in found.lines if line.statistic == "alpha"]
+    words = []
+    if below := [line.aspect for line in alphas if line.high < 0]:
+        words.append(
+            f"On {', '.join(below)} ratings of one story differ more than ratings of two: raters "
+            "differ in strictness, or misread the scale."
+        )
+    if not found.raters_known:
+        words.append(
+            "Who rated is not known here: ICC(2), ICC(3), Cohen's kappa, Kendall's W and figures "
+            "by rater need rater ids."
+        )
+    if few := [line.aspect or "the only aspect" for line in alphas if line.n < FEW]:
+        words.append(f"n is too small on {', '.join(few)}: fewer than {FEW} stories.")
+    if most := max((line.left_out for line in found.lines), default=0):
+        words.append(f"Up to {most:,} stories were left out of a coefficient: ratings are missing.")
+    return words
+
+
+def _method(found: Agreement) -> str:
+    how = "by" if found.level == "nominal" else "by F for the ICC, else by"
+    return (
+        f"95 % intervals: {how} bootstrap over stories, {found.resamples:,} resamples, "
+        f"seed {found.seed}. Alpha is {found.level}."
+    )
+
+
+def _wide_table(found: Agreement) -> tuple[list[str], list[list[str]]]:
+    single, mean = _kinds(found)
+    measured = found.level != "nominal"
+    shown = [single, mean, "alpha"] if measured else ["alpha", "Fleiss kappa", "AC1"]
+    body = []
+    for aspect in found.aspects:
+        lines = [found.line(aspect, name) for name in shown]
+        first = next(line for line in found.lines if line.aspect == aspect)
+        counts = [f"{first.n:,}", f"{first.ratings / max(1, first.n):.3g}"]
+        reading = [grade(lines[1].value)] if lines[1] and measured else []
+        body.append([aspect or "–", *counts, *map(_interval, lines), *reading])
+    return ["aspect", "stories", "each", *shown, *(["reading"] if measured else [])], body
+
+
+def _long_table(found: Agreement) -> tuple[list[str], list[list[str]]]:
+    head = [f"{found.aspects[0]} by".strip(), "value", "stories", "left out", "note"]
+    body = [
+        [line.statistic, _interval(line), f"{line.n:,}", f"{line.left_out:,}", line.note]
+        for line in found.lines
+    ]
+    return head, body
+
+
+def _rater_table(found: Agreement) -> tuple[list[str], list[list[str]], list[str]]:
+    """Raters in the order of how little they follow the others."""
+    lines = sorted(found.raters, key=lambda one: (math.isnan(one.correlation), one.correlation))
+    head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact", "note"]
+    body = [_rater_cells(line) for line in lines[:_MOST_RATERS]]
+    words = [
+        "Those who follow the others least come first. *With others*: correlation with the mean of "
+        "the others' ratings; *exact*: share of the others' ratings that are the same; *bias*: how "
+        "much higher than theirs. A rater apart is not yet a careless one: read some stories."
+    ]
+    if len(lines) > _MOST_RATERS:
+        words.insert(0, f"{len(lines) - _MOST_RATERS:,} more rows are in the other formats.")
+    return head, body, words
+
+
+def _rater_cells(line: RaterLine) -> list[str]:
+    return [
+        line.rater,
+        line.aspect or "–",
+        f"{line.ratings:,}",
+        _number(line.mean),
+        _number(line.spread),
+        "–" if math.isnan(line.bias) else f"{line.bias:+.2f}".replace("-", "−"),
+        _short(line.correlation),
+        "–" if math.isnan(line.exact) else f"{100 * line.exact:.0f} %",
+        line.note,
+    ]
+
+
+def _interval(line: AgreementLine | None) -> str:
+    if line is None or math.isnan(line.value):
+        return "–"
+    return f"{_short(line.value)} [{_short(line.low)}, {_short(line.high)}]"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def _short(value: float) -> str:
+    """Write a coefficient as usual: two decimals, and no 0 before them."""
+    return _number(value).replace("0.", ".") if abs(value) < 0.995 else _number(value)

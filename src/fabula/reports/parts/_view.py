@@ -1,0 +1,130 @@
+"""What a part sees: the study file, what was found, and what a paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from fabula.core.dataset import Dataset, ScorerCard
+from fabula.meta.coefficients import Coefficient
+from fabula.meta.grid import Column, Grid
+from fabula.meta.levels import Level, correlation_table
+from fabula.meta.paired import Values
+from fabula.meta.study import StudyResult
+from fabula.meta.study_file import StudyFile
+from fabula.scoring.hanna import Printed, Replicated, replicate
+
+COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "kendall_c": "Kendall c",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """A study's file, its result, and printed values to hold against it, if there are any."""
+
+    file: StudyFile
+    found: StudyResult
+    printed: Printed | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set."""
+        return self.found.dataset
+
+    @property
+    def gold(self) -> Grid:
+        """Mean ratings."""
+        return self.found.gold
+
+    @property
+    def metrics(self) -> Grid:
+        """Scores, turned so that more is better."""
+        return self.found.metrics
+
+    @cached_property
+    def raw(self) -> Grid:
+        """Scores as they are, of the metrics proper: no baselines."""
+        plain = replace(self.found.study, sign="raw").grids(self.dataset)[0]
+        return plain.only([column for column in plain.columns if not self.is_baseline(column)])
+
+    @property
+    def levels(self) -> list[Level]:
+        """Levels that the study found anything at."""
+        found = {one.level for one in self.found.correlations}
+        return [level for level in self.found.study.levels if level in found]
+
+    @property
+    def grid_levels(self) -> list[Level]:
+        """The levels that go over systems."""
+        return [level for level in self.levels if level != "pooled"]
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Coefficients of the study."""
+        return self.found.study.coefficients
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Systems that were compared."""
+        return self.gold.layout.systems
+
+    @property
+    def aspects(self) -> list[str]:
+        """Gold aspects."""
+        return [column.aspect for column in self.gold.columns]
+
+    def card(self, column: Column) -> ScorerCard:
+        """What is declared about a scorer."""
+        return self.dataset.scorers.get(column.scorer, ScorerCard("", "descriptive"))
+
+    def is_baseline(self, column: Column) -> bool:
+        """Whether a column is a trivial baseline."""
+        return self.card(column).family == "baseline"
+
+    def options(self, part: str) -> Mapping[str, Any]:
+        """What the study file says to a part."""
+        return self.file.options.get(part, {})
+
+    def chosen(self, names: Sequence[str], grid: Grid | None = None) -> Grid:
+        """Give the columns of some metrics, in that order; those not there are left out."""
+        grid = grid or self.metrics
+        by_label = {column.label: column for column in grid.columns}
+        return grid.only([by_label[name] for name in names if name in by_label])
+
+    @cached_property
+    def selection(self) -> Grid:
+        """The smaller choice of metrics that the study file names, or else all."""
+        return self.chosen(self.file.selection) if self.file.selection else self.metrics
+
+    def table(self, grid: Grid, level: Level, coefficient: Coefficient) -> Values:
+        """Correlations of the columns of a grid with the gold."""
+        return correlation_table(grid, self.gold, level=level, coefficient=coefficient)
+
+    @cached_property
+    def replicated(self) -> tuple[Replicated, ...]:
+        """Printed values beside ours; none without printed values."""
+        return tuple(replicate(self.dataset, self.printed)) if self.printed else ()
+
+    @cached_property
+    def _printed(self) -> dict[tuple[str, str], Replicated]:
+        return {(one.table, one.what): one for one in self.replicated}
+
+    def printed_value(self, table: str, what: str) -> Replicated | None:
+        """Find a printed value."""
+        return self._printed.get((table, what))
+
+
+def labels(grid: Grid) -> list[str]:
+    """Labels of a grid's columns."""
+    return [column.label for column in grid.columns]
+
+
+def level_title(level: Level) -> str:
+    """Call a level as a heading."""
+    return {"item": "Item level", "system": "System level", "pooled": "Pooled"}[level]

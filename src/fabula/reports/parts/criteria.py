@@ -1,0 +1,34 @@
+"""How the aspects of the gold go together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.meta.levels import correlation_table
+from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports._svg.heatmap import heatmap
+from fabula.reports.parts._view import COEFFICIENT_NAMES, View, level_title
+
+
+def section(view: View) -> Section | None:
+    """Draw aspects × aspects, at every level and by every coefficient."""
+    if len(view.aspects) < 2:
+        return None
+    panels: dict[str, Block] = {}
+    means = []
+    for level in view.grid_levels or view.levels:
+        for coefficient in view.coefficients:
+            table = correlation_table(view.gold, view.gold, level=level, coefficient=coefficient)
+            mean = float(np.nanmean(table[np.triu_indices(len(table), 1)]))
+            label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
+            means.append(f"{label.lower()} {mean:.2f}")
+            drawn = heatmap(
+                table, view.aspects, view.aspects, title=f"Aspects: {label}", low=-1, high=1
+            )
+            panels[label] = FigureBlock(
+                f"Figures 1 and 2. {label}", drawn, f"criteria_{level}_{coefficient}"
+            )
+    words = Words([f"Mean correlation of two aspects: {', '.join(means)}."])
+    return Section(
+        "criteria", "How aspects go together", [words, TabsBlock("Aspects × aspects", panels)]
+    )

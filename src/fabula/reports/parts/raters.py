@@ -1,0 +1,68 @@
+"""How far the raters agree."""
+
+from __future__ import annotations
+
+import math
+
+from fabula.meta.agreement import Agreement, agree
+from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, Words
+from fabula.reports.parts._view import View
+
+_UNKNOWN = (
+    "**Needs rater ids.** The release gives the ratings of a story in the order they came, not who "
+    "gave them. ICC(1) does not ask who; ICC(2) and ICC(3) do, and from these columns they would "
+    "be wrong. With the annotation file, which names the raters, they are computed here."
+)
+
+
+def section(view: View) -> Section | None:
+    """Table every coefficient that the ratings allow; those that need known raters say so."""
+    found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
+    if not found.lines:
+        return None
+    blocks: list[Block] = [_table(found)]
+    if not found.raters_known:
+        blocks.insert(0, Words([_UNKNOWN]))
+    if view.printed:
+        blocks.append(_printed(view))
+    return Section("raters", "How far raters agree", blocks)
+
+
+def _table(found: Agreement) -> TableBlock:
+    statistics = list(dict.fromkeys(line.statistic for line in found.lines))
+    rows: list[list[Cell | str]] = [
+        [statistic, *(_cell(found, aspect, statistic) for aspect in found.aspects)]
+        for statistic in statistics
+    ]
+    return TableBlock(
+        "Table 3. Agreement of raters",
+        ("coefficient", *(aspect or "gold" for aspect in found.aspects)),
+        rows,
+        "table_3_raters",
+        "With 95 % intervals: by F for the ICC, else by bootstrap over stories.",
+    )
+
+
+def _cell(found: Agreement, aspect: str, statistic: str) -> Cell:
+    line = found.line(aspect, statistic)
+    if line is None or math.isnan(line.value):
+        return Cell(None, title=line.note if line else "")
+    ends = "" if math.isnan(line.low) else f" [{line.low:.2f}, {line.high:.2f}]"
+    return Cell(line.value, f"{line.value:.2f}{ends}", title=line.note)
+
+
+def _printed(view: View) -> TableBlock:
+    assert view.printed
+    known = view.printed.tables["tab3_paper_and_notebook"]
+    rows = []
+    for code, (low, value, high) in known["paper"].items():
+        below, again, above = known["notebook_icc2k"][code]
+        rows.append((code, f"{value:.2f} [{low:.2f}, {high:.2f}]",
+                     f"{again:.3f} [{below:.2f}, {above:.2f}]", "needs worker ids"))  # fmt: skip
+    return TableBlock(
+        "Table 3 as printed: ICC(2,k)",
+        ("criterion", "paper", "its notebook", "ours"),
+        rows,
+        "table_3_printed",
+        "The paper's lower bound for CH (.10) is .01 in its notebook: a misprint, it seems.",
+    )

@@ -1,0 +1,39 @@
+"""Systems by their mean ratings."""
+
+from __future__ import annotations
+
+from fabula.meta.systems import AVERAGE, SystemMean, system_means
+from fabula.reports._study_blocks import Cell, Section, TableBlock
+from fabula.reports.parts._view import View
+
+
+def section(view: View) -> Section | None:
+    """Table the means of the systems with t intervals, best first."""
+    means = {
+        (one.system, one.aspect): one for one in system_means(view.dataset.ratings, average=True)
+    }
+    systems = list(dict.fromkeys(system for system, _ in means))
+    if len(systems) < 2:
+        return None
+    aspects = [*view.aspects, AVERAGE]
+    systems.sort(key=lambda system: -means[system, AVERAGE].mean)
+    best = {a: max(means[s, a].mean for s in systems) for a in aspects}
+    rows: list[list[Cell | str]] = [
+        [system, *(_cell(view, means[system, aspect], best[aspect]) for aspect in aspects)]
+        for system in systems
+    ]
+    held = [one for one in view.replicated if one.table == "Table 4: means"]
+    note = "Means of all ratings with the reach of their 95 % t intervals."
+    if held:
+        note += f" {sum(one.holds for one in held)} of {len(held)} printed means are equal to ours."
+    table = TableBlock(
+        "Table 4. Systems by their ratings", ("system", *aspects), rows, "table_4_systems", note
+    )
+    return Section("systems", "Systems by their ratings", [table])
+
+
+def _cell(view: View, one: SystemMean, best: float) -> Cell:
+    text = f"{one.mean:.2f} ± {one.high - one.mean:.2f}"
+    printed = view.printed_value("Table 4: means", f"{one.system}, {one.aspect}")
+    title = f"printed {printed.printed:.2f}" if printed else None
+    return Cell(one.mean, text, "good" if one.mean == best else None, title)

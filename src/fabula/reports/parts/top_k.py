@@ -1,0 +1,53 @@
+"""Do metrics tell good systems from one another? Correlation over the best k systems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.meta.top_k import top_k_correlations
+from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports._svg.curves import curves
+from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels
+
+_LEAST = 4
+
+
+def section(view: View) -> Section | None:
+    """Draw |correlation| of the systems' means over the best k, for every k from four on."""
+    if len(view.systems) <= _LEAST:
+        return None
+    sizes = range(_LEAST, len(view.systems) + 1)
+    names = view.options("top_k").get("metrics") or labels(view.selection)[:8]
+    grid = view.chosen(names)
+    blocks: list[Block] = [Words(_words(view))]
+    for coefficient in ("spearman", "pearson"):
+        found = np.abs(top_k_correlations(grid, view.gold, sizes=sizes, coefficient=coefficient))
+        panels: dict[str, Block] = {}
+        for place, aspect in enumerate(view.aspects):
+            lines = {
+                name: [float(one) for one in found[number, place]]
+                for number, name in enumerate(labels(grid))
+            }
+            title = f"Figure 8. {aspect}, {COEFFICIENT_NAMES[coefficient]}"
+            drawn = curves(
+                list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
+                low=0, high=1,
+            )  # fmt: skip
+            panels[aspect or "gold"] = FigureBlock(title, drawn, f"top_k_{coefficient}_{aspect}")
+        blocks.append(TabsBlock(f"Top k, {COEFFICIENT_NAMES[coefficient]}", panels))
+    return Section("top_k", "The best systems alone", blocks)
+
+
+def _words(view: View) -> list[str]:
+    words = [
+        "The more systems are left out from below, the harder it gets: a metric that only tells "
+        "bad systems from good ones loses its correlation. With four to ten systems every value is "
+        "very uncertain."
+    ]
+    held = [one for one in view.replicated if one.table.startswith("Figure 8")]
+    if held:
+        words.append(
+            f"{sum(one.holds for one in held)} of {len(held)} values are equal to the notebook's. "
+            "It prints Spearman's coefficient where the paper's caption says Pearson's."
+        )
+    return words

@@ -1,0 +1,107 @@
+"""A plan as a table of designs, and sentences that say what it takes and what was assumed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fabula.meta.plan import Need, Plan, Planned
+from fabula.reports._printed import latex_table, print_form, terminal_table
+
+
+def render_plan(form: str, found: Plan) -> str:
+    """Write a plan as table, json, jsonl, csv or latex."""
+    words = plan_words(found)
+    raters = sorted(set(found.design.raters))
+    head = ["items", *(_counted(count, "rater") for count in raters)]
+    body = [
+        [f"{items:,}", *(_cell(found.cell(items, count)) for count in raters)]
+        for items in sorted(set(found.design.items))
+    ]
+    record = {
+        "question": found.question,
+        "effect": found.effect,
+        "assumed": found.assumed,
+        "design": asdict(found.design),
+        "needs": [asdict(need) for need in found.needs],
+        "words": words,
+    }
+    return print_form(
+        form,
+        found.rows(),
+        record=record,
+        shown=terminal_table(head, body, title=_title(found), words=words),
+        latex=latex_table(head, body, words=[_title(found), *words]),
+    )
+
+
+def plan_words(found: Plan) -> list[str]:
+    """Say in plain words what the wishes take and what was assumed."""
+    wishes = dict.fromkeys(need.wish for need in found.needs)
+    return [*(_wish(wish, found) for wish in wishes), *_assumed(found), _method(found)]
+
+
+def _title(found: Plan) -> str:
+    what = {
+        "difference": f"a difference of {found.effect:g} between two systems' means",
+        "correlation": f"a correlation of {found.effect:g} with the true quality",
+        "two correlations": f"a lead of {found.effect:g} over another metric's correlation",
+    }[found.question]
+    return f"Power to find {what}, ± half-width of its interval"
+
+
+def _wish(wish: str, found: Plan) -> str:
+    needs = [need for need in found.needs if need.wish == wish]
+    by_raters = needs[: len(set(found.design.raters))]
+    by_items = needs[len(by_raters) :]
+    parts = ", ".join(f"{need.items:,} with {need.raters:,}" for need in by_raters)
+    words = [
+        f"For {wish} it takes items: {parts} {'rater' if by_raters[-1].raters == 1 else 'raters'}."
+    ]
+    if enough := [need for need in by_items if need.raters is not None]:
+        words.append(f"Raters it takes: {', '.join(map(_raters, enough))}.")
+    if never := [f"{need.items:,}" for need in by_items if need.raters is None]:
+        words.append(f"With {' or '.join(never)} items no number of raters will do.")
+    return " ".join(words)
+
+
+def _raters(need: Need) -> str:
+    return f"{need.raters:,} with {need.items:,} items"
+
+
+def _assumed(found: Plan) -> list[str]:
+    known = found.assumed
+    icc = f"ICC(1,1) of one rating {known['icc']:.2f}"
+    if found.question == "difference":
+        words = [f"Assumed: {icc}, standard deviation {known['sd']:.2f}."]
+        if known["note"]:
+            words.append(f"In the ratings, {known['note']}; power may be understated.")
+        if found.design.systems > 2:
+            words.append(
+                f"With {found.design.systems} systems every pair is tested: alpha is parted over "
+                "the pairs."
+            )
+        return words
+    more = f", metrics correlate {known['between']:.2f} with each other" if known["versus"] else ""
+    systems = _counted(found.design.systems, "system")
+    return [f"Assumed: {icc}{more}; the stories of {systems}, pooled, are independent."]
+
+
+def _method(found: Plan) -> str:
+    test = {
+        "difference": "sign-flip test",
+        "correlation": "t test of a correlation",
+        "two correlations": "Williams' test",
+    }[found.question]
+    widest = max((cell.high - cell.low) / 2 for cell in found.cells)
+    return (
+        f"{test[0].upper()}{test[1:]} at {found.design.alpha:g} in {found.design.studies:,} "
+        f"simulated studies a cell, seed {found.design.seed}: power is known to ±{widest:.3f}."
+    )
+
+
+def _cell(cell: Planned) -> str:
+    return f"{cell.power:.2f} ±{cell.half_width:.3g}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

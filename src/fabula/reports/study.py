@@ -1,0 +1,98 @@
+"""The report of a study: the parts that its file names, each made of what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabula._version import __version__
+from fabula.core.errors import UserError
+from fabula.core.table import HALVES
+from fabula.meta.study import StudyResult
+from fabula.meta.study_file import StudyFile
+from fabula.reports._printed_table import csv_text
+from fabula.reports._study_blocks import ScatterBlock, Section, Words, blocks_of
+from fabula.reports._study_page import write_study
+from fabula.reports.parts import PARTS
+from fabula.reports.parts._view import View
+from fabula.reports.parts.scatter import study_stories
+
+
+@dataclass(frozen=True)
+class Timed:
+    """How long a part took."""
+
+    part: str
+    seconds: float
+
+
+def make_sections(view: View) -> Iterator[tuple[Section | None, Timed]]:
+    """Make the parts in the order of the file; one that has nothing to show is None."""
+    for name in view.file.parts:
+        started = time.perf_counter()
+        section = PARTS.get(name).section(view)
+        yield section, Timed(name, time.perf_counter() - started)
+
+
+def write_report(view: View, folder: Path, sections: list[Section]) -> Path:
+    """Write the page, its tables and figures, and all values, into a folder."""
+    explores = any(isinstance(block, ScatterBlock) for block in blocks_of(sections))
+    path = write_study(
+        folder,
+        title=view.file.title,
+        lead=Words(list(view.file.about)),
+        sections=sections,
+        stories=study_stories(view) if explores else None,
+        facts=_facts(view),
+        signatures=[signature(view)],
+    )
+    _write_rows(folder / "tables", view)
+    return path
+
+
+def _write_rows(folder: Path, view: View) -> None:
+    """Write every correlation and every printed value for programs."""
+    rows = {
+        "correlations.csv": [one.row() for one in view.found.correlations],
+        "printed.csv": [one.row() for one in view.replicated],
+    }
+    folder.mkdir(exist_ok=True)
+    try:
+        for name, lines in rows.items():
+            if lines:
+                (folder / name).write_text(csv_text(lines) + "\n", "utf-8", errors=HALVES)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written ({error.strerror})", "check it") from None
+
+
+def signature(view: View) -> str:
+    """What the numbers depend on, on one line."""
+    how = view.found.study
+    return (
+        f"study|{view.dataset.name}|sign:{how.sign}|draw:{how.drawn}|resamples:{how.resamples}|"
+        f"seed:{how.seed}|alpha:{how.alpha:g}|settle:{'yes' if how.settle else 'no'}|"
+        f"fabula:{__version__}"
+    )
+
+
+def _facts(view: View) -> dict[str, str | int]:
+    items, systems = view.metrics.layout.shape
+    return {
+        "stories": len(view.metrics.layout.places),
+        "items": items,
+        "systems": systems,
+        "metrics": len(view.raw.columns),
+        "baselines": len(view.metrics.columns) - len(view.raw.columns),
+        "aspects": len(view.aspects),
+        "ratings": len(view.dataset.ratings),
+    }
+
+
+def write_plain_study(found: StudyResult, folder: Path) -> Path:
+    """Write the usual report of a data set that has no study file."""
+    file = StudyFile(f"{found.dataset.name}: metrics and ratings", found.dataset.name)
+    view = View(file, found)
+    made = [section for section, _ in make_sections(view) if section]
+    return write_report(view, folder, made)

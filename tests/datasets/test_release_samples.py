@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError
+from fabula.datasets import DATASETS, load_dataset
+from fabula.datasets._release import counts_of, file_digest
+from release_samples import FOLDERS, SAMPLES, put
+
+# Stories, items, systems, ratings, scores and pairs of each made-up release, counted by hand.
+COUNTS = {
+    "storyer": (5, 2, 0, 0, 0, 3),
+    "storyer_ratings": (2, 2, 0, 4, 2, 0),
+    "mans": (6, 3, 2, 30, 0, 0),
+    "union": (2, 2, 0, 14, 4, 0),
+    "coherence": (2, 0, 0, 3, 2, 0),
+    "manplts": (7, 3, 2, 0, 7, 3),
+    "rocstories": (2, 0, 0, 0, 0, 0),
+    "writingprompts": (4, 3, 0, 0, 0, 0),
+    "vist": (5, 2, 3, 0, 0, 0),
+    "rovist": (2, 0, 0, 0, 4, 0),
+}
+names = pytest.mark.parametrize("name", SAMPLES)
+
+
+def content(dataset: Dataset) -> tuple[object, ...]:
+    ratings, scores = list(dataset.ratings), list(dataset.scores)
+    return dataset.stories, ratings, scores, dict(dataset.scorers), dataset.preferences
+
+
+@names
+def test_plain_and_gzipped_files_give_the_same(name: str, tmp_path: Path) -> None:
+    plain = put(tmp_path / "plain", SAMPLES[name])
+    packed = tmp_path / "packed"
+    for file in SAMPLES[name]:
+        path = packed / f"{file}.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress((plain / file).read_bytes()))
+    dataset = load_dataset(name, plain, partial=True)
+    assert tuple(counts_of(dataset).values()) == COUNTS[name]
+    assert dataset.name == name
+    assert content(load_dataset(name, packed, partial=True)) == content(dataset)
+
+
+@names
+def test_a_release_of_another_size_is_refused_unless_a_part_will_do(
+    name: str, tmp_path: Path
+) -> None:
+    put(tmp_path, SAMPLES[name])
+    with pytest.raises(InputError, match=r"where the release has .* pass --partial"):
+        load_dataset(name, tmp_path)
+
+
+@names
+def test_a_folder_without_the_files_says_which_one_is_wanted(name: str, tmp_path: Path) -> None:
+    first = next(iter(SAMPLES[name])).partition("_")[0]
+    for path in (tmp_path, tmp_path / "nowhere", None):
+        with pytest.raises(InputError, match=f"{first}.* is not there"):
+            DATASETS.get(name).load(path)
+
+
+@names
+def test_a_card_says_what_to_cite_and_knows_the_files(name: str) -> None:
+    card = DATASETS.get(name).CARD
+    assert re.search(r"\(\d{4}\)", card.citation)
+    assert card.title and card.about and card.licence and card.source
+    assert card.files.keys() >= card.checksums.keys()
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in card.checksums.values())
+
+
+@names
+def test_ratings_lie_on_the_scale_and_scores_have_a_card(name: str, tmp_path: Path) -> None:
+    dataset = DATASETS.get(name).load(put(tmp_path, SAMPLES[name]))
+    for score in dataset.ratings:
+        low, high = dataset.card.scale(score.aspect)
+        assert low <= score.value <= high and score.scorer.startswith("human:")
+    assert set(dataset.scores.scorers) == set(dataset.scorers)
+    known = {story.id for story in dataset.stories}
+    assert all({one.better, one.worse} <= known for one in dataset.preferences)
+
+
+@names
+def test_the_whole_release_holds_what_the_card_says(name: str, shared: Path) -> None:
+    folder = shared / "data" / FOLDERS[name]
+    dataset = load_dataset(name, folder)
+    assert dataset.card.counts
+    for file, digest in dataset.card.checksums.items():
+        path = folder / file
+        assert file_digest(path if path.exists() else path.with_name(f"{path.name}.gz")) == digest

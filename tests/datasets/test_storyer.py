@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.core.dataset import Preference
+from fabula.core.errors import InputError
+from fabula.datasets.storyer import load
+from release_samples import GOLD, HALF, LAMP, SHRUG, lines, pair, put
+
+NAME = "train_rank_small.jsonl"
+PAIRS = [pair(LAMP, HALF, GOLD), pair(LAMP, HALF, SHRUG), pair("[WP]: A second sun", GOLD, SHRUG)]
+
+
+def refused(folder: Path, *rows: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        load(put(folder, {NAME: lines(*rows)}))
+    return str(caught.value)
+
+
+def test_a_text_that_comes_again_under_its_prompt_is_one_story(tmp_path: Path) -> None:
+    dataset = load(put(tmp_path, {NAME: lines(*PAIRS)}))
+    assert [story.id for story in dataset.stories] == ["1.1", "1.2", "1.3", "2.1", "2.2"]
+    assert dataset.preferences == (
+        Preference("1.1", "1.2", "upvotes"),
+        Preference("1.1", "1.3", "upvotes"),
+        Preference("2.1", "2.2", "upvotes"),
+    )
+
+
+def test_tags_become_line_ends_and_the_tag_of_a_prompt_goes(tmp_path: Path) -> None:
+    first, *_, last = load(put(tmp_path, {NAME: lines(*PAIRS)})).stories
+    assert first.text == "She asked for a boat.\n\nShe got a bow."
+    assert first.prompt == "A lamp that grants half a wish ." and first.item == "1"
+    assert last.prompt == "A second sun" and last.item == "2"
+
+
+def test_the_original_pickle_gives_the_same_but_is_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "all pairs.pkl"
+    path.write_bytes(pickle.dumps([list(row.values()) for row in PAIRS]))
+    dataset = load(path)
+    same = load(put(tmp_path, {NAME: lines(*PAIRS)}))
+    assert dataset.stories == same.stories and dataset.preferences == same.preferences
+    assert same.card.counts and not dataset.card.counts
+
+
+def test_a_pair_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+    assert "line 2: the same pair as" in refused(tmp_path, PAIRS[0], PAIRS[0])
+    assert "line 1: the better and the worse" in refused(tmp_path, pair(LAMP, GOLD, GOLD))
+    assert "line 1: target -1 is not 1" in refused(tmp_path, PAIRS[0] | {"c3": -1})
+    assert "field 'poor' is missing" in refused(tmp_path, {"prompt": "a", "good": "b"})
+    assert "field 'good' holds a int, not text" in refused(tmp_path, PAIRS[0] | {"good": 1})
+
+
+def test_a_row_of_the_pickle_that_is_too_short_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "train_rank_small.pkl"
+    path.write_bytes(pickle.dumps([["a prompt", "a story"]]))
+    with pytest.raises(InputError, match="row 1: not 5 values"):
+        load(tmp_path)

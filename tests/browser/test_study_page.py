@@ -74,7 +74,7 @@ def cell(page, row: int, column: int) -> dict[str, float]:
 
 def test_a_cell_tells_its_row_column_and_value(open_page, study: Path, made: MadeUp) -> None:
     page = open_page(study, viewport={"width": 1200, "height": 900})
-    names = page.locator("svg.heatmap").first.locator(".rows text").all_inner_texts()
+    names = page.locator("svg.heatmap").first.locator(".rows text").all_text_contents()
     row, column = 2, 5
     place = cell(page, row, column)
     page.mouse.move(place["x"], place["y"])
@@ -93,7 +93,7 @@ def test_a_cell_tells_its_row_column_and_value(open_page, study: Path, made: Mad
 def test_arrow_keys_walk_over_the_cells(open_page, study: Path) -> None:
     page = open_page(study, viewport={"width": 1200, "height": 900})
     figure = page.locator("svg.heatmap").first
-    names = figure.locator(".rows text").all_inner_texts()
+    names = figure.locator(".rows text").all_text_contents()
     figure.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)

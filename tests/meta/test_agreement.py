@@ -116,3 +116,12 @@ def test_rows_are_plain() -> None:
 def test_settings_that_will_not_do_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(SettingError):
         agree(table_of(OWN), **wrong)
+
+
+def test_continuous_values_have_no_kappas() -> None:
+    values = np.random.default_rng(0).normal(size=(90, 3))
+    found = agree(table_of(values), resamples=20)
+    for line in found.lines:
+        kappa = "kappa" in line.statistic or line.statistic.startswith("AC")
+        assert math.isnan(line.value) == kappa
+        assert ("more than 200 distinct values are no categories" in line.note) == kappa

@@ -86,3 +86,25 @@ def test_interval_alpha_knows_no_units(matrix: np.ndarray, unit: float) -> None:
     assert alpha(unit * matrix, "interval") == pytest.approx(
         alpha(matrix, "interval"), abs=1e-9, nan_ok=True
     )
+
+
+def continuous() -> np.ndarray:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(120, 1)) + rng.normal(size=(120, 3))
+    values[::4, 2] = NAN
+    return values
+
+
+def test_continuous_values_have_an_ordinal_alpha_of_ranks() -> None:
+    # Ranks of untied values are one apart, as ordinal distances between them are.
+    values = continuous()
+    there = ~np.isnan(values)
+    ranks = np.full(values.shape, NAN)
+    ranks[there] = values[there].argsort().argsort()
+    assert alpha(values, "ordinal") == pytest.approx(alpha(ranks, "interval"))
+    rounded = np.round(values, 1)
+    assert alpha(rounded, "ordinal") == pytest.approx(alpha(values, "ordinal"), abs=0.01)
+
+
+def test_continuous_values_have_no_nominal_alpha() -> None:
+    assert math.isnan(alpha(continuous(), "nominal"))

@@ -43,3 +43,10 @@ def test_a_weight_of_two_is_the_story_twice() -> None:
     times = np.ones((1, len(OWN)))
     times[0, 4] = 2
     assert kendall_w(OWN)(times)[0] == pytest.approx(w(np.vstack([OWN, OWN[[4]]])))
+
+
+def test_continuous_values_have_a_w_too() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(100, 1)) + rng.normal(size=(100, 4))
+    chi_square = friedmanchisquare(*values).statistic
+    assert w(values) == pytest.approx(chi_square / (4 * 99))

@@ -263,15 +263,22 @@ def test_swaps_come_in_chunks_and_hold_to_their_scheme(
     assert abs(swaps.mean() - 0.5) < 0.15
 
 
-def test_what_does_not_exist_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"level": "itm"}, "no level is called 'itm'; did you mean 'item'"),
+        ({"scheme": "cells"}, "no scheme is called 'cells'; known: both, item, system"),
+        ({"alternative": "more"}, "no alternative is called 'more'"),
+        ({"coefficient": "tau"}, "no coefficient is called 'tau'"),
+    ],
+)
+def test_what_does_not_exist_is_refused(setting: dict[str, Any], told: str) -> None:
     x, y, gold = make(0)
-    with pytest.raises(SettingError, match="no level is called 'itm'; did you mean 'item'"):
-        perm_test(x, y, gold, level="itm", coefficient="pearson")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="no scheme"):
-        perm_test(x, y, gold, level="item", coefficient="pearson", scheme="cells")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="no alternative"):
-        perm_test(x, y, gold, level="item", coefficient="pearson", alternative="more")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="no coefficient"):
-        perm_test(x, y, gold, level="item", coefficient="tau")  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match=told):
+        perm_test(x, y, gold, **({"level": "item", "coefficient": "pearson"} | setting))
+
+
+def test_scores_of_unlike_shapes_are_refused() -> None:
+    x, y, gold = make(0)
     with pytest.raises(InputError, match="shapes"):
         perm_test(x, y[:3], gold, level="item", coefficient="pearson")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from fabula.meta.study import Study
 
 _LEVELS = ("item", "system", "pooled")
-_COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c")
+_COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c", "pairwise", "soft_pairwise")
 
 
 @click.command("meta")
@@ -41,6 +42,9 @@ _COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c")
     default="items",
     show_default=True,
     help="What the bootstrap draws: items, or systems and items.",
+)
+@click.option(
+    "--control", default="", metavar="NAME", help="Hold a scorer constant, such as words."
 )
 @click.option("--references", is_flag=True, help="Keep the systems that wrote the references.")
 @click.option("--settle", is_flag=True, help="Means of systems equal to 12 digits are ties.")
@@ -73,16 +77,18 @@ def command(**options: Any) -> None:
         from fabula.reports.study import write_plain_study
 
         click.echo(write_plain_study(found, options["output"]), err=True)
-    tables = [(a, b) for a in _shown(options, "levels") for b in _shown(options, "coefficients")]
+    tables: list[Any] = [
+        (a, b) for a in _shown(options, "levels") for b in _shown(options, "coefficients")
+    ]
     click.echo(render_correlations(options["form"], found, tables))
 
 
 def _study(options: dict[str, Any]) -> Study:
     from fabula.meta.study import Study
 
-    names = "scorers aspects sign references settle drawn resamples seed alpha levels coefficients"
     # What is not given is left to the study, which then takes all.
-    return Study(**{name: options[name] for name in names.split() if options[name] != ()})
+    given = {field.name: options.get(field.name, ()) for field in fields(Study)}
+    return Study(**{name: value for name, value in given.items() if value != ()})
 
 
 def _shown(options: dict[str, Any], name: str) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ class DatasetCard:
 class ScorerCard:
     """What is known of a scorer whose scores came with a data set.
 
-    `family` is string, embedding, model, judge, baseline or label; `uses` what it reads besides the story.
+    `family` is string, embedding, model, judge, baseline or label; `uses` is what it reads besides
+    the story.
     """
 
     family: str

@@ -37,23 +37,33 @@ def weighted_correlations(
     (resamples, n), (rows, n), (rows, n) -> (rows, resamples)
     """
     if coefficient == "pearson":
-        step = max(1, _PRODUCT // weights.size)
-        starts = range(0, max(1, len(x)), step)
-        return np.concatenate([_pearson(weights, x[i : i + step], z[i : i + step]) for i in starts])
+        return _blockwise_pearson(weights, _scaled(x), _scaled(z))
     correlate = _BY_RANK[coefficient]
     rows = [correlate(weights, one, other) for one, other in zip(x, z, strict=True)]
     return np.array(rows).reshape(len(x), len(weights))
 
 
+def _blockwise_pearson(weights: Values, x: Values, z: Values) -> Values:
+    rows = max(1, _PRODUCT // (5 * weights.size))
+    draws = max(1, _PRODUCT // (5 * weights.shape[1]))
+    found = np.empty((len(x), len(weights)))
+    for row in range(0, len(x), rows):
+        some = slice(row, row + rows)
+        for draw in range(0, len(weights), draws):
+            part = weights[draw : draw + draws]
+            found[some, draw : draw + draws] = _pearson(part, x[some], z[some])
+    return found
+
+
 def _pearson(weights: Values, x: Values, z: Values) -> Values:
-    x, z = _scaled(x), _scaled(z)
-    total, turned = weights.sum(1), weights.T
-    mean_x, mean_z = x @ turned / total, z @ turned / total
-    squares_x, squares_z = (x * x) @ turned, (z * z) @ turned
+    total = weights.sum(1)
+    sums = np.concatenate([x, z, x * x, z * z, x * z]) @ weights.T
+    sum_x, sum_z, squares_x, squares_z, products = np.split(sums, 5)
+    mean_x, mean_z = sum_x / total, sum_z / total
     spread_x, spread_z = squares_x - total * mean_x**2, squares_z - total * mean_z**2
     unsure = (spread_x <= _UNSURE * squares_x) | (spread_z <= _UNSURE * squares_z)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shared = (x * z) @ turned - total * mean_x * mean_z
+        shared = products - total * mean_x * mean_z
         found: Values = np.clip(shared / np.sqrt(spread_x * spread_z), -1.0, 1.0)
     for row in np.flatnonzero(unsure.any(1)):
         places = np.flatnonzero(unsure[row])

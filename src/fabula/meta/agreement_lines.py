@@ -13,8 +13,8 @@ from fabula.meta.gwet import gwet
 from fabula.meta.icc import Icc, one_way, two_way
 from fabula.meta.kappa import cohen_pairs, fleiss, light, sharing_pairs
 from fabula.meta.paired import Values
-from fabula.meta.ratings import Ratings, complete_rows
-from fabula.meta.weighting import Spread, Statistic, spreads_of, value_of
+from fabula.meta.ratings import MANY, Ratings, complete_rows
+from fabula.meta.weighting import Spread, Statistic, spreads_of, undefined, value_of
 
 NEEDS_IDS = "needs rater ids"
 # Cohen's kappa of more pairs would take long and say little: few of them share many stories.
@@ -145,6 +145,8 @@ def _measured(line: AgreementLine, statistic: Statistic, spread: Spread) -> Agre
     value = value_of(statistic, line.n + line.left_out)
     if math.isnan(value):
         note = "undefined: chance alone would agree" if line.n else "no story has two ratings"
+        if statistic is undefined:
+            note = f"more than {MANY} distinct values are no categories"
         return replace(line, status=Status.UNDEFINED, note=note)
     note = f"undefined in {spread.undefined:,} resamples" if spread.undefined else ""
     return replace(line, value=value, low=spread.low, high=spread.high, note=note)
@@ -163,6 +165,6 @@ def _light(line: AgreementLine, matrix: Values) -> AgreementLine:
     pairs = cohen_pairs(matrix)
     if not pairs:
         return replace(line, note="no two raters share two stories")
-    undefined = sum(map(math.isnan, pairs))
-    note = f"{len(pairs)} pairs of raters" + (f", {undefined} undefined" if undefined else "")
+    without = sum(map(math.isnan, pairs))
+    note = f"{len(pairs)} pairs of raters" + (f", {without} undefined" if without else "")
     return replace(line, note="; ".join(filter(None, [note, line.note])))

@@ -10,9 +10,10 @@ from typing import Literal
 
 import numpy as np
 
+from fabula.meta.coefficients import average_ranks
 from fabula.meta.paired import Values
-from fabula.meta.ratings import categories_of, category_counts
-from fabula.meta.weighting import Statistic, quotient
+from fabula.meta.ratings import MANY, categories_of, category_counts
+from fabula.meta.weighting import Statistic, quotient, undefined
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -22,9 +23,17 @@ def krippendorff(values: Values, *, level: Level = "ordinal") -> Statistic:
     """Make alpha of stories × raters a function of the stories' weights.
 
     The level says how far two values are apart: by being unlike (nominal), by the ratings between
-    them (ordinal), by their difference (interval), or by that over their sum (ratio).
+    them (ordinal), by their difference (interval), or by that over their sum (ratio). Of more than
+    200 distinct values, ordinal alpha takes the ranks that the stories have without weights;
+    nominal and ratio alpha are undefined.
     """
     categories = categories_of(values)
+    if level == "interval" and len(categories):
+        # In units of the range: alpha does not go by units, but what counts as 0 does.
+        reach = float(categories[-1] - categories[0]) or 1.0
+        return _squared((values - categories[0]) / reach)
+    if len(categories) > MANY:
+        return _squared(_ranked(values)) if level == "ordinal" else undefined
     counts = category_counts(values, categories)
     sizes = counts.sum(axis=1)
     if level == "ordinal":
@@ -32,16 +41,36 @@ def krippendorff(values: Values, *, level: Level = "ordinal") -> Statistic:
     return _fixed(counts, sizes, _distances(categories, level))
 
 
+def _ranked(values: Values) -> Values:
+    """Ranks among all ratings of stories that have two, from 0 to 1."""
+    alone = (~np.isnan(values)).sum(axis=1) < 2
+    ranks = average_ranks(np.where(alone[:, None], np.nan, values).ravel()).reshape(values.shape)
+    return ranks / max(1, ranks.size)
+
+
+def _squared(values: Values) -> Statistic:
+    """Alpha whose distances are squared differences of values; no table of categories is needed."""
+    sizes = (~np.isnan(values)).sum(axis=1).astype(np.float64)
+    paired = sizes >= 2
+    values, sizes = np.nan_to_num(values[paired]), sizes[paired]
+    sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
+    # Squared differences of all pairs: n times the sum of squares less the sum squared.
+    within = (sizes * squares - sums**2) / (sizes - 1)
+
+    def alpha(weights: Values) -> Values:
+        weights = weights[:, paired]
+        total = weights @ sizes
+        expected = total * (weights @ squares) - (weights @ sums) ** 2
+        return 1 - quotient(weights @ within, expected / (total - 1))
+
+    return alpha
+
+
 def _distances(categories: Values, level: Level) -> Values:
     one, other = categories[:, None], categories[None, :]
     if level == "nominal":
         unlike: Values = (one != other).astype(np.float64)
         return unlike
-    if level == "interval":
-        # In units of the range: alpha does not go by units, but what counts as 0 does.
-        reach = float(categories[-1] - categories[0]) if len(categories) > 1 else 1.0
-        squared: Values = ((one - other) / reach) ** 2
-        return squared
     return quotient((one - other) ** 2, (one + other) ** 2 + (one == other))
 
 
@@ -70,7 +99,6 @@ def _ordinal(counts: Values, sizes: Values) -> Statistic:
         margins = weights @ counts  # (resamples, categories)
         ranks = np.cumsum(margins, axis=1) - margins / 2
         total = margins.sum(axis=1)
-        # Squared differences of all pairs: n times the sum of squares less the sum squared.
         sums = (margins * ranks).sum(axis=1)
         expected = (total * (margins * ranks**2).sum(axis=1) - sums**2) / (total - 1)
         squares = (((weights * (sizes / (sizes - 1))) @ counts) * ranks**2).sum(axis=1)

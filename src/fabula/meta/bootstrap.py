@@ -66,14 +66,16 @@ def resampled_correlations(
         resamples = min(resamples, _FEW_DRAWS)
     counts = draw_counts(items, resamples, seed)
     if level == "item":
-        return _item_means(item_correlations(metrics.values, gold.values, coefficient)[0], counts)
+        return weighted_item_means(
+            item_correlations(metrics.values, gold.values, coefficient)[0], counts
+        )
     if level == "system":
         return _system_level(metrics.values, gold.values, coefficient, counts)
     return pooled_resamples(metrics.values, gold.values, coefficient, counts)
 
 
-def _item_means(each: Values, counts: Values) -> Values:
-    """Weighted means of the items' coefficients, undefined ones left out."""
+def weighted_item_means(each: Values, counts: Values) -> Values:
+    """Average the items' coefficients in every draw, undefined ones left out: (draws, m, g)."""
     defined = ~np.isnan(each)  # (m, g, items)
     shape = each.shape[:2]
     flat = np.where(defined, each, 0.0).reshape(-1, each.shape[2]).T

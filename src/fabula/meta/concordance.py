@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from fabula.meta.coefficients import average_ranks
 from fabula.meta.paired import Values
-from fabula.meta.ratings import categories_of, category_counts
+from fabula.meta.ratings import MANY, categories_of, category_counts
 from fabula.meta.weighting import Statistic, quotient
+
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def kendall_w(matrix: Values) -> Statistic:
     """Make W (Kendall and Babington Smith, 1939), corrected for ties, a function of weights.
 
     Only the stories that all raters rated count. From 0 to 1; undefined where no rater tells any
-    two stories apart.
+    two stories apart. With more than 200 distinct values the ranks are those without weights.
     """
-    complete = ~np.isnan(matrix).any(axis=1)
+    complete: Bools = np.logical_not(np.isnan(matrix).any(axis=1))
     values = matrix[complete]
     raters = values.shape[1]
     categories = categories_of(values)
+    if len(categories) > MANY:
+        return _of_ranks(average_ranks(values.T).T, complete)
     places = np.searchsorted(categories, values)
     chosen = [category_counts(values[:, [rater]], categories) for rater in range(raters)]
 
@@ -35,5 +42,19 @@ def kendall_w(matrix: Values) -> Statistic:
         apart = ranks - quotient((times * ranks).sum(axis=1), total)[:, None]
         squares = (times * apart**2).sum(axis=1)
         return quotient(12 * squares, raters**2 * (total**3 - total) - raters * ties)
+
+    return w
+
+
+def _of_ranks(ranks: Values, complete: Bools) -> Statistic:
+    """W of ranks that stay as they are: variance of their sums over what it could be at most."""
+    columns = np.column_stack([ranks, ranks.sum(axis=1)])
+    columns -= columns.mean(axis=0)
+
+    def w(times: Values) -> Values:
+        times = times[:, complete]
+        means = quotient(times @ columns, times.sum(axis=1)[:, None])
+        squares = times @ columns**2 - times.sum(axis=1)[:, None] * means**2
+        return quotient(squares[:, -1], ranks.shape[1] * squares[:, :-1].sum(axis=1))
 
     return w

@@ -25,7 +25,7 @@ def gains_over(
     """
     gain, low, high = (np.full(value.shape, np.nan) for _ in range(3))
     others = np.flatnonzero(~trivial)
-    for column in range(value.shape[1]):
+    for column in range(value.shape[1] if len(others) else 0):
         rivals = np.where(trivial, np.abs(value[:, column]), np.nan)
         if np.isnan(rivals).all():
             continue

@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.meta.kappa import Weighting, agreement_weights, beyond_chance
 from fabula.meta.paired import Values
-from fabula.meta.ratings import categories_of, category_counts
-from fabula.meta.weighting import Statistic
+from fabula.meta.ratings import MANY, categories_of, category_counts
+from fabula.meta.weighting import Statistic, undefined
 
 
 def gwet(
@@ -26,6 +26,8 @@ def gwet(
     that somebody chose. With one category it is undefined.
     """
     categories = categories_of(values, scale)
+    if len(categories) > MANY:
+        return undefined
     weights = agreement_weights(categories, weighting)
     count = len(categories)
 

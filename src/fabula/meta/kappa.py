@@ -1,6 +1,7 @@
 """Kappas: agreement beyond what the raters' habits would give by chance.
 
-Fleiss (1971), Psychological Bulletin 76; Cohen (1960, 1968); Light (1971).
+Fleiss (1971), Psychological Bulletin 76; Cohen (1960, 1968); Light (1971). They are for
+categories: of more than 200 distinct values they are undefined.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from fabula.meta.paired import Values
-from fabula.meta.ratings import categories_of, category_counts
-from fabula.meta.weighting import Statistic, quotient, value_of
+from fabula.meta.ratings import MANY, categories_of, category_counts
+from fabula.meta.weighting import Statistic, quotient, undefined, value_of
 
 Weighting = Literal["identity", "linear", "quadratic"]
 
@@ -46,6 +47,8 @@ def fleiss(values: Values) -> Statistic:
     least two, chance by the mean share of each category over all stories with at least one.
     """
     categories = categories_of(values)
+    if len(categories) > MANY:
+        return undefined
     counts = category_counts(values, categories)
 
     def chance(shares: Values) -> Values:
@@ -78,6 +81,8 @@ def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> Statist
     """
     both = ~(np.isnan(a) | np.isnan(b))
     categories = categories_of(np.concatenate([a[both], b[both]]))
+    if len(categories) > MANY:
+        return undefined
     weights = agreement_weights(categories, weighting)
     of_a, of_b = (category_counts(x[both][:, None], categories) for x in (a, b))
     agreement = ((of_a @ weights) * of_b).sum(axis=1)  # (stories,)
@@ -106,6 +111,8 @@ def light(matrix: Values, *, weighting: Weighting = "identity") -> Statistic:
 
     Pairs for which it is undefined are left out of the mean.
     """
+    if len(categories_of(matrix)) > MANY:
+        return undefined
     kappas = [
         cohen(matrix[:, i], matrix[:, j], weighting=weighting) for i, j in sharing_pairs(matrix)
     ]

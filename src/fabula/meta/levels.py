@@ -46,7 +46,7 @@ def correlate_grids(
     """Correlate every column of one grid with every column of another of the same layout."""
     x, y = metrics.values, gold.values  # (columns, items, systems)
     if level == "item":
-        return _mean_of(*item_correlations(x, y, coefficient))
+        return mean_correlations(*item_correlations(x, y, coefficient))
     if level == "system":
         x, y = system_means(x, settle=settle), system_means(y, settle=settle)
     else:
@@ -90,7 +90,8 @@ def _defined_mean(each: Values) -> Values:
     return mean
 
 
-def _mean_of(each: Values, items: Counts) -> Correlations:
+def mean_correlations(each: Values, items: Counts) -> Correlations:
+    """Average the coefficients of items where they are defined: (m, g, items) to (m, g)."""
     count = (~np.isnan(each)).sum(-1)
     return Correlations(_defined_mean(each), count, items - count)
 

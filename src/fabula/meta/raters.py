@@ -10,7 +10,7 @@ import numpy as np
 from fabula.meta.coefficients import correlate
 from fabula.meta.distributions import t_tail
 from fabula.meta.paired import Values
-from fabula.meta.ratings import Ratings, category_counts
+from fabula.meta.ratings import Ratings
 
 # With fewer, nothing is said of a rater or of an aspect without a warning.
 FEW = 20
@@ -52,9 +52,11 @@ def _others(ratings: Ratings) -> tuple[Values, Values]:
     """Mean of the others' ratings of the same story, and how many of them are equal; by rating."""
     sums = np.bincount(ratings.story, ratings.value, minlength=len(ratings.stories))
     rest = (ratings.per_story[ratings.story] - 1).astype(np.float64)
-    categories = np.unique(ratings.value)
-    counts = category_counts(ratings.packed, categories)
-    alike = counts[ratings.story, np.searchsorted(categories, ratings.value)] - 1
+    categories, chosen = np.unique(ratings.value, return_inverse=True)
+    _, kind, counts = np.unique(
+        ratings.story * len(categories) + chosen, return_inverse=True, return_counts=True
+    )
+    alike = counts[kind] - 1
     alone = rest == 0
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(alone, np.nan, (sums[ratings.story] - ratings.value) / rest)

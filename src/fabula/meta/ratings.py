@@ -13,6 +13,8 @@ from fabula.core.score import Score
 from fabula.meta.paired import Values
 
 HUMAN = "human:"
+# More distinct values than this are no categories but a continuous scale.
+MANY = 200
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 

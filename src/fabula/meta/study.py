@@ -4,59 +4,24 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.protocols import Progress
-from fabula.meta.bootstrap import Drawn, percentile_ends, resampled_correlations
+from fabula.meta.bootstrap import Drawn, percentile_ends
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
+from fabula.meta.correlated import Correlated, cautions_of
 from fabula.meta.gains import gains_over
 from fabula.meta.gold_ceiling import gold_ceilings
 from fabula.meta.grid import Column, Grid, Layout
-from fabula.meta.levels import LEVELS, Level, correlate_grids
+from fabula.meta.levels import LEVELS, Level
+from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, measure, signed
 from fabula.meta.paired import Values
-
-Sign = Literal["oriented", "raw", "absolute"]
-# Below so many items, systems or stories an interval is a hint at best.
-FEW = {"item": 20, "system": 8, "pooled": 30}
-
-
-@dataclass(frozen=True)
-class Correlated:
-    """How far one metric agrees with the gold on one aspect, at one level, by one coefficient.
-
-    `low` and `high` are the ends of the bootstrap interval; `ceiling` is what a perfect metric
-    could reach, given the raters' noise. `gain` is how much larger the value is than the largest
-    one, sign apart, of the trivial baselines, with the interval of that difference.
-    """
-
-    metric: str
-    aspect: str
-    level: Level
-    coefficient: Coefficient
-    value: float
-    n: int
-    undefined: int
-    low: float
-    high: float
-    ceiling: float = math.nan
-    gain: float = math.nan
-    gain_low: float = math.nan
-    gain_high: float = math.nan
-    family: str = ""
-    direction: str = "descriptive"
-
-    def row(self) -> dict[str, Any]:
-        """Give a flat row in which what is missing is None."""
-        return {
-            key: None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in asdict(self).items()
-        }
 
 
 @dataclass(frozen=True)
@@ -84,17 +49,17 @@ class Study:
     """Which scorers are held against which gold, how.
 
     `scorers` and `aspects` are names or patterns (`ROUGE-*`); none means all. `family:string`
-    stands for the scorers of a family. `sign` turns
-    coefficients of scorers for which lower is better (`oriented`), leaves them (`raw`) or drops
-    the sign after averaging (`absolute`, as HANNA prints them). The stories of the data set's
-    reference systems are left out unless `references` is true. `settle` takes means of systems
-    that are equal to 12 digits for ties.
+    stands for the scorers of a family. `sign` turns coefficients of scorers for which lower is
+    better (`oriented`), leaves them (`raw`) or drops the sign after averaging (`absolute`, as HANNA
+    prints them). The stories of the data set's reference systems are left out unless `references`
+    is true. `settle` takes means of systems that are equal to 12 digits for ties. `control` names
+    a scorer that is held constant, such as `words`: the correlations are then partial ones.
     """
 
     scorers: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
     levels: tuple[Level, ...] = LEVELS
-    coefficients: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
+    coefficients: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
     sign: Sign = "oriented"
     references: bool = False
     settle: bool = False
@@ -103,13 +68,14 @@ class Study:
     seed: int = 0
     alpha: float = 0.05
     ceilings: bool = True
-    lower: tuple[str, ...] = field(default=())
+    control: str = ""
+    lower: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse levels and coefficients that do not exist."""
         for given, known, what in (
             (self.levels, LEVELS, "level"),
-            (self.coefficients, COEFFICIENTS, "coefficient"),
+            (self.coefficients, STATISTICS, "coefficient"),
         ):
             for one in given:
                 if one not in known:
@@ -122,13 +88,13 @@ class Study:
         if progress:
             progress.start(len(self.levels) * len(self.coefficients))
         for level in self._levels_of(metrics.layout):
-            for coefficient in self.coefficients:
-                found += self._correlated(dataset, metrics, gold, level, coefficient)
+            for statistic in self.coefficients:
+                found += self._correlated(dataset, (metrics, gold), level, statistic)
                 if progress:
                     progress.advance(1)
         if progress:
             progress.finish()
-        cautions = tuple(_cautions(dataset, metrics.layout, found))
+        cautions = tuple(cautions_of(dataset, metrics.layout, found))
         return StudyResult(self, dataset, metrics, gold, tuple(found), cautions)
 
     def grids(self, dataset: Dataset) -> tuple[Grid, Grid]:
@@ -167,45 +133,50 @@ class Study:
         return [level for level in self.levels if level == "pooled"] or ["pooled"]
 
     def _correlated(
-        self, dataset: Dataset, metrics: Grid, gold: Grid, level: Level, coefficient: Coefficient
+        self, dataset: Dataset, grids: tuple[Grid, Grid], level: Level, statistic: Statistic
     ) -> list[Correlated]:
-        how: dict[str, Any] = {"level": level, "coefficient": coefficient}
-        found = correlate_grids(metrics, gold, settle=self.settle, **how)
-        draws = resampled_correlations(
-            metrics, gold, drawn=self.drawn, resamples=self.resamples, seed=self.seed, **how
+        metrics, gold = grids
+        how = Measuring(
+            self.drawn, self.resamples, self.seed, self.settle, self._controlled(dataset, metrics)
         )
+        found, draws = measure(metrics, gold, level=level, statistic=statistic, how=how)
         trivial = [_card(dataset, one).family == "baseline" for one in metrics.columns]
-        gain, gain_low, gain_high = gains_over(found.value, draws, np.array(trivial), self.alpha)
-        value, low, high = self._signed(found.value, *percentile_ends(draws, self.alpha))
-        ceilings = gold_ceilings(dataset.ratings, gold, **how) if self.ceilings else {}
+        gains = gains_over(found.value, draws, np.array(trivial), self.alpha)
+        values = signed(found.value, *percentile_ends(draws, self.alpha), self.sign)
+        ceilings: dict[str, float] = {}
+        if self.ceilings and statistic in COEFFICIENTS and not self.control:
+            ceilings = gold_ceilings(
+                dataset.ratings, gold, level=level, coefficient=cast(Coefficient, statistic)
+            )
         return [
             Correlated(
                 _name(column, goal),
                 goal.aspect,
                 level,
-                coefficient,
-                float(value[i, j]),
-                int(found.n[i, j]),
-                int(found.undefined[i, j]),
-                float(low[i, j]),
-                float(high[i, j]),
+                statistic,
+                n=int(found.n[i, j]),
+                undefined=int(found.undefined[i, j]),
                 ceiling=ceilings.get(goal.aspect, math.nan),
-                gain=float(gain[i, j]),
-                gain_low=float(gain_low[i, j]),
-                gain_high=float(gain_high[i, j]),
                 family=_card(dataset, column).family,
                 direction=_card(dataset, column).direction,
+                **_numbers(("value", "low", "high"), values, i, j),
+                **_numbers(("gain", "gain_low", "gain_high"), gains, i, j),
             )
             for i, column in enumerate(metrics.columns)
             for j, goal in enumerate(gold.columns)
             if _comparable(column, goal, gold.columns)
         ]
 
-    def _signed(self, value: Values, low: Values, high: Values) -> tuple[Values, Values, Values]:
-        if self.sign != "absolute":
-            return value, low, high
-        down = value < 0
-        return np.abs(value), np.where(down, -high, low), np.where(down, -low, high)
+    def _controlled(self, dataset: Dataset, metrics: Grid) -> Grid | None:
+        """Lay out what is held constant, if anything is."""
+        if not self.control:
+            return None
+        whole = Grid.of(dataset.scores, metrics.layout)
+        return whole.only(_chosen([self.control], whole.columns, "scorer")[:1])
+
+
+def _numbers(names: Sequence[str], tables: Sequence[Values], i: int, j: int) -> dict[str, Any]:
+    return {name: float(table[i, j]) for name, table in zip(names, tables, strict=True)}
 
 
 def _chosen(patterns: Sequence[str], columns: Sequence[Column], what: str) -> list[Column]:
@@ -239,24 +210,3 @@ def _name(column: Column, goal: Column) -> str:
 def _comparable(column: Column, goal: Column, golds: Sequence[Column]) -> bool:
     """Whether to compare: a scorer that rates the gold's own aspects is held to the same one."""
     return column.aspect == goal.aspect or column.aspect not in {one.aspect for one in golds}
-
-
-def _cautions(dataset: Dataset, layout: Layout, found: Sequence[Correlated]) -> list[str]:
-    """Say plainly what the numbers cannot bear."""
-    words = []
-    units: Mapping[str, str] = {"item": "items", "system": "systems", "pooled": "stories"}
-    for level, few in FEW.items():
-        counts = [one.n for one in found if one.level == level]
-        if counts and max(counts) < few:
-            words.append(
-                f"n is too small at the {level} level: {max(counts)} {units[level]}. Fewer than "
-                f"{few} tell little; look at the intervals, not at the values."
-            )
-    if layout.shape[1] < 2:
-        words.append("There are no systems to tell apart, so that only the pooled level is left.")
-    unknown = sorted({one.metric for one in found if one.direction == "descriptive"})
-    if unknown:
-        words.append(f"{len(unknown)} of the metrics declare no direction; their sign is as it is.")
-    if not dataset.card.raters_known:
-        words.append("The raters are not known, only their ratings in the order they came.")
-    return words

@@ -28,6 +28,11 @@ class Spread:
     undefined: int = 0
 
 
+def undefined(weights: Values) -> Values:
+    """Be undefined, whatever the weights."""
+    return np.full(len(weights), np.nan)
+
+
 def value_of(statistic: Statistic, stories: int) -> float:
     """Give the value where every story counts once."""
     return float(statistic(np.ones((1, stories)))[0])

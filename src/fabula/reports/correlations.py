@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from fabula.core.card import ARROWS
-from fabula.meta.levels import LEVEL_WORDS
-from fabula.meta.study import Correlated, StudyResult
+from fabula.meta.correlated import Correlated
+from fabula.meta.levels import LEVEL_WORDS, Level
+from fabula.meta.study import StudyResult
 from fabula.reports._printed_table import Printed, Toned, render_rows
 
-_NAMES = {
+NAMES = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
     "kendall": "Kendall's τ-b",
     "kendall_c": "Kendall's τ-c",
+    "pairwise": "Pairwise accuracy",
+    "soft_pairwise": "Soft pairwise accuracy",
 }
 # With more aspects than this, a line with intervals does not fit on a screen.
 _MOST_WITH_ENDS = 4
@@ -26,7 +29,7 @@ _SIGNS = {
 }
 
 
-def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[str, str]]) -> str:
+def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[Level, str]]) -> str:
     """Write what a study found as table, json, jsonl, csv or latex.
 
     `tables` are the levels and coefficients of which tables are printed; data has all.
@@ -37,8 +40,17 @@ def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[st
         "study": asdict(found.study),
         "words": study_words(found),
     }
-    printed = [_table(found, *one) for one in tables if found.of(level=one[0], coefficient=one[1])]
+    printed = [_table(found, *one) for one in tables if _any(found, *one)]
+    if printed:
+        legend = _legend(found.correlations)
+        printed[-1] = replace(printed[-1], words=(legend, *study_words(found)))
     return render_rows(form, rows, printed, record)
+
+
+def _any(found: StudyResult, level: str, coefficient: str) -> bool:
+    """Whether there is a value to show: an accuracy of systems has none for items."""
+    lines = found.of(level=level, coefficient=coefficient)
+    return any(not math.isnan(one.value) for one in lines)
 
 
 def study_words(found: StudyResult) -> list[str]:
@@ -85,23 +97,25 @@ def _mean(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else -math.inf
 
 
-def _table(found: StudyResult, level: str, coefficient: str) -> Printed:
+def _table(found: StudyResult, level: Level, coefficient: str) -> Printed:
     lines = found.of(level=level, coefficient=coefficient)
-    cells = {(one.metric, one.aspect): one for one in lines}
+    found_at = {(one.metric, one.aspect): one for one in lines}
     aspects = list(dict.fromkeys(one.aspect for one in lines))
     write = _Cells(_best(lines), ends=len(aspects) <= _MOST_WITH_ENDS)
     rows = [
-        (_label(metric, lines), *(write.cell(cells.get((metric, a))) for a in aspects))
+        (_label(metric, lines), *(write.cell(found_at.get((metric, a))) for a in aspects))
         for metric in table_order(lines)
     ]
-    ceilings = tuple(_number(_ceiling(lines, aspect)) for aspect in aspects)
-    rows.append((Toned("noise ceiling", "quiet"), *(Toned(one, "quiet") for one in ceilings)))
-    title = f"{found.dataset.name}: {_NAMES[coefficient]}, {level} level ({LEVEL_WORDS[level]})"  # type: ignore[index]
+    ceilings = [_ceiling(lines, aspect) for aspect in aspects]
+    if not all(map(math.isnan, ceilings)):
+        cells = (Toned(_number(one), "quiet") for one in ceilings)
+        rows.append((Toned("noise ceiling", "quiet"), *cells))
+    given = f", {found.study.control} held constant" if found.study.control else ""
+    title = f"{found.dataset.name}: {NAMES[coefficient]}{given}, {level} level"
     return Printed(
         ("metric", *(aspect or "gold" for aspect in aspects)),
         tuple(rows),
-        title,
-        (_legend(lines), *study_words(found)),
+        f"{title} ({LEVEL_WORDS[level]})",
     )
 
 

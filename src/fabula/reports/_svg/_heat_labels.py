@@ -61,10 +61,10 @@ class Box:
     def facts(self) -> dict[str, int]:
         """What a page needs to find the cell under the pointer."""
         return {
-            "left": self.left,
-            "top": self.top,
-            "cell_width": self.cell_width,
-            "cell_height": self.cell_height,
+            "data_left": self.left,
+            "data_top": self.top,
+            "data_cell_width": self.cell_width,
+            "data_cell_height": self.cell_height,
         }
 
 

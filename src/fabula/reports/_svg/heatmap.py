@@ -68,11 +68,9 @@ def heatmap(
         tree(order, box) if isinstance(order, Clustering) else "",
         legend(box, scale, ends, bool(np.isnan(shown.values).any())),
     ]
-    facts = {f"data_{name}": value for name, value in box.facts().items()}
-    words = note or _words(shown, scale)
-    return drawing(
-        box.width, box.height, "".join(parts), title=title, desc=words, kind="heatmap", **facts
-    )
+    facts: dict[str, Any] = {"kind": "heatmap", **box.facts()}
+    desc = note or _words(shown, scale)
+    return drawing(box.width, box.height, "".join(parts), title=title, desc=desc, **facts)
 
 
 def _ordered(

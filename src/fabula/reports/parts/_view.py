@@ -66,8 +66,9 @@ class View:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """Coefficients of the study."""
-        return self.found.study.coefficients
+        """Coefficients of correlation of the study; accuracies are none."""
+        asked = self.found.study.coefficients
+        return tuple(one for one in COEFFICIENT_NAMES if one in asked)
 
     @property
     def systems(self) -> tuple[str, ...]:

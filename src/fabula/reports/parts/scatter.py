@@ -6,8 +6,8 @@ import numpy as np
 
 from fabula.reports._report_data import Column
 from fabula.reports._study_blocks import Block, ScatterBlock, Section, StudyStories
-from fabula.reports.correlations import table_order
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View
+from fabula.reports.correlations import NAMES, table_order
+from fabula.reports.parts._view import View
 
 
 def section(view: View) -> Section:
@@ -18,7 +18,7 @@ def section(view: View) -> Section:
     for one in pooled:
         label = one.metric if one.metric in names else f"{one.metric} {one.aspect}"
         values = coefficients.setdefault((label, one.aspect), {})
-        values[COEFFICIENT_NAMES[one.coefficient]] = one.value
+        values[NAMES[one.coefficient]] = one.value
     block: Block = ScatterBlock(
         "Metric and gold, story by story",
         "Every point is a story: click it, or reach it by keyboard, to read it with what people "

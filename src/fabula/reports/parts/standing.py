@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fabula.meta.study import Correlated
+from fabula.meta.correlated import Correlated
 from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
 from fabula.reports._svg.intervals import Band, Interval, intervals
 from fabula.reports.correlations import study_words, table_order

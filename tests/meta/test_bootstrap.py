@@ -136,6 +136,20 @@ def test_draws_in_which_a_metric_is_constant_are_undefined(level: str, coefficie
     assert (np.isnan(found) == without[:, None, None]).all()
 
 
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_constant_metric_with_gaps_is_undefined_in_every_draw(
+    level: str, coefficient: str
+) -> None:
+    gold = made_up_grids(12)[1]
+    values = np.full((1, 8, 5), 0.1)
+    values[0, 0, 0] = values[0, 3, 2] = np.nan
+    found = resampled_correlations(
+        make_grid(values), gold, level=level, coefficient=coefficient, resamples=50
+    )
+    assert np.isnan(found).all()
+
+
 def test_ends_are_quantiles_of_the_draws_that_are_defined() -> None:
     found = np.arange(101.0)[:, None] / 100
     assert np.allclose(percentile_ends(found, 0.1), [[0.05], [0.95]])

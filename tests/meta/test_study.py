@@ -197,7 +197,7 @@ def test_cautions_say_that_n_is_too_small() -> None:
     assert "n is too small at the item level: 8 items" in words
     assert "n is too small at the system level: 4 systems" in words
     assert "pooled" not in words
-    assert "1 of the metrics declare no direction" in words
+    assert "Metrics without a direction, whose sign is as it is: 1." in words
     many = np.random.default_rng(2).normal(size=(20, 8))
     assert not run(make_dataset({"m": many}, {"": many}, cards={"m": CARDS["good"]})).cautions
 

@@ -122,7 +122,7 @@ def test_a_level_that_the_stories_do_not_allow_is_not_an_empty_page() -> None:
     assert "only the pooled level is left" in text
 
 
-def test_a_constant_gold_has_a_table_without_a_best() -> None:
+def test_a_constant_gold_is_not_an_empty_page() -> None:
     dataset = make_dataset({"good": GOLD}, {"": GOLD * 0 + 3})
     text = render_correlations("table", Study(resamples=20, ceilings=False).run(dataset), SHOWN)
     assert line_of(text, "good –").split() == ["good", "–", "–"]

@@ -14,7 +14,7 @@ import numpy as np
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.cross import cross_correlate
 from fabula.meta.grid import Grid
-from fabula.meta.levels import Level, correlate_grids, item_correlations
+from fabula.meta.levels import Level, correlate_grids, item_correlations, system_ends
 from fabula.meta.paired import Values
 from fabula.meta.pooled_bootstrap import pooled_resamples
 from fabula.meta.resampling import draw_counts
@@ -38,6 +38,8 @@ def correlation_intervals(
 def percentile_ends(found: Values, alpha: float) -> tuple[Values, Values]:
     """Ends of the middle share of resampled values (first axis); NaN where half are undefined."""
     undefined = np.isnan(found).mean(0) > 0.5
+    if not found.size:
+        return np.empty(undefined.shape), np.empty(undefined.shape)
     filled = np.where(undefined, 0.0, found)
     low, high = np.nanquantile(filled, [alpha / 2, 1 - alpha / 2], axis=0)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
@@ -96,8 +98,10 @@ def _resampled_means(x: Values, counts: Values) -> Values:
     sums = np.einsum("bi,cis->cbs", counts, np.where(there, x, 0.0), optimize=True)
     present = np.einsum("bi,cis->cbs", counts, there.astype(np.float64), optimize=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means: Values = sums / present
-    return means
+        means = sums / present
+    low, high = system_ends(x)
+    within: Values = np.clip(means, low[:, None], high[:, None])
+    return within
 
 
 def _both(

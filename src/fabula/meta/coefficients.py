@@ -31,6 +31,8 @@ def settled(x: Values) -> Values:
 
 def average_ranks(x: Values) -> Values:
     """Rank along the last axis from 1; ties share the mean of their ranks, NaN has none."""
+    if not x.size:
+        return x.copy()
     flat = x.reshape(-1, x.shape[-1])
     ranks = np.empty_like(flat)
     order = np.argsort(flat, axis=1, kind="stable")
@@ -57,12 +59,10 @@ def correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Val
     x, y = np.broadcast_to(x, shape).reshape(-1, shape[-1]), np.broadcast_to(y, shape)
     y = y.reshape(-1, shape[-1])
     there = ~np.broadcast_to(both, shape).reshape(-1, shape[-1])
-    found = np.array(
-        [
-            COEFFICIENTS[coefficient](one[ok], other[ok])
-            for one, other, ok in zip(x, y, there, strict=True)
-        ]
-    )
+    found = np.full(len(x), np.nan)
+    for place in np.flatnonzero(there.sum(-1) > 1):
+        ok = there[place]
+        found[place] = COEFFICIENTS[coefficient](x[place, ok], y[place, ok])
     return found.reshape(shape[:-1])
 
 
@@ -119,9 +119,8 @@ def deviations(x: Values) -> Values:
     count = x.shape[-1]
     if count < 2:
         return np.full(x.shape, np.nan)
-    largest = np.abs(x).max(-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.where(largest > 0, x / largest, 0.0)
+    # A power of two, so that no digit is lost.
+    x = x / np.ldexp(1.0, np.frexp(np.abs(x).max(-1, keepdims=True))[1] - 1)
     constant = (x == x[..., :1]).all(-1, keepdims=True)
     deviations = np.where(constant, 0.0, x - x.mean(-1, keepdims=True))
     reach = np.abs(deviations).max(-1, keepdims=True)

@@ -66,5 +66,8 @@ def cautions_of(dataset: Dataset, layout: Layout, found: Sequence[Correlated]) -
     if unknown:
         words.append(f"Metrics without a direction, whose sign is as it is: {len(unknown)}.")
     if not dataset.card.raters_known:
-        words.append("The raters are not known, only their ratings in the order they came.")
+        words.append(
+            "The raters are not known, only their ratings in the order they came: whoever is "
+            "strict counts as noise, and the noise ceilings are too low. A metric may lie above."
+        )
     return words

@@ -33,10 +33,26 @@ def cross_correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") 
 
     The axes between are the same for both: one coefficient for each. NaN where it is undefined.
     """
-    if coefficient == "kendall_c" or np.isnan(x).any() or np.isnan(y).any():
+    if not np.isnan(x).any() and not np.isnan(y).any():
+        return _whole(x, y, coefficient)
+    # Vectors with gaps are made constant, and what they are part of is done again by itself.
+    gaps_x = np.asarray(np.isnan(x).any(-1, keepdims=True))
+    gaps_y = np.asarray(np.isnan(y).any(-1, keepdims=True))
+    found = _whole(np.where(gaps_x, 0.0, x), np.where(gaps_y, 0.0, y), coefficient)
+    again = (gaps_x[:, None] | gaps_y[None])[..., 0]  # (m, g, …)
+    shape = (*again.shape, x.shape[-1])
+    one, other = np.broadcast_to(x[:, None], shape)[again], np.broadcast_to(y[None], shape)[again]
+    found[again] = correlate(one, other, coefficient)
+    return found
+
+
+def _whole(x: Values, y: Values, coefficient: Coefficient) -> Values:
+    if coefficient == "kendall_c":
         return correlate(x[:, None], y[None], coefficient)
     if coefficient == "kendall" and x.shape[-1] > _SHORT:
         return _long_kendall(x, y)
+    if coefficient == "kendall" and x.ndim == 2:
+        return _short_kendall(x, y)
     a, b = (np.moveaxis(unit_vectors(one, coefficient), 0, -2) for one in (x, y))  # (…, m, L)
     found = np.matmul(a, np.swapaxes(b, -1, -2))  # (…, m, g)
     table: Values = np.clip(np.moveaxis(found, (-2, -1), (0, 1)), -1.0, 1.0)
@@ -52,6 +68,29 @@ def unit_vectors(x: Values, coefficient: Coefficient) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         units: Values = signs / np.sqrt((signs * signs).sum(-1, keepdims=True))
     return units
+
+
+def _short_kendall(x: Values, y: Values) -> Values:
+    """Kendall's tau-b of all pairs at once; sums of so few signs are exact in single precision."""
+    signs_x = _slanted_signs(x)
+    signs_y = signs_x if y is x else _slanted_signs(y)
+    untied = np.outer(np.count_nonzero(signs_x, axis=1), np.count_nonzero(signs_y, axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau: Values = (signs_x @ signs_y.T).astype(np.float64) / np.sqrt(untied)
+    return tau
+
+
+def _slanted_signs(x: Values) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Signs of the differences of all pairs, those at one distance after another, by slices."""
+    columns, count = x.shape
+    signs = np.empty((columns, count * (count - 1) // 2), dtype=np.float32)
+    start = 0
+    for distance in range(1, count):
+        a, b = x[:, distance:], x[:, :-distance]
+        part = signs[:, start : start + count - distance]
+        np.subtract(a > b, a < b, out=part, dtype=np.float32)
+        start += count - distance
+    return signs
 
 
 def _long_kendall(x: Values, y: Values) -> Values:

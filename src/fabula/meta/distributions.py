@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
+import numpy as np
+
 from fabula.core.errors import PackageMissing
+from fabula.meta.paired import Values
 
 
 def t_quantile(share: float, freedom: float) -> float:
@@ -12,9 +15,10 @@ def t_quantile(share: float, freedom: float) -> float:
     return float(_special().stdtrit(freedom, share))
 
 
-def t_tail(t: float, freedom: float) -> float:
-    """Give the share of Student's t that lies above a value: a one-sided p."""
-    return float(_special().stdtr(freedom, -t))
+def t_tail(t: Values | np.float64, freedom: float) -> Values:
+    """Give the share of Student's t that lies above each value: one-sided p-values."""
+    tail: Values = _special().stdtr(freedom, -t)
+    return tail
 
 
 def f_quantile(share: float, above: float, below: float) -> float:

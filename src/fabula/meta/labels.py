@@ -20,11 +20,12 @@ from fabula.meta.resampling import draw_counts
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Bounds = tuple[Values, Values]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 NEITHER, FIRST, SECOND, UNKNOWN = 0, 1, 2, -1
 # Sums that agree so far differ by rounding alone and are ties.
 _ROUNDING = 1e-12
-# Sums of resamples that are held at once: 32 MB of floats.
-_CELLS = 4_000_000
+# Sums of resamples that are held at once: 3 MB of floats.
+_CELLS = 400_000
 
 
 def bootstrap_labels(
@@ -40,49 +41,62 @@ def bootstrap_labels(
         raise SettingError(f"share={share:g} will not do", "give a number above 0.5, up to 1")
     columns, items, systems = values.shape
     draws = np.ascontiguousarray(draw_counts(items, resamples, seed).T)  # (items, resamples)
-    labels = np.full((columns, systems * (systems - 1) // 2), UNKNOWN, dtype=np.int64)
-    by_system = np.ascontiguousarray(np.moveaxis(values, 2, 0))  # (systems, columns, items)
-    gaps = np.isnan(values).reshape(columns, -1).any(axis=1)
-    least = share * resamples
-    block = max(1, _CELLS // max(1, systems * resamples))
-    for start in range(0, columns, block):
-        some = np.arange(start, min(start + block, columns))
-        whole, others = some[~gaps[some]], some[gaps[some]]
-        labels[whole] = _whole_labels(by_system[:, whole], draws, least)
-        labels[others] = _gap_labels(by_system[:, others], draws, least)
+    labels = np.empty((columns, systems * (systems - 1) // 2), dtype=np.int64)
+    by_system = np.ascontiguousarray(np.moveaxis(values, 2, 1))  # (columns, systems, items)
+    gaps: Flags = np.logical_or.reduce(np.isnan(values), axis=(1, 2))
+    labels[~gaps] = _whole_labels(by_system[~gaps], draws, share * resamples)
+    for place in np.flatnonzero(gaps):
+        labels[place] = _gap_labels(by_system[place], draws, share * resamples)
     return labels
 
 
 def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
-    """Label columns in which nothing is missing: each system is added up once."""
-    systems, columns, items = by_system.shape
-    sums = (by_system.reshape(-1, items) @ draws).reshape(systems, columns, draws.shape[1])
-    low, high = _bounds(sums)
+    """Label columns in which nothing is missing: each system is added up once.
+
+    A few columns at a time, in the same two buffers: fresh memory costs more than the sums.
+    """
+    columns, systems, items = by_system.shape
+    resamples = draws.shape[1]
+    block = max(1, min(columns, _CELLS // max(1, systems * resamples)))
+    sums, margins = np.empty((2, block * systems, resamples))
+    found = []
+    for start in range(0, columns, block):
+        some = by_system[start : start + block]
+        shape, rows = (len(some), systems, resamples), len(some) * systems
+        np.matmul(some.reshape(-1, items), draws, out=sums[:rows])
+        low, high = _bounds(sums[:rows], margins[:rows])
+        found.append(_pair_labels(low.reshape(shape), high.reshape(shape), least))
+    return np.concatenate(found) if found else np.empty((0, systems * (systems - 1) // 2), np.int64)
+
+
+def _pair_labels(low: Values, high: Values, least: float) -> Labels:
+    """Label every two systems.  (columns, systems, resamples) -> (columns, pairs)"""
     found = [
-        _labelled((low[a], high[a]), (low[a + 1 :], high[a + 1 :]), least)  # (others, columns)
-        for a in range(systems)
+        _labelled((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]), least)
+        for a in range(low.shape[1])
     ]
-    return np.concatenate(found).T
+    return np.concatenate(found, axis=1)
 
 
-def _gap_labels(by_system: Values, draws: Values, least: float) -> Labels:
-    """Label columns with gaps: each pair has items of its own, as many for one as the other."""
-    found = np.empty((by_system.shape[1], 0), dtype=np.int64)
+def _gap_labels(by_system: Values, draws: Values, least: float) -> list[int]:
+    """Label a column with gaps: each pair has items of its own, as many for one as the other."""
+    found = []
     for a, b in combinations(by_system, 2):
         both = ~np.isnan(a) & ~np.isnan(b)
-        one, other = (_bounds(np.where(both, values, 0.0) @ draws) for values in (a, b))
-        labels = np.where(both.any(1), _labelled(one, other, least), UNKNOWN)
-        found = np.column_stack([found, labels])
+        sums = (values[both] @ draws[both] for values in (a, b))
+        one, other = (_bounds(some, np.empty_like(some)) for some in sums)
+        found.append(int(_labelled(one, other, least)) if both.any() else UNKNOWN)
     return found
 
 
-def _bounds(sums: Values) -> Bounds:
-    """Sums less and more a margin for rounding; the sums themselves are overwritten."""
-    margin = np.abs(sums)
-    margin *= _ROUNDING
-    low = sums - margin
-    sums += margin
-    return low, sums
+def _bounds(sums: Values, margins: Values) -> Bounds:
+    """Sums less and more a margin for rounding, both in place of what is given."""
+    np.abs(sums, out=margins)
+    margins *= _ROUNDING
+    sums += margins
+    margins *= -2
+    margins += sums
+    return margins, sums
 
 
 def _labelled(one: Bounds, other: Bounds, least: float) -> Labels:

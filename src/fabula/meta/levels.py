@@ -19,6 +19,7 @@ from fabula.meta.paired import Values
 
 Level = Literal["item", "system", "pooled"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+_PAIRS = 40_000_000
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -80,7 +81,13 @@ def correlate_pairs(x: Values, y: Values, *, level: Level, coefficient: Coeffici
         return _defined_mean(each)
     if level == "system":
         return correlate(system_means(x), system_means(y), coefficient)
-    return correlate(x.reshape(len(x), -1), y.reshape(len(y), -1), coefficient)
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    rows = max(1, _PAIRS // x.shape[1] ** 2)  # Kendall's tau holds all pairs of stories
+    parts = [
+        correlate(x[start : start + rows], y[start : start + rows], coefficient)
+        for start in range(0, len(x), rows)
+    ]
+    return np.concatenate(parts)
 
 
 def _defined_mean(each: Values) -> Values:
@@ -107,7 +114,18 @@ def system_means(x: Values, *, settle: bool = False) -> Values:
     there = ~np.isnan(by_system)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(there, by_system, 0.0).sum(-1) / there.sum(-1)
+    means = np.clip(means, *system_ends(x))
     return settled(means) if settle else means
+
+
+def system_ends(x: Values) -> tuple[Values, Values]:
+    """Least and largest value of every system, beyond which rounding must not take a mean.
+
+    Three times 0.1 is more than 0.3: without these ends a constant might have unlike means.
+    """
+    low: Values = np.fmin.reduce(x, axis=-2, initial=np.inf)
+    high: Values = np.fmax.reduce(x, axis=-2, initial=-np.inf)
+    return low, high
 
 
 LEVEL_WORDS: Mapping[Level, str] = {

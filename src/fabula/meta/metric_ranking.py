@@ -79,12 +79,25 @@ def rank_metrics(
     tables = {level: _level_table(metrics, gold, level) for level in levels}
     whole = np.concatenate(list(tables.values()), axis=1)  # (metrics, levels × 3 × aspects)
     optimum = kemeny(whole) if by == "kemeny" else None
-    points, ranks = _ranked(whole, by, optimum)
+    columns = list(_groups(metrics.columns, gold.columns))
+    lines = _lines(columns, tables, _ranked(whole, by, optimum), optimum, cards or {})
+    aspects = tuple(column.aspect for column in gold.columns)
+    return MetricRanking(by, tuple(levels), aspects, tuple(lines), optimum)
+
+
+def _lines(
+    columns: Sequence[Column],
+    tables: Mapping[Level, Values],
+    ranked: tuple[Values, Values],
+    optimum: Kemeny | None,
+    cards: Mapping[str, ScorerCard],
+) -> list[RankedMetric]:
+    points, ranks = ranked
+    whole = np.concatenate(list(tables.values()), axis=1)
     means, by_level = mean_strength(whole), {key: mean_strength(tables[key]) for key in tables}
     lines = []
-    for place, column in enumerate(_groups(metrics.columns, gold.columns)):
-        card = (cards or {}).get(column.scorer, _UNKNOWN)
-        rank = int(ranks[place])
+    for place, column in enumerate(columns):
+        card, rank = cards.get(column.scorer, _UNKNOWN), int(ranks[place])
         lines.append(
             RankedMetric(
                 rank,
@@ -100,9 +113,7 @@ def rank_metrics(
                 optimum.last[place] if optimum else rank,
             )
         )
-    lines.sort(key=lambda line: line.rank)
-    aspects = tuple(column.aspect for column in gold.columns)
-    return MetricRanking(by, tuple(levels), aspects, tuple(lines), optimum)
+    return sorted(lines, key=lambda line: line.rank)
 
 
 def _ranked(whole: Values, by: MetricRule, optimum: Kemeny | None) -> tuple[Values, Values]:

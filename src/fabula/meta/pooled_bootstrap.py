@@ -6,6 +6,7 @@ ranks, and Kendall's tau-b the sums of signs between every two items.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from fabula.meta.coefficients import Coefficient, deviations
 from fabula.meta.paired import Values
 
 Array = np.ndarray[Any, np.dtype[Any]]
+# Where so little of the squares is left after the mean is taken out, sums are not to be trusted.
+_UNSURE = 1e-4
 
 
 def pooled_resamples(x: Values, y: Values, coefficient: Coefficient, counts: Values) -> Values:
@@ -49,39 +52,69 @@ def _alike(x: Values, y: Values) -> list[tuple[Array, list[int], list[int]]]:
 
 
 def _pearson(x: Values, y: Values, drawn: Values, items: object) -> Values:
+    """Correlate by sums, and with more care where a draw lacks what made the spread."""
     del items
     a, b = deviations(x), deviations(y)
-    total = drawn.sum(1)[:, None]
-    mean_a, mean_b = drawn @ a.T / total, drawn @ b.T / total  # (draws, columns)
-    var_a = drawn @ (a * a).T / total - mean_a**2
-    var_b = drawn @ (b * b).T / total - mean_b**2
-    products = np.einsum("bn,mn,gn->bmg", drawn, a, b, optimize=True) / total[..., None]
-    covariance = products - mean_a[:, :, None] * mean_b[:, None, :]
-    return _ratio(covariance, var_a, var_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = drawn.sum(1)[:, None]
+        mean_a, mean_b = drawn @ a.T / total, drawn @ b.T / total  # (draws, columns)
+        square_a, square_b = drawn @ (a * a).T / total, drawn @ (b * b).T / total
+        var_a, var_b = square_a - mean_a**2, square_b - mean_b**2
+        products = np.einsum("bn,mn,gn->bmg", drawn, a, b, optimize=True) / total[..., None]
+        covariance = products - mean_a[:, :, None] * mean_b[:, None, :]
+        found: Values = np.clip(
+            covariance / np.sqrt(var_a[:, :, None] * var_b[:, None, :]), -1.0, 1.0
+        )
+    unsure = (var_a <= _UNSURE * square_a) | (var_b <= _UNSURE * square_b).any(1, keepdims=True)
+    for place in np.flatnonzero(unsure.any(0)):
+        draws = np.flatnonzero(unsure[:, place])
+        found[draws, place] = _cosines(x[[place]], y, drawn[draws], _unit_values)[:, 0]
+    return found
 
 
 def _spearman(x: Values, y: Values, drawn: Values, items: object) -> Values:
     del items
-    golds = [_weighted_units(row, drawn) for row in y]
+    return _cosines(x, y, drawn, _unit_ranks)
+
+
+def _cosines(
+    x: Values, y: Values, drawn: Values, units_of: Callable[[Values, Values], Values]
+) -> Values:
+    golds = [units_of(row, drawn) for row in y]
     found = np.empty((len(drawn), len(x), len(y)))
     for place, row in enumerate(x):
-        units = _weighted_units(row, drawn)
+        units = units_of(row, drawn)
         for number, gold in enumerate(golds):
             found[:, place, number] = np.einsum("bn,bn->b", units, gold)
     return np.clip(found, -1.0, 1.0)
 
 
-def _weighted_units(row: Values, drawn: Values) -> Values:
+def _unit_values(row: Values, drawn: Values) -> Values:
+    """Deviations of one column in every draw, as vectors of length one.  (draws, stories)"""
+    row = row / np.ldexp(1.0, np.frexp(np.abs(row).max())[1] - 1)
+    low = np.where(drawn > 0, row, np.inf).min(1)
+    high = np.where(drawn > 0, row, -np.inf).max(1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = drawn @ row / drawn.sum(1)
+        reach = np.where(low < high, np.maximum(high - means, means - low), np.nan)
+        centred = np.where(drawn > 0, (row - means[:, None]) / reach[:, None], 0.0)
+    return _units(np.sqrt(drawn) * centred)
+
+
+def _unit_ranks(row: Values, drawn: Values) -> Values:
     """Average ranks of one column in every draw, as vectors of length one.  (draws, stories)"""
     _, group = np.unique(row, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     sizes = np.add.reduceat(drawn[:, order], starts, axis=1)  # (draws, distinct values)
     ranks = (sizes.cumsum(1) - sizes / 2)[:, group]
-    weights = np.sqrt(drawn)
-    centred = weights * (ranks - ((drawn * ranks).sum(1) / drawn.sum(1))[:, None])
+    # Ranks so counted have half the number of stories as their mean.
+    return _units(np.sqrt(drawn) * (ranks - drawn.sum(1)[:, None] / 2))
+
+
+def _units(x: Values) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
-        units: Values = centred / np.sqrt((centred * centred).sum(1))[:, None]
+        units: Values = x / np.sqrt((x * x).sum(1))[:, None]
     return units
 
 
@@ -114,11 +147,4 @@ def _by_item(signs: Array, starts: Array) -> Values:
 
 def _quadratic(weights: Values, between: Values) -> Values:
     found: Values = np.einsum("bi,bi->b", weights @ between, weights)
-    return found
-
-
-def _ratio(covariance: Values, var_a: Values, var_b: Values) -> Values:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(np.maximum(var_a, 0)[:, :, None] * np.maximum(var_b, 0)[:, None, :])
-        found: Values = np.clip(np.where(spread > 1e-12, covariance / spread, np.nan), -1.0, 1.0)
     return found

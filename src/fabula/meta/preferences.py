@@ -118,8 +118,8 @@ def strength_intervals(
 ) -> tuple[Values, Values]:
     """Ends of percentile intervals of a strength, the items being drawn again.
 
-    The choices of a draw stand in random order. Draws in which a strength does not exist are left out; NaN where more than half do not, or
-    where there are fewer than two items.
+    The choices of a draw stand in random order. Draws in which a strength does not exist are left
+    out; NaN where more than half do not, or where there are fewer than two items.
     """
     count = len(choices.items)
     if count < 2:

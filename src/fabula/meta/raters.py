@@ -93,9 +93,13 @@ def _note(own: Values, r: float, shared: int) -> str:
     if abs(r) == 1:
         return "" if r > 0 else "rates against the others"
     t = r * math.sqrt((shared - 2) / (1 - r * r))
-    if t_tail(-t, shared - 2) < _LEVEL:
+    if t_tail(np.float64(-t), shared - 2) < _LEVEL:
         return "rates against the others"
-    return "" if t_tail(t, shared - 2) < _LEVEL else "follows the others no more than by chance"
+    return (
+        ""
+        if t_tail(np.float64(t), shared - 2) < _LEVEL
+        else "follows the others no more than by chance"
+    )
 
 
 _LEVEL = 0.05

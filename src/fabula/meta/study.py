@@ -85,9 +85,10 @@ class Study:
         """Hold the scores of a data set against its ratings."""
         metrics, gold = self.grids(dataset)
         found: list[Correlated] = []
+        levels = self._levels_of(metrics.layout)
         if progress:
-            progress.start(len(self.levels) * len(self.coefficients))
-        for level in self._levels_of(metrics.layout):
+            progress.start(len(levels) * len(self.coefficients))
+        for level in levels:
             for statistic in self.coefficients:
                 found += self._correlated(dataset, (metrics, gold), level, statistic)
                 if progress:
@@ -141,7 +142,8 @@ class Study:
         )
         found, draws = measure(metrics, gold, level=level, statistic=statistic, how=how)
         trivial = [_card(dataset, one).family == "baseline" for one in metrics.columns]
-        gains = gains_over(found.value, draws, np.array(trivial), self.alpha)
+        turned = np.where(found.value < 0, -1.0, 1.0) if self.sign == "absolute" else 1.0
+        gains = gains_over(turned * found.value, turned * draws, np.array(trivial), self.alpha)
         values = signed(found.value, *percentile_ends(draws, self.alpha), self.sign)
         ceilings: dict[str, float] = {}
         if self.ceilings and statistic in COEFFICIENTS and not self.control:

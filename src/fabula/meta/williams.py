@@ -42,7 +42,7 @@ def williams(r12: float | Values, r13: float | Values, r23: float | Values, n: i
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (a - b) * np.sqrt((n - 1) * (1 + c)) / np.sqrt(radicand)
     t = np.where(radicand > _ROUNDING, t, np.nan)
-    return Williams(t, np.vectorize(t_tail, otypes=[np.float64])(t, freedom), freedom)
+    return Williams(t, t_tail(t, freedom), freedom)
 
 
 def williams_matrix(

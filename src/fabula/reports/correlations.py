@@ -40,7 +40,11 @@ def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[Le
         "study": asdict(found.study),
         "words": study_words(found),
     }
-    printed = [_table(found, *one) for one in tables if _any(found, *one)]
+    there = dict.fromkeys((one.level, one.coefficient) for one in found.correlations)
+    # Stories without systems have no level but the pooled one, whatever was asked for.
+    asked = [one for one in tables if one in there] or list(there)
+    shown = [one for one in asked if _any(found, *one)] or asked[:1]
+    printed = [_table(found, *one) for one in shown]
     if printed:
         legend = _legend(found.correlations)
         printed[-1] = replace(printed[-1], words=(legend, *study_words(found)))
@@ -166,5 +170,5 @@ def _number(value: float) -> str:
     """Write a coefficient with two decimals and no leading zero, as papers do."""
     if math.isnan(value):
         return "–"
-    text = f"{value:.2f}".replace("-", "−")
+    text = f"{value:z.2f}".replace("-", "−")
     return text.replace("0.", ".", 1)

@@ -34,7 +34,7 @@ def typos(text: str, *, share: float = 0.1, seed: int = 0) -> str | None:
     spans = find_words(text)
     rng = random.Random(seed)
     wanted = max(1, round(share * len(spans)))
-    changes = {}
+    changes: dict[tuple[int, int], str] = {}
     for place in rng.sample(range(len(spans)), len(spans)):
         if len(changes) == wanted:
             break

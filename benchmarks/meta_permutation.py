@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from fabula.meta.permutation import draw_swaps, perm_matrix, perm_test, swap_test
+from fabula.meta.significance.permutation import draw_swaps, perm_matrix, perm_test, swap_test
 
 ITEMS, SYSTEMS, METRICS, CRITERIA = 96, 10, 17, 6
 RESAMPLES = 1_000

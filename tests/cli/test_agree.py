@@ -80,7 +80,7 @@ def test_the_other_formats_hold_the_same_rows(said: Callable[..., str]) -> None:
 
 def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
     lines = [line for line in said("-f", "latex").splitlines() if not line.startswith("%")]
-    assert lines[0] == r"\begin{tabular}{lrrrrrr}" and lines[-1] == r"\end{tabular}"
+    assert lines[0] == r"\begin{tabular}{lrrrrrl}" and lines[-1] == r"\end{tabular}"
     assert all(line.count("&") == 6 for line in lines if line.endswith(r"\\"))
 
 

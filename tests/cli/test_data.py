@@ -112,7 +112,10 @@ def test_what_cannot_be_read_is_not_kept(table: Path, tmp_path: Path) -> None:
     assert places() == {}
 
 
-def test_verify_looks_at_files_and_counts_and_fails_if_they_are_other(tmp_path: Path) -> None:
+def test_verify_looks_at_files_and_counts_and_fails_if_they_are_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     (tmp_path / "hanna_llm_stories.csv").write_text(LLM)
     with pytest.raises(UserError, match=r"not as its card says: hanna_llm_stories\.csv, stories"):
         run("verify", "hanna_llm", "--path", tmp_path)

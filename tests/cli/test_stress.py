@@ -74,7 +74,7 @@ def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
     assert lines[0] == r"\begin{tabular}{lrr}" and lines[-1] == r"\end{tabular}"
     body = [line for line in lines if line.endswith(r"\\")]
     assert len(body) == 8 and all(line.count("&") == 2 for line in body)
-    assert r"repetition $\downarrow$ & $\blacktriangledown$" in text
+    assert r"repetition $\downarrow$ & \textbf{$\blacktriangledown$" in text
 
 
 def test_what_was_done_is_kept_and_not_written_over(fabula: Run, tmp_path: Path) -> None:

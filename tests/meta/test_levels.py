@@ -22,7 +22,7 @@ from fabula.meta.levels import (
     correlate_pairs,
     correlation_table,
     item_correlations,
-    system_means,
+    means_of_systems,
 )
 from fabula.meta.study import Study
 from grids import made_up_grids, make_grid, scipy_value
@@ -164,7 +164,7 @@ def test_item_correlations_say_how_many_items_there_were() -> None:
 
 def test_settled_means_that_differ_by_rounding_are_ties() -> None:
     values = np.array([[[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]])  # sums in another order
-    loose, tied = system_means(values), system_means(values, settle=True)
+    loose, tied = means_of_systems(values), means_of_systems(values, settle=True)
     assert tied[0, 0] == tied[0, 1]
     assert np.allclose(loose, tied, rtol=1e-11)
 

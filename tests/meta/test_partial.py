@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.meta._cells import correlate_cells
+from fabula.meta.cells import correlate_cells
 from fabula.meta.partial import partial_correlation
 
 stats = pytest.importorskip("scipy.stats")

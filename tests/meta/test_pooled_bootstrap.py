@@ -15,7 +15,8 @@ each_coefficient = pytest.mark.parametrize("coefficient", COEFFICIENTS)
 
 
 def repeated(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return tuple(np.repeat(one, counts.astype(int), axis=0).ravel() for one in (x, y))  # type: ignore[return-value]
+    times = counts.astype(int)
+    return np.repeat(x, times, axis=0).ravel(), np.repeat(y, times, axis=0).ravel()
 
 
 @each_coefficient

@@ -34,7 +34,7 @@ def command(**options: Any) -> None:
     Kendall's W, with 95 % intervals. With one aspect the table shows them all.
     """
     from fabula.cli._progress import StderrProgress
-    from fabula.meta.agreement import agree
+    from fabula.meta.raters.agreement import agree
     from fabula.reports.agreement import render_agreement
 
     dataset = open_dataset(options)

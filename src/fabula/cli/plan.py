@@ -13,8 +13,8 @@ from fabula.core.errors import SettingError, UnknownName, closest
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
-    from fabula.meta.plan import Design, Plan, Wish
-    from fabula.meta.ratings import Ratings
+    from fabula.meta.plans.plan import Design, Plan, Wish
+    from fabula.meta.raters.ratings import Ratings
 
 # The agreement of one rating that is assumed where nothing is known.
 _ICC = 0.3
@@ -49,7 +49,7 @@ def command(**options: Any) -> None:
     deviations of one rating: 0.2sd), or --correlation of a metric, perhaps --versus another's.
     How much raters agree comes --from a data set or table, or from --icc and --sd.
     """
-    from fabula.meta.plan import Design, Wish
+    from fabula.meta.plans.plan import Design, Wish
     from fabula.reports.plan import render_plan
 
     design = Design(
@@ -79,15 +79,15 @@ def _planned(options: dict[str, Any], design: Design, wish: Wish) -> Plan:
         raise SettingError("--versus and --between go with --correlation", "leave them out")
     if effect is not None:
         return _difference(effect, options, design, wish)
-    from fabula.meta.plan_correlation import plan_correlation
+    from fabula.meta.plans.correlation import plan_correlation
 
     others = {name: options[name] for name in ("versus", "between")}
     return plan_correlation(correlation, design, icc=_icc(options), wish=wish, **others)
 
 
 def _difference(effect: str, options: dict[str, Any], design: Design, wish: Wish) -> Plan:
-    from fabula.meta.components import Components, estimate_components
-    from fabula.meta.plan_difference import plan_difference
+    from fabula.meta.plans.difference import plan_difference
+    from fabula.meta.raters.components import Components, estimate_components
 
     if options["source"]:
         components = estimate_components(*_ratings(options))
@@ -107,7 +107,7 @@ def _icc(options: dict[str, Any]) -> float:
     if not options["source"]:
         given: float | None = options["icc"]
         return _ICC if given is None else given
-    from fabula.meta.icc import one_way
+    from fabula.meta.raters.icc import one_way
 
     ratings, _ = _ratings(options)
     return one_way(ratings.packed)[0].value
@@ -115,7 +115,7 @@ def _icc(options: dict[str, Any]) -> float:
 
 def _ratings(options: dict[str, Any]) -> tuple[Ratings, tuple[Story, ...]]:
     """Read the ratings of the aspect to plan for."""
-    from fabula.meta.ratings import ratings_of
+    from fabula.meta.raters.ratings import ratings_of
 
     names = ("source", "path", "partial", "gold", "column")
     dataset = open_dataset({name: options[name] for name in names} | {"lower": None})

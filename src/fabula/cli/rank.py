@@ -78,7 +78,7 @@ def _rule(options: dict[str, Any]) -> str:
 
 
 def _metrics(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
-    from fabula.meta.metric_ranking import MetricRule, rank_metrics
+    from fabula.meta.ranking.metrics import MetricRule, rank_metrics
     from fabula.meta.study import Study
     from fabula.reports.ranking import render_metric_ranking
     from fabula.scoring.baselines import with_baselines
@@ -119,7 +119,7 @@ def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
 
 
 def _systems(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
-    from fabula.meta.system_ranking import Resampling, SystemRule, rank_systems
+    from fabula.meta.systems.ranking import Resampling, SystemRule, rank_systems
     from fabula.reports.ranking import render_system_ranking
 
     how = Resampling(options["resamples"], options["seed"], options["alpha"])

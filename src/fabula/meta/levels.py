@@ -49,7 +49,7 @@ def correlate_grids(
     if level == "item":
         return mean_correlations(*item_correlations(x, y, coefficient))
     if level == "system":
-        x, y = system_means(x, settle=settle), system_means(y, settle=settle)
+        x, y = means_of_systems(x, settle=settle), means_of_systems(y, settle=settle)
     else:
         x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     value = cross_correlate(x, y, coefficient)
@@ -80,7 +80,7 @@ def correlate_pairs(x: Values, y: Values, *, level: Level, coefficient: Coeffici
         each = correlate(x, y, coefficient)  # (b, items)
         return _defined_mean(each)
     if level == "system":
-        return correlate(system_means(x), system_means(y), coefficient)
+        return correlate(means_of_systems(x), means_of_systems(y), coefficient)
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     rows = max(1, _PAIRS // x.shape[1] ** 2)  # Kendall's tau holds all pairs of stories
     parts = [
@@ -103,7 +103,7 @@ def mean_correlations(each: Values, items: Counts) -> Correlations:
     return Correlations(_defined_mean(each), count, items - count)
 
 
-def system_means(x: Values, *, settle: bool = False) -> Values:
+def means_of_systems(x: Values, *, settle: bool = False) -> Values:
     """Mean over the items where there is a value: (columns, items, systems) to (…, systems).
 
     Means that are equal may differ in the last digit by the order in which they were added up, and

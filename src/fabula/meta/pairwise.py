@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.meta._cells import check_level, only_shared, vectors_at
+from fabula.meta.cells import check_level, only_shared, vectors_at
 from fabula.meta.levels import Level
 from fabula.meta.paired import Values
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.meta._cells import check_level, mean_defined, only_shared, vectors_at
+from fabula.meta.cells import check_level, mean_defined, only_shared, vectors_at
 from fabula.meta.coefficients import Coefficient, correlate
 from fabula.meta.levels import Level
 from fabula.meta.paired import Values

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabula.meta._cells import only_shared
+from fabula.meta.cells import only_shared
 from fabula.meta.paired import Values
 
 # Sums of the same numbers in another order differ by rounding; they are to count as equal.

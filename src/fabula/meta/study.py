@@ -17,11 +17,11 @@ from fabula.meta.bootstrap import Drawn, percentile_ends
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
 from fabula.meta.correlated import Correlated, cautions_of
 from fabula.meta.gains import gains_over
-from fabula.meta.gold_ceiling import gold_ceilings
 from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.levels import LEVELS, Level
 from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, measure, signed
 from fabula.meta.paired import Values
+from fabula.meta.raters.gold_ceiling import gold_ceilings
 
 
 @dataclass(frozen=True)

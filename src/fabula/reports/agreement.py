@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from fabula.meta.agreement import Agreement
-from fabula.meta.agreement_lines import AgreementLine
-from fabula.meta.raters import FEW, RaterLine
-from fabula.reports._printed import latex_table, print_form, terminal_table
+from fabula.meta.raters.agreement import Agreement
+from fabula.meta.raters.agreement_lines import AgreementLine
+from fabula.meta.raters.rater_lines import FEW, RaterLine
+from fabula.reports._printed import Printed, render_rows
 
 # Koo and Li (2016): a convention, not a law.
 _GRADES = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-math.inf, "poor"))
@@ -31,13 +31,8 @@ def render_agreement(form: str, found: Agreement, *, by_rater: bool = False) -> 
         "raters_known": found.raters_known,
         "words": words,
     }
-    return print_form(
-        form,
-        rows,
-        record=record,
-        shown=terminal_table(head, body, words=words, left=_left(head)),
-        latex=latex_table(head, body, words=words),
-    )
+    table = Printed(head, body, words=words, left=_left(head))
+    return render_rows(form, rows, [table], record)
 
 
 def _left(head: list[str]) -> list[int]:

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
 
 from fabula.core.card import ARROWS
-from fabula.core.table import HALVES, json_text
 from fabula.meta.compare import Compared, Comparison
-from fabula.reports.summary import latex_text
+from fabula.reports._printed import Printed, Tone, Toned, render_rows
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 _HEAD = ("metric", "A", "B", "difference", "p", "A wins", "effect", "verdict")
-_WIDTH = 100
+_TONES: Mapping[str, Tone] = {"A": "good", "B": "other", "": "quiet"}
 
 
 def render_comparison(form: str, found: Comparison, signatures: Mapping[str, str]) -> str:
     """Write a comparison as table, json, jsonl, csv or latex."""
-    return _rendered(form, found, signatures).encode("utf-8", HALVES).decode()
-
-
-def _rendered(form: str, found: Comparison, signatures: Mapping[str, str]) -> str:
-    if form == "table":
-        return _table(found)
-    if form == "latex":
-        scorers = dict.fromkeys(line.scorer for line in found.lines)
-        return _latex(found, [signatures[one] for one in scorers if one in signatures])
     rows = [row | {"signature": signatures.get(row["scorer"], "")} for row in found.rows()]
-    if form == "jsonl":
-        return "\n".join(json_text(row) for row in rows)
-    return _csv(rows) if form == "csv" else _json(found, rows)
+    record = {
+        "a": found.a,
+        "b": found.b,
+        "shared_items": found.shared,
+        "procedure": asdict(found.procedure),
+        "comparisons": found.tests,
+        "words": comparison_words(found),
+    }
+    scorers = dict.fromkeys(line.scorer for line in found.lines)
+    table = Printed(
+        _HEAD,
+        [
+            [*cells, Toned(verdict, _TONES[line.favours])]
+            for line, (*cells, verdict) in _body(found)
+        ],
+        f"A is {found.a or 'nameless'}, B is {found.b or 'nameless'}: "
+        f"{found.shared:,} shared items",
+        comparison_words(found),
+        (0, len(_HEAD) - 1),
+        remarks=[signatures[one] for one in scorers if one in signatures],
+    )
+    return render_rows(form, rows, [table], record)
+
+
+def _body(found: Comparison) -> list[tuple[Compared, list[str]]]:
+    return [(line, _cells(line)) for line in found.lines]
 
 
 def comparison_words(found: Comparison) -> list[str]:
@@ -97,38 +107,6 @@ def _prefer(count: int) -> str:
     return "prefers" if count == 1 else "prefer"
 
 
-def _table(found: Comparison) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for place, name in enumerate(_HEAD):
-        side: Literal["left", "right"] = "left" if name in ("metric", "verdict") else "right"
-        table.add_column(name, justify=side, no_wrap=place > 0)
-    table.columns[0].overflow = "fold"
-    colours = {"A": "[bold green]{}[/]", "B": "[bold magenta]{}[/]", "": "[dim]{}[/]"}
-    for line in found.lines:
-        *cells, verdict = map(escape, _cells(line))
-        table.add_row(*cells, colours[line.favours].format(verdict))
-    console = Console(file=io.StringIO(), width=_WIDTH, force_terminal=_colour())
-    title = f"A is {found.a or 'nameless'}, B is {found.b or 'nameless'}: "
-    console.print(f"{title}{found.shared:,} shared items", markup=False, highlight=False)
-    console.print(table, end="")
-    for words in comparison_words(found):
-        console.print(words, markup=False, highlight=False)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(map(str.rstrip, text.splitlines()))
-
-
-def _colour() -> bool:
-    import os
-    import sys
-
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
-
-
 def _cells(line: Compared) -> list[str]:
     label = f"{line.scorer} {line.aspect}".strip()
     head = f"{label} {ARROWS[line.direction]}{'*' * bool(line.left_out)}"
@@ -165,47 +143,3 @@ def _signed(value: float, places: int) -> str:
 
 def _p(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _json(found: Comparison, rows: Sequence[dict[str, Any]]) -> str:
-    record = {
-        "a": found.a,
-        "b": found.b,
-        "shared_items": found.shared,
-        "procedure": asdict(found.procedure),
-        "comparisons": found.tests,
-        "words": comparison_words(found),
-        "rows": rows,
-    }
-    return json_text(record, indent=2)
-
-
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().rstrip("\n")
-
-
-_SIGNS = {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "−": "$-$", "<": "$<$"}
-
-
-def _latex(found: Comparison, signatures: Sequence[str]) -> str:
-    names = [latex_text(f"{letter}: {name}") for letter, name in (("A", found.a), ("B", found.b))]
-    head = ["Metric", *names, "Difference", "$p$", "A wins", "$d_z$", "Verdict"]
-    lines = [
-        *(f"% {words}" for words in [*signatures, *comparison_words(found)]),
-        r"\begin{tabular}{lrrrrrrl}",
-        r"\toprule",
-        " & ".join(head) + r" \\",
-        r"\midrule",
-        *(" & ".join(map(_latex_cell, _cells(line))) + r" \\" for line in found.lines),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines)
-
-
-def _latex_cell(text: str) -> str:
-    return "".join(_SIGNS.get(char) or latex_text(char) for char in text)

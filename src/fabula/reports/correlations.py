@@ -10,7 +10,7 @@ from fabula.core.card import ARROWS
 from fabula.meta.correlated import Correlated
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.study import StudyResult
-from fabula.reports._printed_table import Printed, Toned, render_rows
+from fabula.reports._printed import Printed, Toned, render_rows
 
 NAMES = {
     "pearson": "Pearson's r",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fabula.meta.plan import Need, Plan, Planned
-from fabula.reports._printed import latex_table, print_form, terminal_table
+from fabula.meta.plans.plan import Need, Plan, Planned
+from fabula.reports._printed import Printed, render_rows
 
 
 def render_plan(form: str, found: Plan) -> str:
@@ -25,13 +25,7 @@ def render_plan(form: str, found: Plan) -> str:
         "needs": [asdict(need) for need in found.needs],
         "words": words,
     }
-    return print_form(
-        form,
-        found.rows(),
-        record=record,
-        shown=terminal_table(head, body, title=_title(found), words=words),
-        latex=latex_table(head, body, words=[_title(found), *words]),
-    )
+    return render_rows(form, found.rows(), [Printed(head, body, _title(found), words)], record)
 
 
 def plan_words(found: Plan) -> list[str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from fabula.core.card import ARROWS
 from fabula.meta.levels import LEVEL_WORDS, Level
-from fabula.meta.metric_ranking import MetricRanking, RankedMetric
-from fabula.meta.system_ranking import RankedSystem, Resampling, SystemRanking
-from fabula.reports._printed_table import Printed, Toned, render_rows
+from fabula.meta.ranking.metrics import MetricRanking, RankedMetric
+from fabula.meta.systems.ranking import RankedSystem, Resampling, SystemRanking
+from fabula.reports._printed import Printed, Toned, render_rows
 
 _RULES = {
     "borda": "points",

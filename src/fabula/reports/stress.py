@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from fabula.core.card import ARROWS
-from fabula.core.table import HALVES, json_text
+from fabula.reports._printed import Printed, Tone, Toned, render_rows
 from fabula.reports.stress_words import stress_words
-from fabula.reports.summary import latex_text
 from fabula.scoring.stress import StressResult
 from fabula.scoring.stress_moves import (
     BLIND,
@@ -27,9 +24,8 @@ from fabula.scoring.stress_moves import (
 )
 
 _SIGNS = {NOTICES: "▼", PREFERS: "▲", UP: "↑", DOWN: "↓"}
-_WIDTH = 100
 _QUIET = (BLIND, STILL, UNMOVED)
-_COLOURS = {NOTICES: "green", PREFERS: "bold red", UP: "cyan", DOWN: "cyan"}
+_TONES: Mapping[str, Tone] = {NOTICES: "good", PREFERS: "bad", UP: "other", DOWN: "other"}
 _KEY = (
     "▼ notices: thinks the broken text worse.  ▲ prefers the broken text.  ↑ ↓ moves, without a "
     "better way.  ! moved by a control.  Numbers are standard deviations of the metric over the "
@@ -39,10 +35,16 @@ _KEY = (
 
 def render_stress(form: str, result: StressResult) -> str:
     """Write a stress test as table, json, jsonl, csv or latex."""
-    writers: dict[str, Callable[[StressResult], str]] = {
-        "table": _table, "json": _json, "jsonl": _jsonl, "csv": _csv, "latex": _latex,
-    }  # fmt: skip
-    return writers[form](result).encode("utf-8", HALVES).decode()
+    table = Printed(
+        ["metric", *(kind.name.replace("_", "\n") for kind in result.perturbations)],
+        [[_head(line), *map(_toned, line)] for line in _lines(result)],
+        f"{result.stories:,} stories, perturbed",
+        [_KEY, *stress_words(result)],
+        footer=["noticed, or moved, by", *_tally(result)],
+        remarks=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
+        tight=True,
+    )
+    return render_rows(form, _signed_rows(result), [table], _record(result))
 
 
 def move_cell(move: Move) -> str:
@@ -89,39 +91,9 @@ def _tally(result: StressResult) -> list[str]:
     return cells
 
 
-def _table(result: StressResult) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_footer=True)
-    table.add_column("metric", "noticed, or moved, by", overflow="fold")
-    for kind, count in zip(result.perturbations, _tally(result), strict=True):
-        name = kind.name.replace("_", "\n")
-        table.add_column(name, count, justify="right", no_wrap=True)
-    for line in _lines(result):
-        table.add_row(escape(_head(line)), *map(_coloured, line))
-    console = Console(file=io.StringIO(), width=_WIDTH, force_terminal=_colour())
-    console.print(f"{result.stories:,} stories, perturbed", highlight=False)
-    console.print(table, end="")
-    for words in [_KEY, *stress_words(result)]:
-        console.print(words, markup=False, highlight=False)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(map(str.rstrip, text.splitlines()))
-
-
-def _coloured(move: Move) -> str:
-    if move.alarming:
-        return f"[bold red]{move_cell(move)}[/]"
-    return f"[{_COLOURS.get(move.verdict, 'dim')}]{move_cell(move)}[/]"
-
-
-def _colour() -> bool:
-    import os
-    import sys
-
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+def _toned(move: Move) -> Toned:
+    tone = "bad" if move.alarming else _TONES.get(move.verdict, "quiet")
+    return Toned(move_cell(move), tone)
 
 
 def _signed_rows(result: StressResult) -> list[dict[str, Any]]:
@@ -129,8 +101,8 @@ def _signed_rows(result: StressResult) -> list[dict[str, Any]]:
     return [row | {"signature": signatures[row["scorer"]]} for row in result.rows()]
 
 
-def _json(result: StressResult) -> str:
-    record = {
+def _record(result: StressResult) -> dict[str, Any]:
+    return {
         "stories": result.stories,
         "seed": result.seed,
         "share": result.share,
@@ -148,9 +120,7 @@ def _json(result: StressResult) -> str:
         "procedure": asdict(result.procedure),
         "tests": result.tests,
         "words": stress_words(result),
-        "rows": _signed_rows(result),
     }
-    return json_text(record, indent=2)
 
 
 def _share_of(result: StressResult, place: int) -> float | None:
@@ -158,45 +128,3 @@ def _share_of(result: StressResult, place: int) -> float | None:
     if not kind.unit:
         return None
     return kind.share if result.share is None else result.share
-
-
-def _jsonl(result: StressResult) -> str:
-    return "\n".join(json_text(row) for row in _signed_rows(result))
-
-
-def _csv(result: StressResult) -> str:
-    rows = _signed_rows(result)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().rstrip("\n")
-
-
-_LATEX_SIGNS = {
-    "▼": r"$\blacktriangledown$", "▲": r"$\blacktriangle$", "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$", "·": r"$\cdot$", "–": "--", "−": "$-$", "+": "$+$",
-}  # fmt: skip
-
-
-def _latex(result: StressResult) -> str:
-    names = [latex_text(kind.name.replace("_", " ")) for kind in result.perturbations]
-    rows = [[_head(line), *map(move_cell, line)] for line in _lines(result)]
-    signatures = [metric.signature() for metric in result.metrics]
-    lines = [
-        *(f"% {words}" for words in [*signatures, *stress_words(result), "needs amssymb"]),
-        rf"\begin{{tabular}}{{l{'r' * len(names)}}}",
-        r"\toprule",
-        " & ".join(["Metric", *names]) + r" \\",
-        r"\midrule",
-        *(" & ".join(map(_latex_cell, row)) + r" \\" for row in rows),
-        r"\midrule",
-        " & ".join(["Noticed by", *_tally(result)]) + r" \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines)
-
-
-def _latex_cell(text: str) -> str:
-    return "".join(_LATEX_SIGNS.get(char) or latex_text(char) for char in text)

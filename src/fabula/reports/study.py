@@ -12,7 +12,7 @@ from fabula.core.errors import UserError
 from fabula.core.table import HALVES
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports._printed_table import csv_text
+from fabula.reports._printed import csv_text
 from fabula.reports._study_blocks import ScatterBlock, Section, Words, blocks_of
 from fabula.reports._study_page import write_study
 from fabula.reports.parts import PARTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.meta.grid import Grid
-from fabula.meta.labels import label_f1
 from fabula.meta.paired import Values
+from fabula.meta.systems.labels import label_f1
 from fabula.reports._study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports._svg.heatmap import heatmap
 from fabula.reports.parts._view import View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.meta.levels import Level
-from fabula.meta.metric_ranking import MetricRanking, rank_metrics
+from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
 from fabula.reports._study_blocks import Block, Section, TableBlock, Words
 from fabula.reports.parts._view import View, level_title
 

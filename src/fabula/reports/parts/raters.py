@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fabula.meta.agreement import Agreement, agree
+from fabula.meta.raters.agreement import Agreement, agree
 from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, Words
 from fabula.reports.parts._view import View
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.meta.systems import AVERAGE, SystemMean, system_means
+from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
 from fabula.reports._study_blocks import Cell, Section, TableBlock
 from fabula.reports.parts._view import View
 

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.meta.borda import borda
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid
-from fabula.meta.icc import one_way
-from fabula.meta.labels import label_f1
 from fabula.meta.levels import Level, correlation_table
 from fabula.meta.paired import Values
-from fabula.meta.ratings import ratings_of
+from fabula.meta.ranking.borda import borda
+from fabula.meta.raters.icc import one_way
+from fabula.meta.raters.ratings import ratings_of
 from fabula.meta.study import Study
-from fabula.meta.systems import AVERAGE, system_means
-from fabula.meta.top_k import top_k_correlations
+from fabula.meta.systems.labels import label_f1
+from fabula.meta.systems.means import AVERAGE, system_means
+from fabula.meta.systems.top_k import top_k_correlations
 from fabula.scoring.hanna.printed import (
     ASPECTS,
     COEFFICIENTS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.meta.levels import correlation_table
 from fabula.meta.paired import Values
-from fabula.meta.williams import williams, williams_matrix
+from fabula.meta.significance.williams import williams, williams_matrix
 from fabula.scoring.hanna.printed import ASPECTS, LEVELS, Replicated, metric_name
 
 if TYPE_CHECKING:

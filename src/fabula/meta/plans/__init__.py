@@ -1,0 +1,1 @@
+"""How many items and raters a study needs, by simulation."""

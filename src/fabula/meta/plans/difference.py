@@ -1,0 +1,151 @@
+"""Planning a comparison of two systems: how often the sign-flip test would find a difference."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.meta.distributions import t_quantile
+from fabula.meta.effects import wilson_interval
+from fabula.meta.paired import Values
+from fabula.meta.plans.plan import Design, Need, Plan, Planned, Wish
+from fabula.meta.raters.components import Components
+from fabula.meta.resampling import EXACT_ITEMS
+
+# Cells of a matrix that is held at once: 32 MB of floats.
+_CELLS = 4_000_000
+_ROUNDING = 1e-12
+
+
+def plan_difference(
+    effect: float, design: Design, *, components: Components, wish: Wish | None = None
+) -> Plan:
+    """Plan to compare two systems whose means differ by `effect`, in points of the scale.
+
+    Items are paired, each story has its own raters' noise, and the test is the sign-flip test of
+    `fabula compare`. The half-width is that of Student's interval of the mean difference.
+    """
+    if not (math.isfinite(effect) and effect != 0):
+        raise SettingError(f"effect={effect} will not do", "give a difference other than 0")
+    if design.systems < 2:
+        raise SettingError("a difference takes two systems", "give 2 or more")
+    rng = np.random.default_rng(design.seed)
+    # The same draws serve every design: their figures differ by the design alone.
+    drawn = rng.standard_normal((design.studies, max(design.items)))
+    cells = []
+    for items in sorted(set(design.items)):
+        bits = _signs(items, _level(design), rng)
+        for raters in sorted(set(design.raters)):
+            sd = components.difference_sd(raters)
+            differences = abs(effect) + sd * drawn[:, :items]
+            cells.append(_planned(differences, bits, raters=raters, design=design))
+    assumed = {"sd": components.sd, "icc": components.icc, "note": components.note}
+    needs = _needs(effect, design, components, wish or Wish())
+    return Plan("difference", effect, assumed, design, tuple(cells), needs)
+
+
+def _level(design: Design) -> float:
+    """Alpha for one of the pairs of systems (Bonferroni; Holm's is at most as strict)."""
+    return design.alpha / math.comb(design.systems, 2)
+
+
+def _planned(
+    differences: Values, bits: np.ndarray[Any, Any], *, raters: int, design: Design
+) -> Planned:
+    studies, items = differences.shape
+    found = int((sign_flip_ps(differences, bits) <= _level(design)).sum())
+    low, high = wilson_interval(found, studies)
+    reach = t_quantile(1 - design.alpha / 2, items - 1) / math.sqrt(items)
+    half_width = reach * float(differences.std(axis=1, ddof=1).mean())
+    stories = items * design.systems
+    return Planned(items, raters, stories, found / studies, low, high, half_width)
+
+
+def _signs(items: int, level: float, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Which differences keep their sign: all ways where items are few, else a sample."""
+    if items <= EXACT_ITEMS:
+        return (np.arange(2**items)[:, None] >> np.arange(items) & 1).astype(np.float64)
+    flips = min(20_000, max(1000, math.ceil(40 / level))) - 1
+    return rng.integers(0, 2, (flips, items)).astype(np.float64)
+
+
+def sign_flip_ps(differences: Values, bits: Values) -> Values:
+    """Two-sided p of many studies at once, by the same flips; as `resampling.sign_flip_p`."""
+    exact = differences.shape[1] <= EXACT_ITEMS
+    hits = np.empty(len(differences))
+    step = max(1, _CELLS // len(bits))
+    for start in range(0, len(differences), step):
+        some = differences[start : start + step]
+        totals = some.sum(axis=1)
+        sums = 2 * (bits @ some.T) - totals  # (flips, studies)
+        reach = np.abs(totals) - _ROUNDING * np.abs(some).sum(axis=1)
+        hits[start : start + step] = (np.abs(sums) >= reach).sum(axis=0)
+    ps: Values = hits / len(bits) if exact else (hits + 1) / (len(bits) + 1)
+    return ps
+
+
+def _needs(effect: float, design: Design, components: Components, wish: Wish) -> tuple[Need, ...]:
+    spreads = {raters: components.difference_sd(raters) for raters in sorted(set(design.raters))}
+    target = f"power {wish.power:g}"
+    needs = [
+        Need(target, raters, items_for_power(effect, sd, power=wish.power, alpha=_level(design)))
+        for raters, sd in spreads.items()
+    ]
+    needs += [
+        Need(target, _raters(_spread_for_power(effect, items, wish, design), components), items)
+        for items in sorted(set(design.items))
+    ]
+    if wish.half_width is not None:
+        target = f"half-width {wish.half_width:g}"
+        reach = {"half_width": wish.half_width, "alpha": design.alpha}
+        needs += [Need(target, k, items_for_half_width(sd, **reach)) for k, sd in spreads.items()]
+        needs += [
+            Need(target, raters_for_half_width(items, components, **reach), items)
+            for items in sorted(set(design.items))
+        ]
+    return tuple(needs)
+
+
+def items_for_power(effect: float, sd: float, *, power: float, alpha: float) -> int:
+    """Items that a paired two-sided test needs (Guenther, 1981): an approximation."""
+    if sd == 0:
+        return 2
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - alpha / 2)
+    needed = ((z + normal.inv_cdf(power)) * sd / effect) ** 2 + z * z / 2
+    return max(2, math.ceil(needed))
+
+
+def items_for_half_width(sd: float, *, half_width: float, alpha: float = 0.05) -> int:
+    """Fewest items whose mean difference has an interval of at most plus or minus `half_width`."""
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    items = max(2, math.floor((z * sd / half_width) ** 2))
+    while t_quantile(1 - alpha / 2, items - 1) * sd / math.sqrt(items) > half_width:
+        items += 1
+    return items
+
+
+def raters_for_half_width(
+    items: int, components: Components, *, half_width: float, alpha: float = 0.05
+) -> int | None:
+    """Fewest raters a story that make the interval so short; None where stories differ too much."""
+    spread = half_width * math.sqrt(items) / t_quantile(1 - alpha / 2, items - 1)
+    return _raters(spread, components)
+
+
+def _spread_for_power(effect: float, items: int, wish: Wish, design: Design) -> float:
+    """Largest spread of the differences at which the items do: Guenther's formula, turned."""
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - _level(design) / 2)
+    rest = max(0.0, items - z * z / 2)
+    return abs(effect) * math.sqrt(rest) / (z + normal.inv_cdf(wish.power))
+
+
+def _raters(spread: float, components: Components) -> int | None:
+    """Fewest raters a story that leave differences such a spread."""
+    left = spread * spread / 2 - components.story
+    return max(1, math.ceil(components.noise / left)) if left > 0 else None

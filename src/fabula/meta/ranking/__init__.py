@@ -1,0 +1,1 @@
+"""One ranking of metrics out of many correlations."""

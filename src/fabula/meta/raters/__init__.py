@@ -1,0 +1,1 @@
+"""How far raters agree: coefficients, figures by rater, and what their noise allows."""

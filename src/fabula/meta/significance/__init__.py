@@ -1,0 +1,1 @@
+"""Whether one metric agrees better with people than another, beyond chance."""

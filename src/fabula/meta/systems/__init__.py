@@ -1,0 +1,1 @@
+"""Which system is better: means, labels by bootstrap, choices and strengths."""

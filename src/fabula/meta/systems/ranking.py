@@ -1,0 +1,197 @@
+"""Systems ranked by what people said of them, with intervals and clusters of what is alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError, UnknownName, closest
+from fabula.core.protocols import Progress
+from fabula.core.table import ScoreTable
+from fabula.meta.grid import Grid, Layout
+from fabula.meta.paired import Values
+from fabula.meta.ranking.borda import places
+from fabula.meta.systems.choices import Choices, choices_of_preferences, choices_of_values
+from fabula.meta.systems.means import (
+    AVERAGE,
+    Apart,
+    Over,
+    apart,
+    place_ranges,
+    system_clusters,
+    system_means,
+)
+from fabula.meta.systems.preferences import average_win_rate, bradley_terry, elo, strength_intervals
+
+SystemRule = Literal["mean", "win_rate", "bradley_terry", "elo"]
+SYSTEM_RULES: tuple[SystemRule, ...] = get_args(SystemRule)
+_ORDERS = 100
+_STRENGTHS: Mapping[str, Callable[[Choices], Values]] = {
+    "win_rate": average_win_rate,
+    "bradley_terry": bradley_terry,
+    "elo": elo,
+}
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """A system's place and value with its interval.
+
+    `first` and `last` are the places that it may have, given whom it is told apart from; a new
+    `cluster` begins where all systems above are told apart from all below. `count` is the number
+    of ratings, stories or choices that the value rests on.
+    """
+
+    rank: int
+    first: int
+    last: int
+    cluster: int
+    system: str
+    value: float
+    low: float
+    high: float
+    count: int
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class SystemRanking:
+    """Systems from best to worst: by which rule, on which aspect, from ratings or preferences."""
+
+    rule: SystemRule
+    aspect: str
+    source: Literal["ratings", "preferences"]
+    over: Over
+    items: int
+    lines: tuple[RankedSystem, ...]
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How many resamples, from which seed, at which level."""
+
+    resamples: int = 1000
+    seed: int = 0
+    alpha: float = 0.05
+
+
+def rank_systems(
+    dataset: Dataset,
+    *,
+    by: SystemRule = "mean",
+    aspects: tuple[str, ...] = (),
+    over: Over = "items",
+    how: Resampling | None = None,
+    progress: Progress | None = None,
+) -> SystemRanking:
+    """Rank the systems of a data set on an aspect, or on the mean of several (all without any).
+
+    Means have Student's t intervals (`over` items or ratings); strengths have bootstrap intervals
+    over items, and come from the preferences of a data set without ratings.
+    """
+    how = how or Resampling()
+    if not len(dataset.ratings):
+        return _by_preferences(dataset, by, over, how, progress)
+    aspects = _chosen(aspects, dataset.ratings)
+    name = aspects[0] if len(aspects) == 1 else AVERAGE
+    kept = [score for score in dataset.ratings if score.aspect in aspects]
+    ratings = ScoreTable(dataset.ratings.stories, kept)
+    layout = Layout.of(dataset.stories)
+    values = Grid.of_gold(ratings, layout).values.mean(axis=0)  # (items, systems)
+    if by == "mean":
+        lines = _by_mean(ratings, name, layout, over, how, values, progress)
+    else:
+        choices = choices_of_values(values, layout.systems, layout.items)
+        lines = _by_choices(choices, by, how, progress)
+    return SystemRanking(by, name, "ratings", over, len(layout.items), lines)
+
+
+def _by_preferences(
+    dataset: Dataset, by: SystemRule, over: Over, how: Resampling, progress: Progress | None
+) -> SystemRanking:
+    if by == "mean":
+        raise InputError(f"{dataset.name} has no ratings", "rank by win_rate, bradley_terry or elo")
+    choices = choices_of_preferences(dataset.preferences, dataset.stories)
+    lines = _by_choices(choices, by, how, progress)
+    return SystemRanking(by, "", "preferences", over, len(choices.items), lines)
+
+
+def _by_mean(
+    ratings: ScoreTable,
+    aspect: str,
+    layout: Layout,
+    over: Over,
+    how: Resampling,
+    values: Values,
+    progress: Progress | None,
+) -> tuple[RankedSystem, ...]:
+    found = system_means(ratings, over=over, alpha=how.alpha, average=aspect == AVERAGE)
+    means = {one.system: one for one in found if one.aspect == aspect}
+    one, other = np.triu_indices(len(layout.systems), 1)
+    told = apart((values[:, one] - values[:, other]).T, **_tests(how), progress=progress)
+    known = [place for place, name in enumerate(layout.systems) if name in means]
+    lines = [means[layout.systems[place]] for place in known]
+    return _placed(
+        [line.system for line in lines],
+        np.array([[line.mean, line.low, line.high] for line in lines]),
+        np.array([[line.count, line.left_out] for line in lines]),
+        told[np.ix_(known, known)],
+    )
+
+
+def _by_choices(
+    choices: Choices, by: SystemRule, how: Resampling, progress: Progress | None
+) -> tuple[RankedSystem, ...]:
+    if not len(choices):
+        raise InputError("no two systems have a story for the same item", "rank by mean")
+    strength = _STRENGTHS[by]
+    estimate = partial(elo, orders=_ORDERS, seed=how.seed) if by == "elo" else strength
+    values = estimate(choices)
+    if by == "bradley_terry" and np.isnan(values).all():
+        raise InputError(
+            "Bradley–Terry strengths do not exist: some systems never win against the others",
+            "rank by win_rate",
+        )
+    ends = strength_intervals(
+        choices, strength, resamples=how.resamples, seed=how.seed, alpha=how.alpha,
+        progress=progress,
+    )  # fmt: skip
+    counts = (choices.wins + choices.wins.T).sum(1)
+    told = apart(choices.net_wins(), **_tests(how))
+    numbers = np.stack([counts, np.zeros(len(counts))], axis=1)
+    return _placed(list(choices.systems), np.stack([values, *ends], axis=1), numbers, told)
+
+
+def _placed(
+    systems: list[str], values: Values, counts: Values, told_apart: Apart
+) -> tuple[RankedSystem, ...]:
+    """Put systems in order, number their places and find the clusters."""
+    ranks = places(values[:, 0])
+    order = [int(place) for place in np.argsort(ranks, kind="stable")]
+    clusters = system_clusters(order, told_apart)
+    first, last = place_ranges(ranks, told_apart)
+    lines = []
+    for place, cluster in zip(order, clusters, strict=True):
+        value, low, high = map(float, values[place])
+        count, left_out = map(int, counts[place])
+        where = int(ranks[place]), int(first[place]), int(last[place]), cluster
+        lines.append(RankedSystem(*where, systems[place], value, low, high, count, left_out))
+    return tuple(lines)
+
+
+def _tests(how: Resampling) -> dict[str, Any]:
+    # Holm's correction asks for small p, which 1,000 flips cannot give.
+    return {"resamples": max(10_000, how.resamples), "seed": how.seed, "alpha": how.alpha}
+
+
+def _chosen(given: tuple[str, ...], ratings: ScoreTable) -> tuple[str, ...]:
+    known = tuple(dict.fromkeys(score.aspect for score in ratings))
+    for name in given:
+        if name not in known:
+            raise UnknownName(f"no aspect is called {name!r}", closest(name, known))
+    return given or known

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fabula.core.errors import SettingError
+from fabula.meta.coefficients import correlate
+from fabula.meta.raters.ceiling import noise_ceiling, single_reliability
+from fabula.meta.raters.icc import one_way, spearman_brown
+
+
+def pooled(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return correlate(x.reshape(len(x), -1), y.reshape(len(y), -1))
+
+
+def by_item(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.nanmean(correlate(x, y), axis=-1)
+
+
+def by_system(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return correlate(np.nanmean(x, axis=1), np.nanmean(y, axis=1))
+
+
+def simulated(raters: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """True scores of items × systems, and ratings with noise."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(size=(150, 12)) + 0.3 * rng.normal(size=12)
+    return true, true + 1.5 * rng.normal(size=(raters, 150, 12))
+
+
+@pytest.mark.parametrize("raters", [2, 3, 4, 5])
+@pytest.mark.parametrize("level", [pooled, by_item, by_system])
+def test_the_ceiling_is_what_the_true_scores_reach(raters: int, level) -> None:
+    gaps = []
+    for seed in range(5):
+        true, ratings = simulated(raters, seed)
+        found = noise_ceiling(ratings, level, splits=40, seed=seed)
+        gaps.append(found.ceiling - level(true[None], ratings.mean(axis=0)[None])[0])
+    assert abs(np.mean(gaps)) < 0.02
+
+
+@pytest.mark.parametrize("raters", [2, 3, 6])
+def test_pooled_reliability_is_the_icc_of_the_mean(raters: int) -> None:
+    _, ratings = simulated(raters, 9)
+    found = noise_ceiling(ratings, pooled, splits=60)
+    expected = one_way(ratings.reshape(raters, -1).T)[1].value
+    assert found.reliability == pytest.approx(expected, abs=0.02)
+    assert found.ceiling == pytest.approx(math.sqrt(found.reliability))
+    assert found.low < found.ceiling < found.high
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 2), (2, 2), (2, 3), (1.3, 1.7)])
+@pytest.mark.parametrize("single", [0.05, 0.4, 0.9, -0.1])
+def test_the_correlation_of_halves_gives_back_the_single_rating(
+    a: float, b: float, single: float
+) -> None:
+    r = single * math.sqrt(a * b / ((1 + (a - 1) * single) * (1 + (b - 1) * single)))
+    assert single_reliability(r, a, b) == pytest.approx(single)
+
+
+def test_equal_halves_are_stepped_up_by_spearman_and_brown() -> None:
+    assert spearman_brown(single_reliability(0.6, 2, 2), 4) == pytest.approx(2 * 0.6 / 1.6)
+
+
+def test_ratings_may_be_missing() -> None:
+    true, ratings = simulated(4, 1)
+    ratings[3, ::2] = np.nan
+    ratings[:3, 0, 0] = np.nan
+    found = noise_ceiling(ratings, pooled, splits=60)
+    gold = np.nanmean(ratings[:, 1:], axis=0)
+    assert found.ceiling == pytest.approx(pooled(true[1:][None], gold[None])[0], abs=0.03)
+
+
+def test_one_rater_has_no_ceiling() -> None:
+    found = noise_ceiling(np.random.default_rng(0).normal(size=(1, 9, 3)), pooled)
+    assert all(map(math.isnan, (found.reliability, found.ceiling, found.low, found.high)))
+
+
+def test_raters_who_contradict_each_other_have_no_ceiling() -> None:
+    first = np.random.default_rng(0).normal(size=(1, 30, 3))
+    found = noise_ceiling(np.concatenate([first, -first]), pooled, splits=10)
+    assert math.isnan(found.ceiling) and (found.low, found.high) == (0, 0)
+
+
+def test_raters_who_are_one_mind_have_a_ceiling_of_one() -> None:
+    same = np.repeat(np.random.default_rng(0).normal(size=(1, 30, 3)), 3, axis=0)
+    found = noise_ceiling(same, pooled, splits=10)
+    assert (found.reliability, found.low, found.high) == pytest.approx((1, 1, 1))
+
+
+def test_the_seed_decides() -> None:
+    _, ratings = simulated(3, 2)
+    once, again, other = (noise_ceiling(ratings, pooled, splits=5, seed=s) for s in (1, 1, 2))
+    assert once == again != other
+
+
+def test_no_splits_will_not_do() -> None:
+    with pytest.raises(SettingError, match="splits=0"):
+        noise_ceiling(np.ones((2, 3, 3)), pooled, splits=0)

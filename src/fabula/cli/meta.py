@@ -73,7 +73,9 @@ def command(**options: Any) -> None:
     study = _study(options)
     progress = None if options["quiet"] else StderrProgress("tables")
     found = study.run(dataset, progress)
-    if options["output"]:
+    if dataset.preferences and not len(dataset.ratings):
+        options |= {"levels": ("pooled",), "coefficients": ("accuracy",)}
+    elif options["output"]:
         from fabula.reports.study import write_plain_study
 
         click.echo(write_plain_study(found, options["output"]), err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from fabula.core.dataset import Dataset
 from fabula.meta.grid import Layout
@@ -28,7 +28,7 @@ class Correlated:
     metric: str
     aspect: str
     level: Level
-    coefficient: Statistic
+    coefficient: Statistic | Literal["accuracy"]
     value: float
     n: int
     undefined: int

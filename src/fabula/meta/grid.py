@@ -58,6 +58,12 @@ class Layout:
             places[story.id] = cell
         return cls(tuple(items), tuple(systems), places)
 
+    @classmethod
+    def of_single(cls, stories: Iterable[Story]) -> Layout:
+        """Lay out every story as an item of its own, whatever it says of items and systems."""
+        places = {story.id: (number, 0) for number, story in enumerate(stories)}
+        return cls(tuple(places), ("",), places)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Items and systems."""

@@ -21,6 +21,7 @@ from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.levels import LEVELS, Level
 from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, measure, signed
 from fabula.meta.paired import Values
+from fabula.meta.preferred import ASPECT, preference_accuracies
 from fabula.meta.raters.gold_ceiling import gold_ceilings
 
 
@@ -83,6 +84,8 @@ class Study:
 
     def run(self, dataset: Dataset, progress: Progress | None = None) -> StudyResult:
         """Hold the scores of a data set against its ratings."""
+        if dataset.preferences and not len(dataset.ratings):
+            return self._preferred(dataset)
         metrics, gold = self.grids(dataset)
         found: list[Correlated] = []
         levels = self._levels_of(metrics.layout)
@@ -98,21 +101,35 @@ class Study:
         cautions = tuple(cautions_of(dataset, metrics.layout, found))
         return StudyResult(self, dataset, metrics, gold, tuple(found), cautions)
 
+    def _preferred(self, dataset: Dataset) -> StudyResult:
+        """Hold the scores against the choices between pairs of stories, where these are all."""
+        layout = Layout.of_single(dataset.stories)
+        metrics = self._scores(dataset, layout)
+        how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
+        found = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
+        gold = Grid(layout, (Column("gold", ASPECT),), np.full((1, *layout.shape), np.nan))
+        cautions = [f"Accuracy on {len(dataset.preferences):,} pairs; chance is .50."]
+        return StudyResult(self, dataset, metrics, gold, tuple(found), tuple(cautions))
+
     def grids(self, dataset: Dataset) -> tuple[Grid, Grid]:
         """Lay out scores and gold, both as the study wants them."""
         if not len(dataset.ratings):
             raise InputError(f"{dataset.name}: no human ratings", "name their columns with --gold")
-        if not len(dataset.scores):
-            raise InputError(f"{dataset.name}: no scores to hold against them", "score it first")
         without = () if self.references else dataset.card.reference_systems
         layout = Layout.of(dataset.stories, without)
         gold = Grid.of_gold(dataset.ratings, layout)
         gold = gold.only(_chosen(self.aspects, gold.columns, "aspect"))
+        return self._scores(dataset, layout), gold
+
+    def _scores(self, dataset: Dataset, layout: Layout) -> Grid:
+        if not len(dataset.scores):
+            raise InputError(f"{dataset.name}: no scores to hold against them", "score it first")
         metrics = Grid.of(dataset.scores, layout)
-        metrics = metrics.only(_chosen(self._patterns(dataset), metrics.columns, "scorer"))
-        if self.sign == "oriented":
-            metrics = metrics.oriented(self._lower(dataset))
-        return metrics, gold
+        wanted = _chosen(self._patterns(dataset), metrics.columns, "scorer")
+        if not self.scorers:  # a label is what is to be found, not what finds it
+            wanted = [one for one in wanted if _card(dataset, one).family != "label"]
+        metrics = metrics.only(wanted)
+        return metrics.oriented(self._lower(dataset)) if self.sign == "oriented" else metrics
 
     def _patterns(self, dataset: Dataset) -> list[str]:
         """Names and patterns of the scorers, families spelled out."""

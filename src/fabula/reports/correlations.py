@@ -19,6 +19,7 @@ NAMES = {
     "kendall_c": "Kendall's τ-c",
     "pairwise": "Pairwise accuracy",
     "soft_pairwise": "Soft pairwise accuracy",
+    "accuracy": "Accuracy on pairs",
 }
 # With more aspects than this, a line with intervals does not fit on a screen.
 _MOST_WITH_ENDS = 4

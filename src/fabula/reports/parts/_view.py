@@ -88,6 +88,10 @@ class View:
         """Whether a column is a trivial baseline."""
         return self.card(column).family == "baseline"
 
+    def numbered(self, number: str, title: str) -> str:
+        """Put the number that a paper gives a table or figure before its title, if there is one."""
+        return f"{number}. {title}" if self.file.printed else title
+
     def options(self, part: str) -> Mapping[str, Any]:
         """What the study file says to a part."""
         return self.file.options.get(part, {})

@@ -24,10 +24,10 @@ def section(view: View) -> Section | None:
                      lower, ", ".join(names))
                 )  # fmt: skip
     table = TableBlock(
-        "Table 1. Classes of metrics",
+        view.numbered("Table 1", "Classes of metrics"),
         ("family", "reads besides the story", "metrics", "of them lower is better", "names"),
         rows,
-        "table_1_classes",
+        "classes",
         "From the cards of the scorers. A distance that nobody turns looks worse than it is.",
     )
     return Section("classes", "Classes of metrics", [table])

@@ -54,7 +54,10 @@ def _ratings(view: View, stories: Sequence[Story]) -> TableBlock:
         if of == story.id
     ]
     return TableBlock(
-        "Table 2. Ratings of the example", ("story", "rater", *aspects), rows, "table_2_ratings"
+        view.numbered("Table 2", "Ratings of the example"),
+        ("story", "rater", *aspects),
+        rows,
+        "example_ratings",
     )
 
 
@@ -64,4 +67,5 @@ def _scores(view: View, stories: Sequence[Story], metrics: Sequence[str]) -> Tab
         [metric, *(Cell(found.get((metric, story.id))) for story in stories)] for metric in metrics
     ]
     heads = ("metric", *(story.system or "" for story in stories))
-    return TableBlock("Table 2. Scores of the example", heads, rows, "table_2_scores", decimals=4)
+    title = view.numbered("Table 2", "Scores of the example")
+    return TableBlock(title, heads, rows, "example_scores", decimals=4)

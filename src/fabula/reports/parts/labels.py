@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from fabula.meta.grid import Grid
@@ -15,8 +18,11 @@ from fabula.reports.parts._view import labels as labels_of
 _ABOUT = (
     "For every two systems the items are drawn again 1,000 times; a system that has the higher "
     "mean in 95 % of the draws is called better. The figure is the weighted F1 of a metric's "
-    "labels against those of the ratings. **As published, distances were not turned**: a metric "
-    "for which lower is better then names the worse system, and looks useless."
+    "labels against those of the ratings. Metrics for which lower is better are turned first."
+)
+_UNTURNED = (
+    "**As published, distances were not turned**: a metric for which lower is better then names "
+    "the worse system, and looks useless."
 )
 
 
@@ -26,23 +32,33 @@ def section(view: View) -> Section | None:
         return None
     lower = {name for name, card in view.dataset.scorers.items() if card.direction == "lower"}
     seed, resamples = view.found.study.seed, view.found.study.resamples
-    how = {"lower": lower, "seed": seed, "resamples": resamples}
-    plain = label_f1(view.raw, view.gold, compat=True, **how)  # type: ignore[arg-type]
-    turned = label_f1(view.raw, view.gold, **how)  # type: ignore[arg-type]
-    panels: dict[str, Block] = {}
-    for words, table in (("turned by direction", turned), ("as published", plain)):
-        stem = words.split()[0] if table is turned else "published"
-        if view.file.selection:
-            some = view.chosen(view.file.selection, view.raw)
-            panels[f"Selection, {words}"] = _figure(
-                view, some, table, f"f1_selection_{stem}", words
-            )
-        panels[f"All, {words}"] = _figure(view, view.raw, table, f"f1_all_{stem}", words)
-    blocks: list[Block] = [
-        Words([_ABOUT, *_printed_words(view)]), TabsBlock("Weighted F1", panels),
+    how: dict[str, Any] = {"lower": lower, "seed": seed, "resamples": resamples}
+    turned = label_f1(view.raw, view.gold, **how)
+    if not view.printed:
+        panels = _panels(view, {"turned": turned})
+        blocks: list[Block] = [Words([_ABOUT]), TabsBlock("Weighted F1", panels)]
+        return Section("labels", "Which system is better", blocks)
+    plain = label_f1(view.raw, view.gold, compat=True, **how)
+    blocks = [
+        Words([_ABOUT, _UNTURNED, *_printed_words(view)]),
+        TabsBlock("Weighted F1", _panels(view, {"turned": turned, "as published": plain})),
         _changes(view, plain, turned),
-    ]  # fmt: skip
+    ]
     return Section("labels", "Which system is better", blocks)
+
+
+def _panels(view: View, tables: Mapping[str, Values]) -> dict[str, Block]:
+    """Draw the selection, if there is one, and all metrics."""
+    grids = {"All": view.raw}
+    if view.file.selection:
+        grids = {"Selection": view.chosen(view.file.selection, view.raw), **grids}
+    return {
+        f"{name}, {words}": _figure(
+            view, grid, table, f"f1_{name.lower()}_{words.replace(' ', '_')}", words
+        )
+        for words, table in tables.items()
+        for name, grid in grids.items()
+    }
 
 
 def _figure(view: View, grid: Grid, table: Values, stem: str, words: str) -> FigureBlock:
@@ -54,7 +70,7 @@ def _figure(view: View, grid: Grid, table: Values, stem: str, words: str) -> Fig
         whole, labels_of(grid), [*view.aspects, "mean"], title=title, scale="sequential", low=0,
         high=1,
     )  # fmt: skip
-    return FigureBlock(f"Figures 7 and 26. {title}", drawn, stem)
+    return FigureBlock(view.numbered("Figures 7 and 26", title), drawn, stem)
 
 
 def _changes(view: View, plain: Values, turned: Values) -> TableBlock:

@@ -15,11 +15,13 @@ _PRINTED: dict[tuple[Level, ...], str] = {
     ("system",): "Table 6: system level, average ranks",
     ("item", "system"): "Table 6: both levels, average ranks",
 }
-_TIES = (
+_POINTS = (
     "Points are Borda's: in each column (three coefficients × the aspects) the weakest metric has "
-    "0, the next 1, and so on; metrics that tie share the mean of their points. The paper breaks "
-    "ties by the accident of an unstable sort (numpy before 1.25): at the level of systems, where "
-    "ties are many, it prints 1120, 1110, 1095, 1070 and 1069 for the first five."
+    "0, the next 1, and so on; metrics that tie share the mean of their points."
+)
+_TIES = (
+    "The paper breaks ties by the accident of an unstable sort (numpy before 1.25): at the level "
+    "of systems, where ties are many, it prints 1120, 1110, 1095, 1070 and 1069 for the first five."
 )
 
 
@@ -31,7 +33,7 @@ def section(view: View) -> Section | None:
     groups: list[tuple[Level, ...]] = [(level,) for level in levels]
     if len(levels) > 1:
         groups.append(tuple(levels))
-    blocks: list[Block] = [Words([_TIES])]
+    blocks: list[Block] = [Words([_POINTS, *([_TIES] if view.printed else [])])]
     blocks += [_table(view, group) for group in groups]
     return Section("ranking", "One ranking of metrics", blocks)
 
@@ -49,10 +51,10 @@ def _table(view: View, levels: Sequence[Level]) -> TableBlock:
              held.printed if held else None, line.mean)
         )  # fmt: skip
     return TableBlock(
-        f"Table 6. {title}",
+        view.numbered("Table 6", title),
         ("rank", "metric", "family", "points", "printed", "mean |correlation|"),
         rows,
-        f"table_6_{'_'.join(levels)}",
+        f"ranking_{'_'.join(levels)}",
         f"The first {min(_FIRST, len(found.lines))} of {len(found.lines)}.",
         decimals=[None, None, None, 1, 1, 3],
     )

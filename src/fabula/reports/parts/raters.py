@@ -20,7 +20,7 @@ def section(view: View) -> Section | None:
     found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
     if not found.lines:
         return None
-    blocks: list[Block] = [_table(found)]
+    blocks: list[Block] = [_table(view, found)]
     if not found.raters_known:
         blocks.insert(0, Words([_UNKNOWN]))
     if view.printed:
@@ -28,17 +28,17 @@ def section(view: View) -> Section | None:
     return Section("raters", "How far raters agree", blocks)
 
 
-def _table(found: Agreement) -> TableBlock:
+def _table(view: View, found: Agreement) -> TableBlock:
     statistics = list(dict.fromkeys(line.statistic for line in found.lines))
     rows: list[list[Cell | str]] = [
         [statistic, *(_cell(found, aspect, statistic) for aspect in found.aspects)]
         for statistic in statistics
     ]
     return TableBlock(
-        "Table 3. Agreement of raters",
+        view.numbered("Table 3", "Agreement of raters"),
         ("coefficient", *(aspect or "gold" for aspect in found.aspects)),
         rows,
-        "table_3_raters",
+        "raters",
         "With 95 % intervals: by F for the ICC, else by bootstrap over stories.",
     )
 
@@ -63,6 +63,6 @@ def _printed(view: View) -> TableBlock:
         "Table 3 as printed: ICC(2,k)",
         ("criterion", "paper", "its notebook", "ours"),
         rows,
-        "table_3_printed",
+        "raters_printed",
         "The paper's lower bound for CH (.10) is .01 in its notebook: a misprint, it seems.",
     )

@@ -42,11 +42,11 @@ def _table(view: View, level: Level, coefficient: Coefficient) -> TableBlock:
         ]  # fmt: skip
     number, _ = _TABLES[level]
     return TableBlock(
-        f"{number}. {level_title(level)}, {COEFFICIENT_NAMES[coefficient]}",
-        ("aspect", "rank", "metric", "ours × 100", "printed", "difference"),
+        view.numbered(number, f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"),
+        ("aspect", "rank", "metric", "|correlation| × 100", "printed", "difference"),
         rows,
         f"strongest_{level}_{coefficient}",
-        "Without signs, as the paper prints them; the trivial baselines are left out here.",
+        "Without signs; the trivial baselines are left out here.",
         decimals=[None, None, None, 2, 2, 2],
     )
 

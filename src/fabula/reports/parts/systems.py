@@ -27,7 +27,11 @@ def section(view: View) -> Section | None:
     if held:
         note += f" {sum(one.holds for one in held)} of {len(held)} printed means are equal to ours."
     table = TableBlock(
-        "Table 4. Systems by their ratings", ("system", *aspects), rows, "table_4_systems", note
+        view.numbered("Table 4", "Systems by their ratings"),
+        ("system", *aspects),
+        rows,
+        "systems",
+        note,
     )
     return Section("systems", "Systems by their ratings", [table])
 

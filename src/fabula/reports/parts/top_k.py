@@ -28,7 +28,7 @@ def section(view: View) -> Section | None:
                 name: [float(one) for one in found[number, place]]
                 for number, name in enumerate(labels(grid))
             }
-            title = f"Figure 8. {aspect}, {COEFFICIENT_NAMES[coefficient]}"
+            title = view.numbered("Figure 8", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")
             drawn = curves(
                 list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
                 low=0, high=1,

@@ -1,6 +1,7 @@
 # make demo   score the example stories and print a table
 # make test   all tests          make check  tests, format, lint, types
 # make bench  speed, as ratios   make verify every figure we claim to reproduce
+# make study  HANNA's whole paper again, from its data in $(DATA)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ JOBS ?= 2
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
-.PHONY: demo test style types check bench verify docs clean
+.PHONY: demo test style types check bench study verify docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -46,6 +47,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/more_strings.py
 	$(BIN)/python benchmarks/large_run.py
 	$(BIN)/python benchmarks/comparing.py
+	$(BIN)/python benchmarks/meta_correlation.py
+	$(BIN)/python benchmarks/meta_bootstrap.py
+	$(BIN)/python benchmarks/meta_permutation.py
+	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
+
+study: $(VENV)/.dev
+	$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA)
 
 verify: $(VENV)/.dev
 	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))

@@ -11,7 +11,7 @@ from fabula.meta.levels import LEVELS
 from fabula.meta.pairwise import pairwise_accuracy, tie_calibrated_accuracy
 from fabula.meta.resampling import draw_counts
 from fabula.meta.soft_pairwise import soft_pairwise_accuracy
-from grids import make_grid, made_up_grids
+from grids import made_up_grids, make_grid
 
 NAN = math.nan
 

@@ -105,8 +105,8 @@ def test_what_the_control_explains_wholly_is_undefined(level: Any, coefficient: 
 
 def test_by_hand() -> None:
     # Five stories of one item. Length 1 2 3 4 5; gold 2 1 4 3 5; metric 1 3 2 5 4.
-    # Sums of products of deviations, of 10 each: metric and gold 5, metric and length 8,
-    # gold and length 8: r = .5, .8 and .8, and (.5 - .64) / (1 - .64) = -.38889.
+    # Sums of products of deviations, of 10 each: metric and gold 3, metric and length 8,
+    # gold and length 8: r = .3, .8 and .8, and (.3 - .64) / (1 - .64) = -.94444.
     metrics, gold, control = (
         make_grid([[row]]) for row in ([1, 3, 2, 5, 4], [2, 1, 4, 3, 5], [1, 2, 3, 4, 5])
     )
@@ -115,7 +115,7 @@ def test_by_hand() -> None:
             found = controlled_correlations(
                 metrics, gold, control, level=level, coefficient=coefficient
             )
-            assert found.value[0, 0] == pytest.approx(-0.14 / 0.36)
+            assert found.value[0, 0] == pytest.approx(-0.34 / 0.36)
 
 
 def test_settled_means_are_ties_here_too() -> None:

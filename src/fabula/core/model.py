@@ -23,7 +23,8 @@ class TokenStates:
     """A vector for every token of a text, by layer.
 
     `spans` are the characters that a token stands for; a token that the model added (a beginning,
-    an end) stands for none: (0, 0). `states` are layers × tokens × width.
+    an end) stands for none: (0, 0). `states` are layers × tokens × width. A text without a token
+    has no added ones either.
     """
 
     tokens: tuple[str, ...]
@@ -36,7 +37,9 @@ class TokenStates:
 class TokenLogs:
     """The natural logarithm of the probability of every token, given what it was given.
 
-    `entropies` are those of the model's guesses at each token, where it was asked for them.
+    Tokens that the model added are left out. The log of a token that nothing stands before is NaN
+    where the model has no sign for a beginning. `entropies` are those of the model's guesses at
+    each token, in nats, where it gives them.
     """
 
     tokens: tuple[str, ...]
@@ -66,7 +69,7 @@ class Embedder(Model, Protocol):
 
     @property
     def layers(self) -> int:
-        """How many layers there are to choose from; layer 0 is the embedding of the words."""
+        """How many layers there are to choose from: 0 (the embedding of the words) to one less."""
         ...
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
@@ -74,7 +77,7 @@ class Embedder(Model, Protocol):
         ...
 
     def vectors(self, texts: Sequence[str]) -> Array:
-        """Give one vector a text, of length one: (texts, width)."""
+        """Give one vector a text, of length one; NaN for a text without a token: (texts, width)."""
         ...
 
 

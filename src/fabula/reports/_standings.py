@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fabula.reports._intervals import Sample, mean_intervals
+from fabula.meta.mean_intervals import Sample, mean_intervals
 from fabula.reports._report_data import Array, Column, ReportData
 
 

@@ -99,3 +99,83 @@ def test_the_seed_decides() -> None:
 def test_no_splits_will_not_do() -> None:
     with pytest.raises(SettingError, match="splits=0"):
         noise_ceiling(np.ones((2, 3, 3)), pooled, splits=0)
+
+
+def strict(raters: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same people rate all stories, each as strictly as it is their way."""
+    true, ratings = simulated(raters, seed)
+    ways = 1.5 * np.random.default_rng(seed + 100).normal(size=(raters, 1, 1))
+    return true, ratings + ways
+
+
+def gaps_of(make, level, **how) -> float:
+    """How far ceilings lie above what the true scores reach, on average over data sets."""
+    found = []
+    for seed in range(5):
+        true, ratings = make(seed)
+        gold = np.nansum(ratings, axis=0) / (~np.isnan(ratings)).sum(axis=0)
+        ceiling = noise_ceiling(ratings, level, splits=30, interval=False, **how).ceiling
+        found.append(ceiling - level(true[None], gold[None])[0])
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("raters", [4, 5, 6])
+@pytest.mark.parametrize("level", [pooled, by_item])
+def test_by_rater_whoever_is_strict_with_all_does_no_harm(raters: int, level) -> None:
+    def make(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        return strict(raters, seed)
+
+    assert abs(gaps_of(make, level, by_rater=True)) < 0.02
+    assert gaps_of(make, level) < -0.06
+
+
+def test_by_rater_stories_may_have_unlike_numbers_of_ratings() -> None:
+    def make(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        true, ratings = simulated(5, seed)
+        rng = np.random.default_rng(seed)
+        lazy = np.linspace(0, 0.6, 5)[:, None, None]
+        return true, np.where(rng.random(ratings.shape) < lazy, np.nan, ratings)
+
+    for level in (pooled, by_item, by_system):
+        assert abs(gaps_of(make, level, by_rater=True)) < 0.03
+
+
+def few_each(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eighty people, three of whom rate all stories of an item: five or six items each."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(size=(150, 10))
+    ways, ratings = rng.normal(size=80), np.full((80, 150, 10), np.nan)
+    for item in range(150):
+        who = rng.choice(80, 3, replace=False)
+        ratings[who, item] = true[item] + ways[who, None] + 1.2 * rng.normal(size=(3, 10))
+    return true, ratings
+
+
+def test_by_rater_people_who_rate_few_stories_each_are_whole_people_too() -> None:
+    assert abs(gaps_of(few_each, by_item, by_rater=True)) < 0.03
+    assert gaps_of(few_each, by_item) < -0.08
+    # Over all stories the three people of an item are noise, however they are split.
+    for by_rater in (True, False):
+        assert abs(gaps_of(few_each, pooled, by_rater=by_rater)) < 0.03
+
+
+def test_by_rater_the_order_of_raters_does_not_matter_but_for_chance() -> None:
+    _, ratings = strict(6, 3)
+    one, other = (
+        noise_ceiling(r, pooled, by_rater=True, splits=80) for r in (ratings, ratings[::-1])
+    )
+    assert one.ceiling == pytest.approx(other.ceiling, abs=0.01)
+    assert one.low < one.ceiling < one.high
+
+
+def test_by_rater_two_people_can_be_split_in_one_way() -> None:
+    _, ratings = strict(2, 4)
+    r = np.corrcoef(ratings.reshape(2, -1))[0, 1]
+    found = noise_ceiling(ratings, pooled, by_rater=True, splits=7)
+    assert found.reliability == pytest.approx(2 * r / (1 + r))
+
+
+def test_by_rater_people_who_never_met_have_no_ceiling() -> None:
+    ratings = np.random.default_rng(0).normal(size=(2, 9, 3))
+    ratings[0, ::2] = ratings[1, 1::2] = np.nan
+    assert math.isnan(noise_ceiling(ratings, pooled, by_rater=True).ceiling)

@@ -48,7 +48,8 @@ def _cell(found: Agreement, aspect: str, statistic: str) -> Cell:
     if line is None or math.isnan(line.value):
         return Cell(None, title=line.note if line else "")
     ends = "" if math.isnan(line.low) else f" [{line.low:.2f}, {line.high:.2f}]"
-    return Cell(line.value, f"{line.value:.2f}{ends}", title=line.note)
+    text = f"{line.value:.2f}{ends}".replace("-", "−")
+    return Cell(line.value, text, title=line.note)
 
 
 def _printed(view: View) -> TableBlock:

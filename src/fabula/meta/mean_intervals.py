@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from fabula.meta.resampling import count_blocks
 
-# Numbers of one block of resampling weights: 32 MB.
-_BLOCK = 4_000_000
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,8 @@ def _bounds(
     """Bounds of the distances of resampled means to the centres, for each of the samples."""
     sums = np.hstack([total.sums for total in totals])  # (U, K · samples)
     counts = np.hstack([total.counts for total in totals])
-    rng = np.random.default_rng(seed)
-    blocks = [_ratio(w @ sums, w @ counts) for w in _weights(rng, len(sums), resamples)]
+    drawn = count_blocks(len(sums), resamples, seed)
+    blocks = [_ratio(block @ sums, block @ counts) for block in drawn]
     means = np.vstack(blocks)  # (R, K · samples)
     means[:, np.isnan(means).all(axis=0)] = 0.0
     tail = 50 * (1 - level)
@@ -91,16 +90,6 @@ def _bounds(
     width = totals[0].sums.shape[1]
     cuts = range(0, len(totals) * width, width) if width else [0] * len(totals)
     return [(low[cut : cut + width], high[cut : cut + width]) for cut in cuts]
-
-
-def _weights(rng: np.random.Generator, units: int, resamples: int) -> Iterator[Array]:
-    """How often each unit is drawn, a block of resamples at a time so that memory is bounded."""
-    step = max(1, _BLOCK // max(units, 1))
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        drawn = rng.integers(units, size=(size, units)) + units * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * units)
-        yield counts.reshape(size, units).astype(np.float64)
 
 
 def _estimates(total: _Totals, low: Array, high: Array) -> Estimates:

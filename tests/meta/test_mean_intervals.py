@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fabula.reports._intervals import Sample, mean_intervals
+from fabula.meta.mean_intervals import Sample, mean_intervals
 from factories import within
 
 

@@ -1,0 +1,208 @@
+"""A BERT encoder read without padding: the tokens of a batch are the rows of one matrix.
+
+Devlin et al. (2019), as `BertModel` of transformers computes it for inference; only the layers
+asked for are kept. Attention runs over runs of texts of equal length, so nothing is padded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fabula.core.errors import InputError, PackageMissing
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Dtype = Literal["fp32", "bf16"]
+_GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Scale and shift after a layer's rows are given mean 0 and variance 1."""
+
+    weight: Tensor
+    bias: Tensor
+    eps: float
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Normalise every row."""
+        from torch.nn.functional import layer_norm
+
+        return layer_norm(rows, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A matrix (inputs × outputs) and a bias."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Multiply, and add the bias."""
+        import torch
+
+        return torch.addmm(self.bias, rows, self.weight)
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Add the result for `inputs` to rows that are not needed afterwards."""
+        return rows.add_(self.bias).addmm_(inputs, self.weight)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: attention, then two matrices with a GELU between them."""
+
+    attention: Linear  # (H, 3H): queries, keys and values in one product
+    joined: Linear  # (H, H)
+    norm: Norm
+    inner: Linear  # (H, I)
+    outer: Linear  # (I, H)
+    last_norm: Norm
+    heads: int
+    gelu: str
+
+    def __call__(self, rows: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Give the layer's rows; those handed in are used up."""
+        import torch
+
+        mixed = self._attend(self.attention(rows), lengths)  # (T, H)
+        rows = self.norm(self.joined.onto(rows, mixed))
+        inner = torch.ops.aten.gelu_(self.inner(rows), approximate=self.gelu)  # (T, I)
+        return self.last_norm(self.outer.onto(rows, inner))
+
+    def _attend(self, rows: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Mix the values of each text by its queries and keys, texts of equal length at once."""
+        import torch
+        from torch.nn.functional import scaled_dot_product_attention
+
+        width = rows.shape[1] // 3
+        mixed = rows.new_empty(len(rows), width)
+        shape = (self.heads, width // self.heads)
+        start = 0
+        for length, run in groupby(lengths):
+            stop = start + length * len(list(run))
+            part = rows[start:stop].view(-1, length, 3, *shape).permute(2, 0, 3, 1, 4)
+            found = scaled_dot_product_attention(*torch.unbind(part))  # (B, heads, L, H / heads)
+            mixed[start:stop].view(-1, length, *shape).copy_(found.transpose(1, 2))
+            start = stop
+        return mixed
+
+
+@dataclass(frozen=True)
+class Bert:
+    """The encoder: a table of words, a table of places, and layers."""
+
+    words: Tensor
+    places: Tensor
+    norm: Norm
+    stack: tuple[Layer, ...]
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.words.shape[1])
+
+    @property
+    def longest(self) -> int:
+        """Tokens it reads at once, those it adds included."""
+        return len(self.places)
+
+    def __call__(self, texts: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
+        """Give the rows of all tokens, text after text, at each of the layers.
+
+        Layer 0 is the embedding of the words. Texts of equal length should be neighbours.
+        """
+        import torch
+
+        lengths = [len(ids) for ids in texts]
+        with torch.inference_mode():
+            ids = torch.tensor([one for ids in texts for one in ids])
+            spots = torch.cat([torch.arange(length) for length in lengths])
+            rows = self.norm(self.words[ids].add_(self.places[spots]))  # (T, H)
+            kept = {0: rows.clone()} if 0 in layers else {}
+            for number, layer in enumerate(self.stack[: max(layers)], 1):
+                rows = layer(rows, lengths)
+                if number in layers:
+                    kept[number] = rows.clone() if number < max(layers) else rows
+            return [kept[number] for number in layers]
+
+
+def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
+    """Read `config.json` and `model.safetensors` of a folder."""
+    try:
+        import torch
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise PackageMissing(error.name or "torch", "models") from error
+    config = _read_config(folder)
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    found = load_file(folder / "model.safetensors")
+    tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in found.items()}
+    try:
+        return _assemble(tensors, config)
+    except KeyError as error:
+        raise InputError(f"{folder} is no BERT encoder: it has no {error}") from error
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    wanted = {
+        "model_type": ("bert",),
+        "hidden_act": tuple(_GELUS),
+        "position_embedding_type": ("absolute",),
+    }
+    for name, known in wanted.items():
+        if config.get(name, known[0]) not in known:
+            raise InputError(
+                f"{folder} is no BERT encoder that can be read: {name} is {config[name]!r}",
+                "load it with huggingface(…)",
+            )
+    return config
+
+
+def _assemble(tensors: dict[str, Tensor], config: dict[str, Any]) -> Bert:
+    eps = float(config["layer_norm_eps"])
+    # All tokens are of the first kind, so its vector can be added to the places once and for all.
+    places = tensors["embeddings.position_embeddings.weight"]
+    return Bert(
+        words=tensors["embeddings.word_embeddings.weight"],
+        places=places + tensors["embeddings.token_type_embeddings.weight"][0],
+        norm=_norm(tensors, "embeddings.LayerNorm", eps),
+        stack=tuple(
+            _layer(tensors, f"encoder.layer.{number}", config, eps=eps)
+            for number in range(int(config["num_hidden_layers"]))
+        ),
+    )
+
+
+def _layer(tensors: dict[str, Tensor], name: str, config: dict[str, Any], *, eps: float) -> Layer:
+    selves = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+    return Layer(
+        attention=_linear(tensors, *selves),
+        joined=_linear(tensors, f"{name}.attention.output.dense"),
+        norm=_norm(tensors, f"{name}.attention.output.LayerNorm", eps),
+        inner=_linear(tensors, f"{name}.intermediate.dense"),
+        outer=_linear(tensors, f"{name}.output.dense"),
+        last_norm=_norm(tensors, f"{name}.output.LayerNorm", eps),
+        heads=int(config["num_attention_heads"]),
+        gelu=_GELUS[config.get("hidden_act", "gelu")],
+    )
+
+
+def _linear(tensors: dict[str, Tensor], *names: str) -> Linear:
+    """One matrix of several that are applied to the same rows."""
+    import torch
+
+    weight = torch.cat([tensors[f"{name}.weight"] for name in names])  # (outputs, inputs)
+    return Linear(weight.t(), torch.cat([tensors[f"{name}.bias"] for name in names]))
+
+
+def _norm(tensors: dict[str, Tensor], name: str, eps: float) -> Norm:
+    return Norm(tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps)

@@ -1,0 +1,108 @@
+"""Models by their specs: found in the catalogue, loaded once a process."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, field, make_dataclass
+from functools import cache
+from threading import RLock
+from types import ModuleType
+from typing import Any, TypeVar, get_type_hints
+
+from fabula.core.catalogue import Catalogue
+from fabula.core.errors import SettingError, UnknownName, UserError
+from fabula.core.model import Embedder, Generator, Likelihood, MaskedLikelihood, Model
+from fabula.core.settings import changed_settings, check_settings, named_settings, setting_fields
+from fabula.core.spec import format_spec, parse_spec
+from fabula.models._asset import asset_names
+
+T = TypeVar("T")
+PROTOCOLS = (Embedder, Likelihood, MaskedLikelihood, Generator)
+
+_loaded: dict[str, Model] = {}
+_lock = RLock()
+
+
+def _pick_load(module: ModuleType) -> Callable[..., Model]:
+    if not callable(found := getattr(module, "load", None)):
+        raise UserError(f"{module.__name__} defines no function 'load'", "a backend has one")
+    return found  # type: ignore[no-any-return]
+
+
+MODELS: Catalogue[Callable[..., Model]] = Catalogue("backend", ("fabula.models",), _pick_load)
+
+
+def load_model(spec: str) -> Model:
+    """Load the model that a spec spells, such as `huggingface('gpt2')`; once a process."""
+    backend, settings = _read(spec)
+    with _lock:
+        if (name := _spell(backend, settings)) not in _loaded:
+            _loaded[name] = MODELS.get(backend)(**vars(settings))
+        return _loaded[name]
+
+
+def model_spec(spec: str) -> str:
+    """Canonical spelling of a model; nothing is loaded."""
+    return _spell(*_read(spec))
+
+
+def need(model: Model, protocol: Callable[..., T]) -> T:
+    """Give the model as what is needed of it; one that does not offer that is refused."""
+    if isinstance(model, protocol):  # type: ignore[arg-type]
+        return model  # type: ignore[return-value]
+    offers = [_words(one) for one in PROTOCOLS if isinstance(model, one)]
+    raise SettingError(
+        f"{model.signature} is no {_words(protocol)}",
+        f"take another model; this one is: {', '.join(offers) or 'nothing we know'}",
+    )
+
+
+def _read(spec: str) -> tuple[str, Any]:
+    """Backend and checked settings of a spec."""
+    name, args, named = parse_spec(spec)
+    if name not in MODELS and name in asset_names():
+        raise UnknownName(f"{name!r} is an asset, no backend", f"write embedded({name!r})")
+    cls = _settings_class(MODELS.get(name))
+    settings = cls(**_whole(cls, name, named_settings(cls, name, args, named)))
+    check_settings(settings, name)
+    return name, settings
+
+
+def _whole(cls: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
+    due = [one.name for one in setting_fields(cls) if one.default is MISSING]
+    if lacking := [name for name in due if name not in given]:
+        raise SettingError(f"{owner} needs {lacking[0]}", f"write {owner}({lacking[0]}=…)")
+    return given
+
+
+@cache
+def _settings_class(load: Callable[..., Model]) -> type:
+    """The parameters of a backend's `load` as a dataclass, so that they are checked as settings."""
+    hints = get_type_hints(load, include_extras=True)
+    parameters = inspect.signature(load).parameters.values()
+    return make_dataclass(
+        "Settings",
+        [
+            (
+                one.name,
+                hints[one.name],
+                field(
+                    default=MISSING if one.default is one.empty else one.default,
+                    kw_only=one.kind is one.KEYWORD_ONLY,
+                ),
+            )
+            for one in parameters
+        ],
+    )
+
+
+def _spell(backend: str, settings: Any) -> str:
+    """Spell a model; what it is called goes without the setting's name."""
+    spelled = format_spec(backend, changed_settings(settings))
+    first = next((one.name for one in setting_fields(type(settings)) if not one.kw_only), "")
+    return spelled.replace(f"({first}=", "(", 1) if first else spelled
+
+
+def _words(protocol: Any) -> str:
+    return {"MaskedLikelihood": "masked likelihood"}.get(name := protocol.__name__, name.lower())

@@ -1,0 +1,227 @@
+"""A model for tests: deterministic, instant, and all that a model can be.
+
+Vectors come of hashed pieces of words, so that words spelled alike are alike; likelihoods of a
+hashed bigram table and of what the text has said before, so that repetition is likely. What it says
+of a text depends on that text and the settings alone, and means nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.core.model import Span, TokenLogs, TokenStates
+from fabula.core.settings import AtLeast, check_settings
+from fabula.models._stops import cut_at
+from fabula.models._strides import make_front
+from fabula.models._windows import owned, windows
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
+BUCKETS = 128
+MIX = 0.2
+WORDS = (
+    "the a and of to in was she he it said then they with her his had that old door night sea "
+    "house light went came saw knew again river boy girl hand voice never home winter"
+).split()
+
+
+def load(
+    *,
+    width: Annotated[int, AtLeast(4)] = 16,
+    layers: Annotated[int, AtLeast(1)] = 3,
+    window: Annotated[int, AtLeast(8)] | None = None,
+    seed: int = 0,
+) -> FakeModel:
+    """Make a model that needs no weights; `window` is how many tokens it reads at once."""
+    return FakeModel(width, layers, window, seed)
+
+
+@dataclass(frozen=True)
+class FakeModel:
+    """Embedder, likelihood, masked likelihood and generator that come of hashes."""
+
+    width: Annotated[int, AtLeast(4)] = 16
+    layers: Annotated[int, AtLeast(1)] = 3
+    window: Annotated[int, AtLeast(8)] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings that will not do."""
+        check_settings(self, "fake")
+
+    @property
+    def signature(self) -> str:
+        """All settings: the values depend on nothing else."""
+        return "fake," + ",".join(f"{one.name}={getattr(self, one.name)}" for one in fields(self))
+
+    def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
+        """Give the states of every text, a beginning and an end added."""
+        if wrong := [layer for layer in layers if not 0 <= layer < self.layers]:
+            raise SettingError(f"fake has no layer {wrong[0]}", f"take 0 to {self.layers - 1}")
+        return (self._states_of(text, list(layers)) for text in texts)
+
+    def vectors(self, texts: Sequence[str]) -> Array:
+        """Give the mean of the last layer's states, of length one."""
+        found = np.full((len(texts), self.width), np.nan)
+        for row, one in enumerate(self.states(texts, [self.layers - 1])):
+            if one.tokens:
+                mean = one.states[0].mean(axis=0)
+                found[row] = mean / np.linalg.norm(mean)
+        return found
+
+    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
+        """Give the logs of every second text given the first."""
+        return (self._logs_of(context, text) for context, text in pairs)
+
+    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
+        """Give logs and entropies of every token between its neighbours."""
+        return (self._masked_logs_of(text) for text in texts)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_tokens: int = 128,
+        temperature: float = 0.8,
+        top_p: float = 0.95,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+    ) -> list[str]:
+        """Give words of the prompt and of a small vocabulary, as many as there may be."""
+        return [
+            cut_at(self._written_after(prompt, max_tokens, temperature, seed), stop)
+            for prompt in prompts
+        ]
+
+    def _states_of(self, text: str, layers: list[int]) -> TokenStates:
+        tokens, spans = tokens_of(text)
+        if not tokens:
+            return TokenStates((), (), np.zeros((len(layers), 0, self.width)))
+        words = np.array([self._word(one) for one in ("<s>", *tokens, "</s>")])
+        size = self.window or len(words)
+        places = windows(len(words), size, size // 4)
+        read = [self._mixed(words[place.start : place.stop], layers) for place in places]
+        parts = [
+            states[:, part.start - place.start : part.stop - place.start]
+            for states, place, part in zip(read, places, owned(places), strict=True)
+        ]
+        ends = (0, 0)
+        return TokenStates(
+            ("<s>", *tokens, "</s>"), (ends, *spans, ends), np.concatenate(parts, axis=1)
+        )
+
+    def _mixed(self, words: Array, layers: list[int]) -> Array:
+        """States by layer: each layer takes in a little of the neighbours' last one."""
+        found = [words]
+        for _ in range(max(layers, default=0)):
+            last = np.pad(found[-1], ((1, 1), (0, 0)), mode="edge")
+            found.append((1 - MIX) * last[1:-1] + MIX * (last[:-2] + last[2:]) / 2)
+        return np.array([found[layer] for layer in layers])
+
+    def _word(self, word: str) -> Array:
+        return _word_vector(word.lower(), self.width, self.seed)
+
+    @cached_property
+    def _table(self) -> Array:
+        """Probability of a bucket of words after another one: (before, after)."""
+        raw = np.frombuffer(_hashed("table", BUCKETS * BUCKETS, self.seed), dtype=np.uint8)
+        weights = np.exp(raw.reshape(BUCKETS, BUCKETS) / 64)
+        table: Array = weights / weights.sum(axis=1, keepdims=True)
+        return table
+
+    def _buckets(self, tokens: Sequence[str]) -> list[int]:
+        return [_bucket(token.lower(), self.seed) for token in tokens]
+
+    def _logs_of(self, context: str, text: str) -> TokenLogs:
+        tokens, spans = tokens_of(text)
+        buckets = self._buckets(tokens)
+        before = self._buckets(tokens_of(context)[0])
+        size = self.window or len(before) * 2 + len(buckets) + 2
+        front = make_front((0,), before, window=size, stride=max(size // 2, 1))
+        guesses = [
+            guess
+            for one in front.strides(len(buckets))
+            for guess in self._guesses(
+                [*front.ids, *buckets[one.start : one.stop]], len(front.ids) + one.new - one.start
+            )
+        ]
+        return _token_logs(tokens, spans, buckets, guesses)
+
+    def _guesses(self, read: Sequence[int], new: int) -> Iterator[Array]:
+        """Guess at each place from `new` on: the table, and what was read before."""
+        seen = np.bincount(read[:new], minlength=BUCKETS).astype(float)
+        for place in range(new, len(read)):
+            yield (self._table[read[place - 1]] + seen / seen.sum()) / 2
+            seen[read[place]] += 1
+
+    def _masked_logs_of(self, text: str) -> TokenLogs:
+        tokens, spans = tokens_of(text)
+        buckets = self._buckets(tokens)
+        size = self.window or max(len(buckets), 1)
+        places = windows(len(buckets), size, size // 4)
+        guesses = [
+            self._between(buckets[place.start : place.stop], masked - place.start)
+            for place, part in zip(places, owned(places), strict=True)
+            for masked in part
+        ]
+        return _token_logs(tokens, spans, buckets, guesses)
+
+    def _between(self, read: list[int], masked: int) -> Array:
+        """Guess at one place: what goes with both neighbours, and what else was read."""
+        left = self._table[read[masked - 1]] if masked else self._table[0]
+        right = self._table[:, read[masked + 1]] if masked + 1 < len(read) else 1.0
+        both = left * right
+        seen = np.bincount([*read[:masked], *read[masked + 1 :], 0], minlength=BUCKETS)
+        guess: Array = (both / both.sum() + seen / seen.sum()) / 2
+        return guess
+
+    def _written_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
+        chance = random.Random(f"{self.seed}|{seed}|{prompt}")
+        known = [*WORDS, *(token for token in tokens_of(prompt)[0] if token.isalpha())]
+        spread = max(1, round(len(known) * min(temperature, 1.0)))
+        return "".join(f" {known[chance.randrange(spread)]}" for _ in range(count))
+
+
+def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[Span, ...]]:
+    """Pieces of words of at most six letters, and signs, with where they stand."""
+    found = list(TOKEN.finditer(text))
+    return tuple(one.group() for one in found), tuple(one.span() for one in found)
+
+
+def _token_logs(
+    tokens: tuple[str, ...], spans: tuple[Span, ...], buckets: list[int], guesses: list[Array]
+) -> TokenLogs:
+    table = np.array(guesses).reshape(len(guesses), BUCKETS)
+    logs = np.log(table[np.arange(len(buckets)), buckets])
+    return TokenLogs(tokens, spans, logs, -(table * np.log(table)).sum(axis=1))
+
+
+def _hashed(text: str, size: int, seed: int) -> bytes:
+    # A text may hold half of a surrogate pair, which UTF-8 does not spell.
+    return hashlib.shake_128(f"{seed}|{text}".encode(errors="surrogatepass")).digest(size)
+
+
+@lru_cache(maxsize=65536)
+def _bucket(word: str, seed: int) -> int:
+    return int.from_bytes(_hashed(word, 4, seed), "big") % BUCKETS
+
+
+@lru_cache(maxsize=65536)
+def _word_vector(word: str, width: int, seed: int) -> Array:
+    marked = f"<{word}>"
+    grams = [marked[at : at + n] for n in (1, 2, 3) for at in range(len(marked) - n + 1)]
+    parts = [np.frombuffer(_hashed(gram, width, seed), dtype=np.uint8) for gram in grams]
+    # Not quite the middle of a byte, so that no sum is 0 and every vector has a direction.
+    vector: Array = np.sum(parts, axis=0) / 127.37 - len(parts)
+    return vector / np.linalg.norm(vector)

@@ -41,7 +41,7 @@ def tales(
         "noise": rng.normal(size=shape),
     }
     given = {"cards": CARDS, **rest}
-    dataset = make_dataset(scores, {aspect: true for aspect in aspects}, **given)
+    dataset = make_dataset(scores, dict.fromkeys(aspects, true), **given)
     ratings = [
         Score(one.story, f"human:{rater}", one.aspect, float(np.round(one.value + rng.normal())))
         for rater in range(raters)

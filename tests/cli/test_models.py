@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from fabula.cli import models
 from fabula.cli.models import command
-from fabula.core.errors import UnknownName
-from fabula.models import AssetError, _asset, _places
+from fabula.core.errors import PackageMissing, UnknownName
+from fabula.models import AssetError, _asset, _convert, _places
 
 TEXT = b"once upon a time"
 
@@ -65,15 +66,17 @@ def test_pull_checks_every_name_before_it_begins(toy: Path) -> None:
 
 def test_list_shows_the_state_in_every_format() -> None:
     row = {"name": "toy", "licence": "CC0-1.0", "size": len(TEXT)}
-    expected = {**row, "state": "absent", "used_for": "tests"}
+    expected = {**row, "state": "absent", "metrics": [], "used_for": "tests"}
     assert json.loads(run("list", "-f", "json").stdout) == [expected]
     run("pull", "toy")
     expected["state"] = "here"
     assert json.loads(run("list", "-f", "jsonl").stdout) == expected
     written = run("list", "-f", "csv").stdout
-    assert list(csv.DictReader(io.StringIO(written))) == [{**expected, "size": str(len(TEXT))}]
+    assert list(csv.DictReader(io.StringIO(written))) == [
+        {**expected, "size": str(len(TEXT)), "metrics": ""}
+    ]
     table = [line for line in run("list").stdout.splitlines() if line.strip(" ─")]
-    assert table[0].split() == ["name", "licence", "size", "state", "used", "for"]
+    assert table[0].split() == ["name", "licence", "size", "state", "metrics", "used", "for"]
     assert table[1].split() == ["toy", "CC0-1.0", "0.0", "MB", "here", "tests"]
 
 
@@ -99,7 +102,7 @@ def test_verify_prints_a_line_each_and_fails_on_damage(toy: Path) -> None:
     done = CliRunner().invoke(command, ["verify"])
     assert done.stdout == "toy\tdamaged\tchanged: tale.txt\n"
     assert str(done.exception) == (
-        "damaged: toy; run: fabula models rm toy && fabula models pull toy"
+        "damaged: toy; run: fabula models remove toy && fabula models pull toy"
     )
 
 
@@ -111,12 +114,79 @@ def test_where_prints_the_store_or_the_folder(toy: Path) -> None:
     assert run("where", "toy").stdout == f"{toy}\n"
 
 
-def test_what_is_exported_can_be_imported_after_rm(toy: Path, tmp_path: Path) -> None:
+def test_what_is_exported_can_be_imported_after_it_was_removed(toy: Path, tmp_path: Path) -> None:
     file = tmp_path / "assets.tar"
     run("pull", "toy")
     assert run("export", file, "toy").stdout == f"{file}\n"
-    assert run("rm", "toy").stderr == "toy: removed\n"
+    assert run("remove", "toy").stderr == "toy: removed\n"
     assert not toy.exists()
     done = run("import", file)
     assert (done.stdout, done.stderr) == (f"{toy}\n", "toy: importing\n")
     assert (toy / "tale.txt").read_bytes() == TEXT
+
+
+def test_list_names_the_metrics_that_use_an_asset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_users", lambda: {"toy": ["one", "two"]})
+    assert json.loads(run("list", "-f", "jsonl").stdout)["metrics"] == ["one", "two"]
+    assert "one two" in run("list", "-f", "csv").stdout
+    assert "metrics    one, two" in run("show", "toy").stdout
+
+
+def test_wordnet_is_used_by_meteor() -> None:
+    assert "meteor" in models._users()["wordnet"]
+
+
+def test_show_tells_all_that_is_known(toy: Path) -> None:
+    run("pull", "toy")
+    shown = run("show", "toy").stdout
+    assert shown.startswith("A toy\n")
+    for fact in ("CC0-1.0", "a test", "here", str(toy), "package toy==1"):
+        assert fact in shown
+    with pytest.raises(UnknownName, match="did you mean 'toy'"):
+        run("show", "tyo")
+
+
+def test_all_leaves_out_what_needs_a_missing_package_and_says_so(
+    tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = tmp_path / "declared" / "toy.toml"
+    keys = 'convert = "gguf"\nconverted_size = 1\nsize ='
+    declared.write_text(declared.read_text().replace("size =", keys))
+    monkeypatch.setattr(_convert, "find_spec", lambda name: None)
+    done = run("pull", "--all", "--quiet")
+    note = "toy: left out, torch is not installed; run: pip install 'fabula[models]'\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", note)
+    assert not toy.exists()
+    with pytest.raises(PackageMissing, match="torch"):
+        run("pull", "toy")
+
+
+def test_all_but_some(toy: Path) -> None:
+    assert run("pull", "--all", "--except", "toy").stdout == ""
+    assert not toy.exists()
+    with pytest.raises(UnknownName):
+        run("pull", "--all", "--except", "tyo")
+
+
+def test_a_folder_of_the_users_is_taken_into_the_store(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABULA_OFFLINE", "1")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "tale.txt").write_bytes(TEXT)
+    for words in (("add", "toy", mine), ("pull", "toy", "--from", mine)):
+        assert run(*words).stdout == f"{toy}\n"
+        run("remove", "toy")
+
+
+def test_all_exports_what_is_here_and_names_what_is_not(toy: Path, tmp_path: Path) -> None:
+    with pytest.raises(AssetError, match="no asset is here"):
+        run("export", tmp_path / "none.tar", "--all")
+    declared = tmp_path / "declared"
+    text = (declared / "toy.toml").read_text()
+    (declared / "zoo.toml").write_text(text.replace('name = "toy"', 'name = "zoo"'))
+    run("pull", "toy")
+    done = run("export", tmp_path / "assets.tar", "--all", "--quiet")
+    assert done.stderr == "zoo: left out, it is not here\n"
+    assert run("import", tmp_path / "assets.tar", "--quiet").stdout == f"{toy}\n"

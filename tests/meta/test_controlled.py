@@ -127,3 +127,27 @@ def test_settled_means_are_ties_here_too() -> None:
         metrics, gold, control, level="system", coefficient="kendall", settle=True
     )
     assert found.value[0, 0] == pytest.approx(2 / 6**0.5)
+
+
+@every_way
+def test_what_one_of_the_three_lacks_is_left_out_of_all(level: Any, coefficient: Any) -> None:
+    grids = made_up(8, (9, 7))
+    rng = np.random.default_rng(8)
+    for one in grids:
+        one.values[rng.random(one.values.shape) < 0.15] = np.nan
+    grids[0].values[2] = grids[0].values[1] * 2  # two metrics that lack the same stories
+    how = {"level": level, "coefficient": coefficient}
+    found = controlled_correlations(*grids, **how)
+    assert np.allclose(found.value, by_hand(*grids, **how), rtol=0, atol=1e-9)
+    drawn = controlled_draws(*grids, resamples=3, seed=5, **how)
+    counts = draw_counts(9, 3, 5).astype(int)
+    for draw, times in zip(drawn, counts, strict=True):
+        again = cells(*grids, items=np.repeat(np.arange(9), times))
+        assert np.allclose(draw, by_hand(*again, **how), rtol=0, atol=1e-9, equal_nan=True)
+
+
+def test_items_without_the_control_do_not_count() -> None:
+    grids = made_up(9)
+    grids[2].values[0, :3] = np.nan
+    found = controlled_correlations(*grids, level="item", coefficient="pearson")
+    assert (found.n == 4).all() and not found.undefined.any()

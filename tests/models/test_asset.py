@@ -19,6 +19,7 @@ from fabula.models._asset import (
     inside,
     tree_sha256,
 )
+from fabula.models._convert import CONVERSIONS
 
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -46,8 +47,22 @@ def test_every_place_of_an_asset_is_pinned(name: str) -> None:
             assert place.files
 
 
+@pytest.mark.parametrize("name", asset_names())
+def test_every_conversion_is_known_and_says_how_much_it_makes(name: str) -> None:
+    one = asset(name)
+    assert one.convert in ("", *CONVERSIONS)
+    assert bool(one.convert) == bool(one.converted_size)
+
+
+def test_files_are_named_where_a_place_names_each() -> None:
+    assert asset("t5_titles").file_names() == ("decoder.onnx", "encoder.onnx", "tokenizer.json")
+    assert "1_Pooling/config.json" in asset("minilm").file_names()
+    assert asset("wordnet").file_names() == ()
+
+
 def test_the_first_assets_are_declared() -> None:
-    assert {"glove_50d", "minilm", "punkt_tab", "spacy_small", "wordnet"} <= set(asset_names())
+    first = {"glove_50d", "minilm", "punkt_tab", "spacy_small", "wordnet"}
+    assert first | {"smollm2", "t5_titles"} <= set(asset_names())
 
 
 def test_an_unknown_name_gives_the_nearest_one() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import PackageMissing
-from fabula.models import AssetError, _places, pull
+from fabula.models import AssetError, _convert, _places, pull
 from fabula.models._asset import WheelPlace
 from fabula.models._places import fetch_wheel
 
@@ -114,7 +114,7 @@ def test_a_column_without_pyarrow_is_refused_before_the_download(
     toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy.declare(members='[{ from = "pkg/data/a.txt", to = "", column = "index" }]')
-    monkeypatch.setattr(_places, "find_spec", lambda name: None)
+    monkeypatch.setattr(_convert, "find_spec", lambda name: None)
     with pytest.raises(PackageMissing, match="pyarrow"):
         pull("toy")
     assert toy.downloads == 0
@@ -159,6 +159,23 @@ def test_a_hub_that_fails_is_one_line_that_names_every_place(
         pull("toy")
     assert "\n" not in str(caught.value)
     assert toy.left_in_store() == []
+
+
+def test_a_connection_to_the_hub_that_breaks_is_one_line(
+    toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    httpx = ModuleType("httpx")
+    httpx.HTTPError = type("HTTPError", (Exception,), {})  # type: ignore[attr-defined]
+
+    def fail(path: str) -> bytes:
+        raise httpx.HTTPError("the read timed out")
+
+    toy.declare(more=HUB)
+    toy.make_wheel({})
+    fake_hub(monkeypatch, fail)
+    monkeypatch.setitem(sys.modules, "httpx", httpx)
+    with pytest.raises(AssetError, match=r"did not give one \(the read timed out\)"):
+        pull("toy")
 
 
 def test_a_disk_that_fills_while_the_hub_answers_is_a_full_disk(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -29,7 +30,9 @@ def test_a_pulled_asset_has_its_pinned_content_and_size(name: str) -> None:
     assert check.path is not None
     files = [path for path in check.path.rglob("*") if path.is_file()]
     sizes = [path.stat().st_size for path in files if path.name != "fabula-manifest.json"]
-    assert sum(sizes) == asset(name).size
+    # What was converted depends a little on the packages that did it.
+    slack = 0.01 if asset(name).convert else 0
+    assert sum(sizes) == pytest.approx(asset(name).size_here, rel=slack, abs=0)
 
 
 @pytest.mark.parametrize("name", asset_names())
@@ -96,3 +99,62 @@ def test_the_header_of_minilm_is_that_of_a_small_bert() -> None:
     words = header["embeddings.word_embeddings.weight"]
     assert (words["dtype"], words["shape"]) == ("F32", [30522, 384])
     assert json.loads((folder / "config.json").read_text())["num_hidden_layers"] == 6
+
+
+TALE = (
+    "Once upon a time there was a little girl who lived with her mother in a small house at the"
+    " edge of the forest. Every morning she walked to the village to buy bread and milk. One day,"
+    " on her way home, she met an old man who was sitting by the side of the road. He looked very"
+    " tired and hungry. The girl gave him some of her bread, and the old man smiled and thanked"
+    " her."
+)
+
+
+def test_smollm2_reads_a_tale_more_easily_than_its_words_in_any_order() -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = need("smollm2")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+    assert model.dtype == torch.float32
+    words = TALE.split()
+    Random(0).shuffle(words)
+    perplexity = []
+    for text in (TALE, " ".join(words)):
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        assert tokenizer.decode(ids[0]) == text
+        with torch.no_grad():
+            perplexity.append(float(model(ids, labels=ids).loss.exp()))
+    assert perplexity[0] < 12
+    assert perplexity[1] > 30 * perplexity[0]
+
+
+def test_t5_finds_a_paraphrase_likelier_than_another_text() -> None:
+    import numpy as np
+
+    onnxruntime = pytest.importorskip("onnxruntime")
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = need("t5_titles")
+    encoder, decoder = (
+        onnxruntime.InferenceSession(folder / f"{name}.onnx", providers=["CPUExecutionProvider"])
+        for name in ("encoder", "decoder")
+    )
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    # As it comes it cuts texts after 48 tokens.
+    tokenizer.no_truncation()
+
+    def mean_log(source: str, target: str) -> float:
+        ids = np.array([tokenizer.encode(source).ids])
+        mask = np.ones_like(ids)
+        states = encoder.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        said = tokenizer.encode(target).ids
+        begun = np.array([[0, *said[:-1]]])
+        given = {"encoder_hidden_states": states, "encoder_attention_mask": mask}
+        logits = decoder.run(None, {"input_ids": begun, **given})[0][0].astype(float)
+        logs = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        return float(logs[np.arange(len(said)), said].mean())
+
+    source = "A keeper stayed in her lighthouse through the storm and saved a boat from the rocks."
+    near = mean_log(source, "The lighthouse keeper saved a boat in a storm.")
+    far = mean_log(source, "Interest rates rose again as the bank met on Tuesday.")
+    assert near > far + 3

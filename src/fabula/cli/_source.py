@@ -51,7 +51,7 @@ def _plain_path(file: str) -> Path | None:
     if file == "-":
         return None
     if not is_there(Path(file)):
-        names = ", ".join([*DATASETS.names(), *added_names()])
+        names = ", ".join(sorted({*DATASETS.names(), *added_names()} - {"table"}))
         raise InputError(f"{file}: no such file or data set", f"check it; data sets: {names}")
     return Path(file)
 

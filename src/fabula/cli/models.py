@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NAMES = click.argument("names", nargs=-1, metavar="[NAMES]...")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 ALL = click.option("--all", "every", is_flag=True, help="Every asset.")
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.group("models")
@@ -26,26 +27,82 @@ def command() -> None:
 @command.command("list")
 @format_option
 def list_command(form: str) -> None:
-    """List all assets: licence, size, whether they are here, what they are for."""
+    """List all assets: licence, size, whether they are here, which metrics use them."""
     from fabula.models import asset, asset_names, megabytes
 
-    rows = [_row(asset(name)) for name in asset_names()]
+    users = _users()
+    rows = [_row(asset(name), users.get(name, [])) for name in asset_names()]
     if form == "table":
         rows = [row | {"size": megabytes(row["size"])} for row in rows]
+    if form == "csv":
+        rows = [row | {"metrics": " ".join(row["metrics"])} for row in rows]
     print_rows(rows, form)
+
+
+@command.command("show")
+@click.argument("name")
+def show_command(name: str) -> None:
+    """Show all that is known of an asset: licence, source, digest, places, where it lies."""
+    from fabula.models import asset, megabytes
+
+    one = asset(name)
+    state, folder = _look(one)
+    click.echo(one.title)
+    facts = {
+        "licence": one.licence,
+        "source": one.source,
+        "used for": one.used_for,
+        "metrics": ", ".join(_users().get(name, [])),
+        "size": megabytes(one.size_here),
+        "state": state,
+        "lies in": folder,
+        "SHA-256": one.tree_sha256,
+        "places": ", then ".join(map(str, one.places)),
+        "converted": f"when pulled, from {one.convert.upper()}" if one.convert else "",
+        "needs": _lacks(one),
+    }
+    for key, value in facts.items():
+        if value:
+            click.echo(f"  {key:10} {value}")
 
 
 @command.command("pull")
 @NAMES
 @ALL
+@click.option("--except", "excepted", multiple=True, metavar="NAME", help="Not this one of all.")
+@click.option("--from", "folder", type=FOLDER, help="Look into this folder first.")
 @QUIET
-def pull_command(names: tuple[str, ...], every: bool, quiet: bool) -> None:
-    """Fetch assets that are not here and print their folders."""
+def pull_command(
+    names: tuple[str, ...],
+    every: bool,
+    excepted: tuple[str, ...],
+    folder: Path | None,
+    quiet: bool,
+) -> None:
+    """Fetch assets that are not here and print their folders.
+
+    With --all, an asset that needs a package which is not installed is left out, with a note.
+    """
     from fabula.models import asset, pull
 
-    wanted = [asset(name) for name in _chosen(names, every)]
+    left_out = [asset(name).name for name in excepted]
+    wanted = [asset(name) for name in _chosen(names, every) if name not in left_out]
     for one in wanted:
-        click.echo(pull(one.name, _report(quiet)))
+        if every and (why := _lacks(one)):
+            click.echo(f"{one.name}: left out, {why}", err=True)
+            continue
+        click.echo(pull(one.name, _report(quiet), folder=folder))
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("folder", type=FOLDER)
+@QUIET
+def add_command(name: str, folder: Path, quiet: bool) -> None:
+    """Take the asset NAME into the store from a FOLDER of yours that has its files."""
+    from fabula.models._store import add
+
+    click.echo(add(name, folder, _report(quiet)))
 
 
 @command.command("verify")
@@ -76,9 +133,9 @@ def where_command(name: str | None) -> None:
     click.echo(path_of(name) if name else store())
 
 
-@command.command("rm")
+@command.command("remove")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...")
-def rm_command(names: tuple[str, ...]) -> None:
+def remove_command(names: tuple[str, ...]) -> None:
     """Take assets out of the store."""
     from fabula.models import asset, remove
 
@@ -93,10 +150,18 @@ def rm_command(names: tuple[str, ...]) -> None:
 @ALL
 @QUIET
 def export_command(file: Path, names: tuple[str, ...], every: bool, quiet: bool) -> None:
-    """Write assets that are here into one tar file, for a machine without a network."""
-    from fabula.models import export_assets
+    """Write assets that are here into one tar file, for a machine without a network.
 
-    export_assets(_chosen(names, every), file, _report(quiet))
+    With --all, assets that are not here are left out, with a note.
+    """
+    from fabula.models import asset, export_assets
+
+    wanted = list(_chosen(names, every))
+    if every:
+        for name in [name for name in wanted if _look(asset(name))[0] == "absent"]:
+            click.echo(f"{name}: left out, it is not here", err=True)
+            wanted.remove(name)
+    export_assets(wanted, file, _report(quiet))
     click.echo(file)
 
 
@@ -123,24 +188,46 @@ def _report(quiet: bool) -> Callable[[str], None] | None:
     return None if quiet else lambda message: click.echo(message, err=True)
 
 
-def _row(one: Asset) -> dict[str, Any]:
+def _users() -> dict[str, list[str]]:
+    """Metrics by the asset that some of their settings need."""
+    from fabula.scoring.catalogue import METRICS
+
+    users: dict[str, list[str]] = {}
+    for metric in METRICS.names():
+        for name in METRICS.get(metric).card.assets:
+            users.setdefault(name, []).append(metric)
+    return users
+
+
+def _row(one: Asset, metrics: list[str]) -> dict[str, Any]:
     return {
         "name": one.name,
         "licence": one.licence,
-        "size": one.size,
-        "state": _state(one),
+        "size": one.size_here,
+        "state": _look(one)[0],
+        "metrics": metrics,
         "used_for": one.used_for,
     }
 
 
-def _state(one: Asset) -> str:
-    """Where an asset is: here, yours (in FABULA_ASSETS), damaged (there, and wrong) or absent."""
-    from fabula.models import AssetError, find, store
+def _look(one: Asset) -> tuple[str, Path | None]:
+    """State and folder: here, yours, ours (among our weights), damaged or absent."""
+    from fabula.models import AssetError, find, path_of, store
+    from fabula.models._folders import own_candidate
 
     try:
-        folder = find(one)
+        if find(one) is None:
+            return "absent", None
+        folder = path_of(one.name)
     except AssetError:
-        return "damaged"
-    if folder is None:
-        return "absent"
-    return "here" if folder.parent == store() else "yours"
+        return "damaged", None
+    if folder.parent == store():
+        return "here", folder
+    return "yours" if folder == own_candidate(one) else "ours", folder
+
+
+def _lacks(one: Asset) -> str:
+    """Say what an asset that is not here needs installed to be pulled; nothing when all is."""
+    from fabula.models._convert import missing_package
+
+    return str(missing_package(one) or "") if _look(one)[0] == "absent" else ""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.core.errors import InputError
+
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.meta.study_file import StudyFile
@@ -34,12 +36,15 @@ def command() -> None:
 def run(file: Path, output: Path, **options: Any) -> None:
     """Run a study and write its report: one HTML file, its tables and figures beside it."""
     from fabula.meta.study_file import read_study
+    from fabula.reports.parts import PARTS
     from fabula.reports.parts._view import View
     from fabula.reports.study import make_sections, write_report
     from fabula.scoring.baselines import with_baselines
 
     clock = _Clock(options["quiet"])
     study = read_study(file)
+    for name in (*study.parts, *study.options):
+        PARTS.get(name)
     dataset = with_baselines(_dataset(study, options))
     clock.tell("data and baselines")
     found = study.study.run(dataset)
@@ -76,12 +81,20 @@ class _Clock:
 
 
 def _dataset(study: StudyFile, options: dict[str, Any]) -> Dataset:
-    from fabula.datasets import load_dataset
+    from fabula.cli._dataset import open_dataset
+    from fabula.datasets import DATASETS
 
     path = options["path"]
-    if path is None and options["data"]:
+    if path is None and options["data"] and study.dataset in DATASETS:
         path = options["data"] / "data" / study.dataset
-    return load_dataset(study.dataset, path, partial=options["partial"])
+    given = {"source": study.dataset, "path": path, "partial": options["partial"]}
+    dataset = open_dataset({**given, "gold": None, "column": (), "lower": None})
+    if not len(dataset.ratings):
+        raise InputError(
+            f"{study.dataset} has choices between stories and no ratings, and a study needs ratings",
+            f"run: fabula meta {study.dataset}",
+        )
+    return dataset
 
 
 def _printed(study: StudyFile, data: Path | None) -> Printed | None:

@@ -40,8 +40,8 @@ class Catalogue(Generic[T]):
             name: f"{package}.{name}"
             for package in self.packages
             if (found := importlib.util.find_spec(package)) is not None
-            for _, name, _ in pkgutil.iter_modules(found.submodule_search_locations)
-            if not name.startswith("_")
+            for _, name, is_package in pkgutil.iter_modules(found.submodule_search_locations)
+            if not name.startswith("_") and not is_package
         }
 
     @cached_property

@@ -165,7 +165,11 @@ class Study:
         ceilings: dict[str, float] = {}
         if self.ceilings and statistic in COEFFICIENTS and not self.control:
             ceilings = gold_ceilings(
-                dataset.ratings, gold, level=level, coefficient=cast(Coefficient, statistic)
+                dataset.ratings,
+                gold,
+                level=level,
+                coefficient=cast(Coefficient, statistic),
+                raters_known=dataset.card.raters_known,
             )
         return [
             Correlated(

@@ -32,7 +32,10 @@ class StudyFile:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-_PLAIN = ("title", "dataset", "about", "parts", "printed")
+_PLAIN: Mapping[str, type] = {
+    "title": str, "dataset": str, "about": tuple, "parts": tuple, "printed": str,
+}  # fmt: skip
+_WORDS = {str: "words in quotes", tuple: "a list", bool: "true or false", int: "a whole number"}
 
 
 def read_study(path: Path) -> StudyFile:
@@ -46,16 +49,29 @@ def read_study(path: Path) -> StudyFile:
             raise InputError(f"{path}: no {name}", f'write {name} = "…"')
     tables = {name: value for name, value in found.items() if isinstance(value, dict)}
     for name in found:
-        if name not in tables and name not in _PLAIN:
+        if (name in tables) == (name in _PLAIN):
             raise InputError(f"{path}: {name!r} means nothing here", closest(name, _PLAIN))
-    plain = {name: _plain(found[name]) for name in _PLAIN if name in found}
-    selection = tuple(tables.pop("selection", {}).get("metrics", ()))
+    plain = {
+        name: _checked(found[name], kind, f"{path}: {name}")
+        for name, kind in _PLAIN.items()
+        if name in found
+    }
+    chosen = tables.pop("selection", {}).get("metrics", [])
+    selection = _checked(chosen, tuple, f"{path}: metrics of the selection")
     study = _study(tables.pop("study", {}), path)
     return StudyFile(**plain, selection=selection, study=study, options=tables)
 
 
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _checked(value: Any, kind: type, what: str) -> Any:
+    """Give a value of the kind that is wanted; lists are to hold words."""
+    value = tuple(value) if isinstance(value, list) else value
+    value = float(value) if kind is float and type(value) is int else value
+    words = value if kind is tuple and isinstance(value, tuple) else ()
+    if type(value) is not kind or not all(isinstance(one, str) for one in words):
+        raise SettingError(
+            f"{what} = {value!r} will not do", f"give {_WORDS.get(kind, 'a number')}"
+        )
+    return value
 
 
 def _study(given: Mapping[str, Any], path: Path) -> Study:
@@ -63,4 +79,10 @@ def _study(given: Mapping[str, Any], path: Path) -> Study:
     for name in given:
         if name not in known:
             raise SettingError(f"{path}: a study has no {name!r}", closest(name, known))
-    return Study(**{name: _plain(value) for name, value in given.items()})
+    usual = Study()
+    kinds = {name: type(getattr(usual, name)) for name in given}
+    asked = {name: _checked(value, kinds[name], f"{path}: {name}") for name, value in given.items()}
+    try:
+        return Study(**asked)
+    except SettingError as error:
+        raise SettingError(f"{path}: {error.problem}", error.remedy) from None

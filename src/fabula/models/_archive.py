@@ -19,10 +19,10 @@ from fabula.models._asset import (
     asset_names,
     file_hashes,
     inside,
-    tree_sha256,
 )
+from fabula.models._convert import Report
+from fabula.models._manifest import is_whole
 from fabula.models._store import (
-    Report,
     explained,
     find,
     path_of,
@@ -38,6 +38,8 @@ INDEX = "fabula-assets.json"
 def export_assets(names: Iterable[str], file: Path, report: Report | None = None) -> None:
     """Write assets that are here into an uncompressed tar file."""
     wanted = [asset(name) for name in names]
+    if not wanted:
+        raise AssetError("no asset is here to be exported", "run: fabula models pull NAMES")
     folders = {one.name: _sound_folder(one) for one in wanted}
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     say = report or say_nothing
@@ -45,9 +47,9 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
         try:
             with tarfile.open(partial, "w") as tar:
                 _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
-                for name, folder in folders.items():
-                    say(f"{name}: writing")
-                    _add_folder(tar, name, folder)
+                for one in wanted:
+                    say(f"{one.name}: writing")
+                    _add_folder(tar, one, folders[one.name])
             partial.replace(file)
         finally:
             partial.unlink(missing_ok=True)
@@ -73,7 +75,7 @@ def import_assets(file: Path, report: Report | None = None) -> list[str]:
 def _sound_folder(wanted: Asset) -> Path:
     folder = path_of(wanted.name)
     with explained(folder):
-        if tree_sha256(file_hashes(folder)) != wanted.tree_sha256:
+        if not is_whole(folder, wanted):
             raise AssetError(f"asset {wanted.name!r} is damaged", replacing(wanted.name))
     return folder
 
@@ -86,14 +88,13 @@ def _index(assets: Iterable[Asset]) -> dict[str, Any]:
     return {"format": 1, "assets": rows}
 
 
-def _add_folder(tar: tarfile.TarFile, name: str, folder: Path) -> None:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    for path in files:
-        relative = path.relative_to(folder).as_posix()
-        if relative == MANIFEST:
-            continue
+def _add_folder(tar: tarfile.TarFile, wanted: Asset, folder: Path) -> None:
+    # What was converted has no digest but that in its manifest; what was not needs none.
+    names = [*file_hashes(folder, fresh=False), *([MANIFEST] if wanted.convert else [])]
+    for name in names:
+        path = folder / name
         with path.open("rb") as source:
-            entry = tarfile.TarInfo(f"{name}/{relative}")
+            entry = tarfile.TarInfo(f"{wanted.name}/{name}")
             entry.size = path.stat().st_size
             tar.addfile(entry, source)
 
@@ -132,14 +133,19 @@ def _import(tar: tarfile.TarFile, wanted: Asset, report: Report) -> None:
         return
     report(f"{wanted.name}: importing")
     entries = [one for one in tar.getmembers() if one.name.startswith(f"{wanted.name}/")]
-    if sum(one.size for one in entries) > wanted.size:
+    if sum(one.size for one in entries) > _most_bytes(wanted):
         raise AssetError(f"asset {wanted.name!r} in the file is larger than it should be")
     with workshop(wanted.name) as work:
         content = work / "content"
         content.mkdir()
         for one in entries:
             _extract(tar, one, inside(content, one.name.removeprefix(f"{wanted.name}/")))
-        publish(wanted, content)
+        publish(wanted, content, report=report)
+
+
+def _most_bytes(wanted: Asset) -> int:
+    # Another version of the packages may write a little more, and there is the manifest.
+    return int(wanted.converted_size * 1.1) + 100_000 if wanted.convert else wanted.size
 
 
 def _extract(tar: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> None:

@@ -34,6 +34,11 @@ class Member:
     to: str
     column: str = ""
 
+    @property
+    def is_one_file(self) -> bool:
+        """Whether it names a single file."""
+        return not self.source.endswith("/") and not set("*?[") & set(self.source)
+
     def target_of(self, name: str) -> str | None:
         """Path in the asset of the wheel's file `name`; None when it is not wanted."""
         if self.source.endswith("/"):
@@ -70,12 +75,43 @@ class HubPlace:
         return f"hub repository {self.repo}"
 
 
-Place = WheelPlace | HubPlace
+@dataclass(frozen=True)
+class OursPlace:
+    """A folder of the project's own weights: a package of its own, installed or in the clone."""
+
+    package: str
+    folder: str
+
+    def __str__(self) -> str:
+        return f"package {self.distribution}"
+
+    @property
+    def distribution(self) -> str:
+        """What pip calls the package."""
+        return self.package.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class FolderPlace:
+    """A folder that the user names: the asset's own, or one that holds it under its name."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"folder {self.folder}"
+
+
+Declared = WheelPlace | HubPlace | OursPlace
+Place = Declared | FolderPlace
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A folder of files known by its digest, its licence and the places that have it."""
+    """A folder of files known by its digest, its licence and the places that have it.
+
+    With `convert`, digest and size are those of what the places give; what is made of it when it
+    is pulled has about `converted_size` bytes, and the digest that its manifest records.
+    """
 
     name: str
     title: str
@@ -84,7 +120,23 @@ class Asset:
     used_for: str
     tree_sha256: str
     size: int
-    places: tuple[Place, ...]
+    places: tuple[Declared, ...]
+    convert: str = ""
+    converted_size: int = 0
+
+    @property
+    def size_here(self) -> int:
+        """Bytes that the asset takes in the store."""
+        return self.converted_size or self.size
+
+    def file_names(self) -> tuple[str, ...]:
+        """Files that the places give, where one of them names each; else none."""
+        for place in self.places:
+            if isinstance(place, HubPlace):
+                return tuple(place.files.values())
+            if isinstance(place, WheelPlace) and all(m.is_one_file for m in place.members):
+                return tuple(str(m.target_of(m.source)) for m in place.members)
+        return ()
 
 
 def asset_names() -> list[str]:
@@ -102,10 +154,12 @@ def asset(name: str) -> Asset:
     return Asset(**fields)
 
 
-def _read_place(fields: dict[str, Any]) -> Place:
+def _read_place(fields: dict[str, Any]) -> Declared:
     kind = fields.pop("kind")
     if kind == "hub":
         return HubPlace(**fields)
+    if kind == "ours":
+        return OursPlace(**fields)
     if kind == "wheel":
         members = tuple(Member(source=m.pop("from"), **m) for m in fields.pop("members"))
         return WheelPlace(**fields, members=members)
@@ -127,7 +181,7 @@ def file_sha256(path: Path) -> str:
 
 
 def file_hashes(folder: Path, *, fresh: bool = True) -> dict[str, str]:
-    """SHA-256 of every file below a folder, by relative path, the manifest left out.
+    """SHA-256 of every file below a folder, by relative path, manifests left out.
 
     Unless `fresh`, a file that has not changed since this process read it is not read again.
     """
@@ -136,7 +190,7 @@ def file_hashes(folder: Path, *, fresh: bool = True) -> dict[str, str]:
     return {
         name: digest(path)
         for name, path in sorted(files.items())
-        if path.is_file() and name != MANIFEST
+        if path.is_file() and not name.startswith(MANIFEST)
     }
 
 

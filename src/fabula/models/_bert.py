@@ -13,7 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabula.core.errors import InputError, PackageMissing
+from fabula.core.errors import InputError
+from fabula.models._packages import package
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,7 +80,6 @@ class Layer:
 
     def _attend(self, rows: Tensor, lengths: Sequence[int]) -> Tensor:
         """Mix the values of each text by its queries and keys, texts of equal length at once."""
-        import torch
         from torch.nn.functional import scaled_dot_product_attention
 
         width = rows.shape[1] // 3
@@ -89,7 +89,8 @@ class Layer:
         for length, run in groupby(lengths):
             stop = start + length * len(list(run))
             part = rows[start:stop].view(-1, length, 3, *shape).permute(2, 0, 3, 1, 4)
-            found = scaled_dot_product_attention(*torch.unbind(part))  # (B, heads, L, H / heads)
+            queries, keys, values = part.unbind()  # (B, heads, L, H / heads) each
+            found = scaled_dot_product_attention(queries, keys, values)
             mixed[start:stop].view(-1, length, *shape).copy_(found.transpose(1, 2))
             start = stop
         return mixed
@@ -136,14 +137,10 @@ class Bert:
 
 def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     """Read `config.json` and `model.safetensors` of a folder."""
-    try:
-        import torch
-        from safetensors.torch import load_file
-    except ImportError as error:
-        raise PackageMissing(error.name or "torch", "models") from error
+    torch, _ = package("torch"), package("safetensors")
+    found = package("safetensors.torch").load_file(folder / "model.safetensors")
     config = _read_config(folder)
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32
-    found = load_file(folder / "model.safetensors")
     tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in found.items()}
     try:
         return _assemble(tensors, config)

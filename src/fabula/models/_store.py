@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,25 @@ from typing import Literal
 
 from fabula.core.pids import is_alive
 from fabula.core.places import data_home
-from fabula.models._asset import MANIFEST, Asset, AssetError, asset, file_hashes, tree_sha256
-from fabula.models._places import FULL, fetch, is_offline, own_candidate, own_folder
+from fabula.models._asset import (
+    Asset,
+    AssetError,
+    FolderPlace,
+    Place,
+    asset,
+    file_hashes,
+    tree_sha256,
+)
+from fabula.models._convert import Report, convert
+from fabula.models._folders import ours_candidate, ours_folder, own_candidate, own_folder
+from fabula.models._manifest import damage, differences, is_whole, read_manifest, write_manifest
+from fabula.models._places import FULL, fetch, is_offline
 
-Report = Callable[[str], None]
 State = Literal["ok", "damaged", "absent"]
-ELSEWHERE = "run: fabula models import FILE, or name a folder that has it in FABULA_ASSETS"
+TRY_AGAIN = (
+    "check the network and pip's settings and try again; without a network"
+    " run: fabula models import FILE, or name a folder that has it in FABULA_ASSETS"
+)
 OTHER_HOME = "set FABULA_HOME to another folder"
 
 
@@ -48,55 +60,76 @@ def folder_of(wanted: Asset) -> Path:
 
 def find(wanted: Asset) -> Path | None:
     """Folder with the asset's files, the user's own first; None when it is not here."""
-    folder = own_folder(wanted) or folder_of(wanted)
-    return folder if folder.is_dir() else None
+    if (own := own_folder(wanted)) is not None:
+        return own
+    folder = folder_of(wanted)
+    return folder if folder.is_dir() else ours_folder(wanted)
 
 
 def path_of(name: str) -> Path:
-    """Folder with the files of an asset that is here."""
-    folder = find(asset(name))
+    """Folder with the files of an asset that is here and, by size and time, as it was."""
+    wanted = asset(name)
+    folder = find(wanted)
     if folder is None:
-        raise AssetError(f"asset {name!r} is not here", f"run: fabula models pull {name}")
-    return folder
+        remedy = _carry(name) if is_offline() else f"run: fabula models pull {name}"
+        raise AssetError(f"asset {name!r} is not here", remedy)
+    return _unharmed(wanted, folder)
 
 
-def pull(name: str, report: Report | None = None) -> Path:
-    """Fetch an asset unless it is here, and give its folder."""
-    wanted, say = asset(name), report or say_nothing
+def pull(name: str, report: Report | None = None, *, folder: Path | None = None) -> Path:
+    """Fetch an asset unless it is here, and give its folder; look into `folder` first."""
+    given = (FolderPlace(folder),) if folder else ()
+    places = given if is_offline() else (*given, *asset(name).places)
+    return _get(name, places, report or say_nothing)
+
+
+def add(name: str, folder: Path, report: Report | None = None) -> Path:
+    """Take an asset into the store from a folder of the user's, and give its folder there."""
+    return _get(name, (FolderPlace(folder),), report or say_nothing)
+
+
+def _get(name: str, places: Sequence[Place], say: Report) -> Path:
+    wanted = asset(name)
     if (here := find(wanted)) is not None:
         say(f"{name}: already here")
-        return here
-    if is_offline():
-        raise AssetError(f"asset {name!r} is not here and FABULA_OFFLINE is set", ELSEWHERE)
+        return _unharmed(wanted, here)
+    if not places:
+        raise AssetError(f"asset {name!r} is not here and FABULA_OFFLINE is set", _carry(name))
     with workshop(name) as work:
-        return _pull_from_places(wanted, work, say)
+        return _pull_from(places, wanted, work, say=say)
 
 
-def _pull_from_places(wanted: Asset, work: Path, say: Report) -> Path:
+def _pull_from(places: Sequence[Place], wanted: Asset, work: Path, *, say: Report) -> Path:
     problems = []
-    for number, place in enumerate(wanted.places):
-        content, parts = work / f"content-{number}", work / f"parts-{number}"
-        content.mkdir()
-        parts.mkdir()
+    for number, place in enumerate(places):
+        bench = work / str(number)
+        content, parts = bench / "content", bench / "parts"
+        for path in (content, parts):
+            path.mkdir(parents=True)
         say(f"{wanted.name}: getting {megabytes(wanted.size)} from {place}")
         try:
-            fetch(place, content, parts)
-            return publish(wanted, content)
+            fetch(place, wanted, content=content, work=parts)
+            shutil.rmtree(parts)
+            return publish(wanted, content, report=say)
         except AssetError as error:
             problems.append(str(error))
             say(f"{wanted.name}: {error}")
-        shutil.rmtree(content)
-        shutil.rmtree(parts)
-    raise AssetError(f"asset {wanted.name!r} could not be had: {'; '.join(problems)}", _try_again())
+        shutil.rmtree(bench)
+    remedy = TRY_AGAIN if any(not isinstance(place, FolderPlace) for place in places) else ""
+    raise AssetError(f"asset {wanted.name!r} could not be had: {'; '.join(problems)}", remedy)
 
 
-def publish(wanted: Asset, content: Path) -> Path:
+def publish(wanted: Asset, content: Path, *, report: Report) -> Path:
     """Move a folder with the asset's whole content into the store; other content is refused."""
-    hashes = file_hashes(content)
-    if tree_sha256(hashes) != wanted.tree_sha256:
+    made = read_manifest(content, wanted) if wanted.convert else None
+    digest, made_with = tree_sha256(file_hashes(content)), made.made_with if made else {}
+    if digest != (made.tree_sha256 if made else wanted.tree_sha256):
         raise AssetError(f"what came is not the pinned content of {wanted.name!r}")
-    manifest = {"asset": wanted.name, "tree_sha256": wanted.tree_sha256, "files": hashes}
-    (content / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    if wanted.convert and made is None:
+        source, content = content, content.with_name("converted")
+        content.mkdir()
+        made_with = convert(wanted, source, content, report=report)
+    write_manifest(content, wanted, made_with)
     final = folder_of(wanted)
     try:
         content.rename(final)
@@ -112,12 +145,13 @@ def verify(name: str) -> Check:
     wanted = asset(name)
     folder = own_candidate(wanted) or folder_of(wanted)
     if not folder.is_dir():
+        folder = ours_candidate(wanted) or folder
+    if not folder.is_dir():
         return Check(name, "absent")
     with explained(folder):
-        hashes = file_hashes(folder)
-        if tree_sha256(hashes) == wanted.tree_sha256:
+        if is_whole(folder, wanted):
             return Check(name, "ok", folder)
-        return Check(name, "damaged", folder, _differences(hashes, _read_manifest(folder, wanted)))
+        return Check(name, "damaged", folder, differences(folder, wanted))
 
 
 def remove(name: str) -> None:
@@ -126,8 +160,8 @@ def remove(name: str) -> None:
     pattern = re.compile(re.escape(name) + "-[0-9a-f]{12}")
     found = [path for path in store().glob(f"{name}-*") if pattern.fullmatch(path.name)]
     if not found:
-        own = own_candidate(wanted)
-        remedy = f"it is your own folder {own}: remove it yourself" if own else ""
+        elsewhere = own_candidate(wanted) or ours_candidate(wanted)
+        remedy = f"it lies in {elsewhere}: remove it yourself" if elsewhere else ""
         raise AssetError(f"asset {name!r} is not in the store", remedy)
     with workshop(name) as work:
         for path in found:
@@ -164,7 +198,7 @@ def explained(path: Path, *, instead: str = OTHER_HOME) -> Iterator[None]:
 
 def replacing(*names: str) -> str:
     """Remedy for damaged assets of the store."""
-    return f"run: fabula models rm {' '.join(names)} && fabula models pull {' '.join(names)}"
+    return f"run: fabula models remove {' '.join(names)} && fabula models pull {' '.join(names)}"
 
 
 def megabytes(size: int) -> str:
@@ -180,28 +214,22 @@ def _sweep(root: Path, name: str) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _read_manifest(folder: Path, wanted: Asset) -> dict[str, str]:
-    """Hashes by file as they were when published; none when the manifest cannot be trusted."""
-    try:
-        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
-        return dict(files) if tree_sha256(files) == wanted.tree_sha256 else {}
-    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
+def _unharmed(wanted: Asset, folder: Path) -> Path:
+    """Give back a folder of the store if it is sound; others were read when they were found."""
+    if folder == folder_of(wanted):
+        with explained(folder):
+            harm = damage(folder, wanted)
+        if harm:
+            raise AssetError(f"asset {wanted.name!r} is damaged ({harm})", replacing(wanted.name))
+    return folder
 
 
-def _differences(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
-    if not expected:
-        return "no manifest tells which file"
-    kinds = {
-        "changed": [name for name in found if expected.get(name, found[name]) != found[name]],
-        "missing": [name for name in expected if name not in found],
-        "extra": [name for name in found if name not in expected],
-    }
-    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
-
-
-def _try_again() -> str:
-    return f"check the network and pip's settings and try again; without a network {ELSEWHERE}"
+def _carry(name: str) -> str:
+    return (
+        f"with a network run: fabula models pull {name} && fabula models export {name}.tar {name},"
+        f" then here: fabula models import {name}.tar"
+        " (or name a folder that has it in FABULA_ASSETS)"
+    )
 
 
 def say_nothing(message: str) -> None:

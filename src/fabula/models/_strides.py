@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stride:
-    """One window over a text: tokens from `start` to `stop`, of which those from `new` are scored."""
+    """One window over a text: tokens from `start` to `stop`, scored from `new` on."""
 
     start: int
     new: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from fabula.core.errors import SettingError
 
@@ -10,8 +11,9 @@ from fabula.core.errors import SettingError
 def windows(count: int, size: int, overlap: int) -> list[range]:
     """Places of tokens by window: all are covered, neighbours share at least `overlap` of them.
 
-    The last window ends with the text and is moved back to be as long as the others; so all are of
-    one size, unless the text itself is shorter. No tokens, no windows.
+    The last window ends with the text and is moved back to be as long as the others, which gives
+    its tokens more context; so all are of one size, unless the text itself is shorter. No tokens,
+    no windows.
     """
     if not 0 <= overlap < size:
         raise SettingError(
@@ -39,7 +41,7 @@ def owned(places: Sequence[range]) -> list[range]:
     bounds = [
         # Half of what neighbours share goes to each; the odd token to the earlier one.
         (left.stop + right.start + 1) // 2
-        for left, right in zip(places, places[1:], strict=False)
+        for left, right in pairwise(places)
     ]
     starts, stops = [places[0].start, *bounds], [*bounds, places[-1].stop]
     return [range(start, stop) for start, stop in zip(starts, stops, strict=True)]

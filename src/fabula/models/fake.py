@@ -76,7 +76,7 @@ class FakeModel:
         found = np.full((len(texts), self.width), np.nan)
         for row, one in enumerate(self.states(texts, [self.layers - 1])):
             if one.tokens:
-                mean = one.states[0].mean(axis=0)
+                mean = one.states[0, 1:-1].mean(axis=0)
                 found[row] = mean / np.linalg.norm(mean)
         return found
 
@@ -171,23 +171,27 @@ class FakeModel:
         size = self.window or max(len(buckets), 1)
         places = windows(len(buckets), size, size // 4)
         guesses = [
-            self._between(buckets[place.start : place.stop], masked - place.start)
+            guess
             for place, part in zip(places, owned(places), strict=True)
-            for masked in part
+            for guess in self._between(
+                buckets[place.start : place.stop], [token - place.start for token in part]
+            )
         ]
         return _token_logs(tokens, spans, buckets, guesses)
 
-    def _between(self, read: list[int], masked: int) -> Array:
-        """Guess at one place: what goes with both neighbours, and what else was read."""
-        left = self._table[read[masked - 1]] if masked else self._table[0]
-        right = self._table[:, read[masked + 1]] if masked + 1 < len(read) else 1.0
-        both = left * right
-        seen = np.bincount([*read[:masked], *read[masked + 1 :], 0], minlength=BUCKETS)
-        guess: Array = (both / both.sum() + seen / seen.sum()) / 2
-        return guess
+    def _between(self, read: list[int], gaps: Sequence[int]) -> Iterator[Array]:
+        """Guess at each gap: what goes with both neighbours, and what else was read."""
+        seen = np.bincount([*read, 0], minlength=BUCKETS).astype(float)
+        for gap in gaps:
+            left = self._table[read[gap - 1] if gap else 0]
+            right = self._table[:, read[gap + 1]] if gap + 1 < len(read) else 1.0
+            both = left * right
+            rest = seen.copy()
+            rest[read[gap]] -= 1
+            yield (both / both.sum() + rest / rest.sum()) / 2
 
     def _written_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
-        chance = random.Random(f"{self.seed}|{seed}|{prompt}")
+        chance = random.Random(_hashed(f"{seed}|{prompt}", 16, self.seed))
         known = [*WORDS, *(token for token in tokens_of(prompt)[0] if token.isalpha())]
         spread = max(1, round(len(known) * min(temperature, 1.0)))
         return "".join(f" {known[chance.randrange(spread)]}" for _ in range(count))
@@ -224,4 +228,5 @@ def _word_vector(word: str, width: int, seed: int) -> Array:
     parts = [np.frombuffer(_hashed(gram, width, seed), dtype=np.uint8) for gram in grams]
     # Not quite the middle of a byte, so that no sum is 0 and every vector has a direction.
     vector: Array = np.sum(parts, axis=0) / 127.37 - len(parts)
-    return vector / np.linalg.norm(vector)
+    vector /= np.linalg.norm(vector)
+    return vector

@@ -77,6 +77,7 @@ def study_words(found: StudyResult) -> list[str]:
         f"Coefficients are {_SIGNS[how.sign]}. Intervals: {100 * (1 - how.alpha):g} %, bootstrap "
         f"over {'systems and items' if how.drawn == 'both' else 'items'}, {how.resamples:,} draws, "
         f"seed {how.seed}.",
+        *([f"Correlations are partial: {how.control} is held constant."] if how.control else []),
         *found.cautions,
     ]
 

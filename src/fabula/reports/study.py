@@ -70,10 +70,11 @@ def _write_rows(folder: Path, view: View) -> None:
 def signature(view: View) -> str:
     """What the numbers depend on, on one line."""
     how = view.found.study
+    control = f"|control:{how.control}" if how.control else ""
     return (
         f"study|{view.dataset.name}|sign:{how.sign}|draw:{how.drawn}|resamples:{how.resamples}|"
-        f"seed:{how.seed}|alpha:{how.alpha:g}|settle:{'yes' if how.settle else 'no'}|"
-        f"fabula:{__version__}"
+        f"seed:{how.seed}|alpha:{how.alpha:g}|settle:{'yes' if how.settle else 'no'}"
+        f"{control}|fabula:{__version__}"
     )
 
 

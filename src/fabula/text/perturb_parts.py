@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from fabula.text.sentences import sentences
+from fabula.text.sentences import sentence_spans
 
 Span = tuple[int, int]
 
@@ -32,12 +32,11 @@ class Parted:
 
 def part_sentences(text: str) -> Parted:
     """Part a text so that gaps and sentences together are the text."""
-    found, gaps, place = sentences(text), [], 0
-    for sentence in found:
-        start = text.index(sentence, place)
-        gaps.append(text[place:start])
-        place = start + len(sentence)
-    return Parted((*gaps, text[place:]), tuple(found))
+    spans = sentence_spans(text)
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    gaps = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
+    return Parted(gaps, tuple(text[start:end] for start, end in spans))
 
 
 def find_words(text: str) -> list[Span]:

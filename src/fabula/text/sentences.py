@@ -27,6 +27,16 @@ def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list
     ]
 
 
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Places of the sentences in the text: where each begins and ends."""
+    spans, place = [], 0
+    for sentence in sentences(text):
+        start = text.index(sentence, place)
+        place = start + len(sentence)
+        spans.append((start, place))
+    return spans
+
+
 def _of_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
     found, start = [], 0
     for end in _ending().finditer(text):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 
 from fabula.core.score import Score
 from fabula.core.story import Story
+from fabula.core.table import ScoreTable
 from fabula.meta.grid import Grid, Layout
 from fabula.meta.levels import LEVELS, correlate_pairs
 from fabula.meta.raters.ceiling import noise_ceiling
 from fabula.meta.raters.gold_ceiling import gold_ceilings
+from fabula.meta.study import Study
+from grids import make_dataset
 
 ITEMS, SYSTEMS = 40, 6
 STORIES = [
@@ -100,3 +104,18 @@ def test_unknown_raters_are_the_ratings_of_a_story_in_whatever_places() -> None:
         scattered[np.sort(rng.choice(40, 3, replace=False)), i, s] = dense[:, i, s]
     found = ceilings(scores_of(scattered), raters_known=False)
     assert found == pytest.approx(ceilings(scores_of(dense), raters_known=False), abs=0.02)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_study_asks_whether_the_raters_are_known(known: bool) -> None:
+    true, ratings = strict_raters(raters=5)
+    dataset = make_dataset({"m": true}, {"plot": true}, raters_known=known)
+    stories = {
+        story.id: f"{story.item[1:]}-{'abcdef'.index(story.system)}" for story in dataset.stories
+    }
+    ids = {own: id for id, own in stories.items()}
+    scores = [replace(one, story=ids[one.story]) for one in scores_of(ratings)]
+    dataset = replace(dataset, ratings=ScoreTable(dataset.stories, scores))
+    found = Study(levels=("pooled",), coefficients=("pearson",), resamples=5).run(dataset)
+    goal = ceilings(scores_of(ratings), raters_known=known)["plot"]
+    assert found.correlations[0].ceiling == pytest.approx(goal)

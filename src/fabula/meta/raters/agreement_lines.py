@@ -137,7 +137,7 @@ def _by_rater(matrix: Values, asked: Asked) -> dict[str, Statistic]:
             found["Light kappa linear"] = light(matrix, weighting="linear")
             found["Light kappa quadratic"] = light(matrix, weighting="quadratic")
     if asked.level != "nominal":
-        found["Kendall W"] = kendall_w(matrix)
+        found["Kendall W"] = kendall_w(matrix) if matrix.shape[1] > 1 else undefined
     return found
 
 
@@ -158,6 +158,7 @@ def _kendall(line: AgreementLine, matrix: Values) -> AgreementLine:
     if not math.isnan(line.value):
         return line
     note = "no rater tells two stories apart" if complete > 1 else "no two stories all raters rated"
+    note = note if matrix.shape[1] > 1 else "needs two raters"
     return replace(line, note=note)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,6 +80,17 @@ class View:
     def aspects(self) -> list[str]:
         """Gold aspects."""
         return [column.aspect for column in self.gold.columns]
+
+    @cached_property
+    def stems(self) -> dict[str, str]:
+        """What the files of every aspect are called: no two alike, and no sign that may not be."""
+        found: dict[str, str] = {}
+        for aspect in self.aspects:
+            stem = re.sub(r"[^\w.-]+", "_", aspect) or "gold"
+            while stem in found.values():
+                stem += "_"
+            found[aspect] = stem
+        return found
 
     def card(self, column: Column) -> ScorerCard:
         """What is declared about a scorer."""

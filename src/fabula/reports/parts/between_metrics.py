@@ -11,7 +11,7 @@ from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_ti
 
 def section(view: View) -> Section | None:
     """Draw metrics × metrics, clustered, at every level and by every coefficient."""
-    if len(view.metrics.columns) < 3:
+    if len(view.metrics.columns) < 3 or not view.coefficients:
         return None
     panels: dict[str, Block] = {}
     for level in view.grid_levels or view.levels:

@@ -13,8 +13,10 @@ _MORE = (
 )
 
 
-def section(view: View) -> Section:
+def section(view: View) -> Section | None:
     """Draw metrics × aspects: the selection, then all."""
+    if not view.coefficients:
+        return None
     blocks: list[Block] = []
     if view.file.selection:
         blocks.append(TabsBlock("A selection", _panels(view, view.selection, "selection")))
@@ -38,7 +40,14 @@ def _panels(view: View, grid: Grid, name: str) -> dict[str, Block]:
                 high=1,
                 row_groups=families,
             )
-            note = "Turned so that more is better; negative: the metric goes the wrong way."
             stem = f"metrics_{name}_{level}_{coefficient}"
-            panels[label] = FigureBlock(label, drawn, stem, note)
+            panels[label] = FigureBlock(label, drawn, stem, _note(view))
     return panels
+
+
+def _note(view: View) -> str:
+    how = view.found.study
+    plain = f" Nothing is held constant here, not even {how.control}." if how.control else ""
+    if how.sign != "oriented":
+        return f"Signs as they are.{plain}"
+    return f"Turned so that more is better; negative: the metric goes the wrong way.{plain}"

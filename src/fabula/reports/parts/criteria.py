@@ -12,16 +12,17 @@ from fabula.reports.parts._view import COEFFICIENT_NAMES, View, level_title
 
 def section(view: View) -> Section | None:
     """Draw aspects × aspects, at every level and by every coefficient."""
-    if len(view.aspects) < 2:
+    if len(view.aspects) < 2 or not view.coefficients:
         return None
     panels: dict[str, Block] = {}
     means = []
     for level in view.grid_levels or view.levels:
         for coefficient in view.coefficients:
             table = correlation_table(view.gold, view.gold, level=level, coefficient=coefficient)
-            mean = float(np.nanmean(table[np.triu_indices(len(table), 1)]))
+            pairs = table[np.triu_indices(len(table), 1)]
+            known = pairs[~np.isnan(pairs)]
             label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
-            means.append(f"{label.lower()} {mean:.2f}")
+            means.append(f"{label.lower()} {f'{known.mean():.2f}' if len(known) else '–'}")
             drawn = heatmap(
                 table, view.aspects, view.aspects, title=f"Aspects: {label}", low=-1, high=1
             )

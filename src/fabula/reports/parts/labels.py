@@ -16,7 +16,7 @@ from fabula.reports.parts._view import View
 from fabula.reports.parts._view import labels as labels_of
 
 _ABOUT = (
-    "For every two systems the items are drawn again 1,000 times; a system that has the higher "
+    "For every two systems the items are drawn again and again; a system that has the higher "
     "mean in 95 % of the draws is called better. The figure is the weighted F1 of a metric's "
     "labels against those of the ratings. Metrics for which lower is better are turned first."
 )
@@ -28,7 +28,7 @@ _UNTURNED = (
 
 def section(view: View) -> Section | None:
     """Draw the F1 of every metric as published and turned, the selection and all."""
-    if len(view.systems) < 3:
+    if len(view.systems) < 3 or not view.raw.columns:
         return None
     lower = {name for name, card in view.dataset.scorers.items() if card.direction == "lower"}
     seed, resamples = view.found.study.seed, view.found.study.resamples

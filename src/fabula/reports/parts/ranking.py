@@ -28,7 +28,7 @@ _TIES = (
 def section(view: View) -> Section | None:
     """Rank the metrics by Borda's points, level by level and together."""
     levels = view.grid_levels
-    if not levels:
+    if not levels or not view.raw.columns:
         return None
     groups: list[tuple[Level, ...]] = [(level,) for level in levels]
     if len(levels) > 1:

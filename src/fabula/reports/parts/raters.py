@@ -18,7 +18,7 @@ _UNKNOWN = (
 def section(view: View) -> Section | None:
     """Table every coefficient that the ratings allow; those that need known raters say so."""
     found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
-    if not found.lines:
+    if all(math.isnan(line.value) for line in found.lines):
         return None
     blocks: list[Block] = [_table(view, found)]
     if not found.raters_known:

@@ -21,7 +21,7 @@ _ABOUT = (
     "the one in the column, given that the two correlate with each other (Pearson, sizes compared, "
     "signs kept right). At the level of systems n is their number, so little can be told apart. "
     "At item level the test treats a mean of correlations as one correlation over the items, as "
-    "the paper does; the permutation test below does not need to."
+    "is usual; the permutation test below does not need to."
 )
 _CLUSTERS = (
     "**Permutation test** (PERM-BOTH of Deutsch, Dror and Roth, 2021) on mean correlations by "
@@ -58,7 +58,9 @@ def _panels(view: View, level: Level) -> dict[str, Block]:
         title = f"Williams p, {level_title(level).lower()}, {aspect}"
         drawn = heatmap(p, names, names, title=title, scale="p", order=order)
         note = "p that the row's metric beats the column's; strongest metrics first."
-        panels[aspect or "gold"] = FigureBlock(title, drawn, f"williams_{level}_{aspect}", note)
+        panels[aspect or "gold"] = FigureBlock(
+            title, drawn, f"williams_{level}_{view.stems[aspect]}", note
+        )
     return panels
 
 
@@ -80,7 +82,7 @@ def _cluster_panels(view: View) -> dict[str, Block]:
         rows = [(clusters[one], ranks[one] - 1, names[one], float(value[one])) for one in order]
         panels[aspect or "gold"] = TableBlock(
             f"Clusters of metrics: {aspect}", _CLUSTER_HEADS, rows,
-            f"clusters_{aspect or 'gold'}", decimals=[None, None, None, 3],
+            f"clusters_{view.stems[aspect]}", decimals=[None, None, None, 3],
         )  # fmt: skip
     return panels
 

@@ -15,15 +15,17 @@ from fabula.reports.parts._view import COEFFICIENT_NAMES, View, level_title
 _MOST = 30
 
 
-def section(view: View) -> Section:
+def section(view: View) -> Section | None:
     """Show the strongest metrics beside the baselines, aspect by aspect and level by level."""
+    if not view.coefficients:
+        return None
     coefficient = "spearman" if "spearman" in view.coefficients else view.coefficients[0]
     blocks: list[Block] = [Words(_findings(view, coefficient))]
     for level in view.levels:
         panels: dict[str, Block] = {}
         for aspect in view.aspects:
             lines = view.found.of(level=level, coefficient=coefficient, aspect=aspect)
-            name = f"standing_{level}_{aspect or 'gold'}"
+            name = f"standing_{level}_{view.stems[aspect]}"
             title = f"{level_title(level)}, {aspect or 'gold'}: {COEFFICIENT_NAMES[coefficient]}"
             panels[aspect or "gold"] = FigureBlock(title, _figure(lines, title), name)
         blocks.append(TabsBlock(level_title(level), panels))

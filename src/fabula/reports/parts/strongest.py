@@ -23,7 +23,7 @@ def section(view: View) -> Section | None:
         for coefficient in view.coefficients:
             label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
             panels[label] = _table(view, level, coefficient)
-    if not panels:
+    if not panels or not view.raw.columns:
         return None
     blocks: list[Block] = [TabsBlock("The five strongest", panels)]
     return Section("strongest", "The strongest metrics", [*_words(view), *blocks])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabula.core.table import ScoreTable
 from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
 from fabula.reports._study_blocks import Cell, Section, TableBlock
 from fabula.reports.parts._view import View
@@ -9,9 +10,9 @@ from fabula.reports.parts._view import View
 
 def section(view: View) -> Section | None:
     """Table the means of the systems with t intervals, best first."""
-    means = {
-        (one.system, one.aspect): one for one in system_means(view.dataset.ratings, average=True)
-    }
+    asked = [one for one in view.dataset.ratings if one.aspect in view.aspects]
+    ratings = ScoreTable(view.dataset.stories, asked)
+    means = {(one.system, one.aspect): one for one in system_means(ratings, average=True)}
     systems = list(dict.fromkeys(system for system, _ in means))
     if len(systems) < 2:
         return None

@@ -33,7 +33,9 @@ def section(view: View) -> Section | None:
                 list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
                 low=0, high=1,
             )  # fmt: skip
-            panels[aspect or "gold"] = FigureBlock(title, drawn, f"top_k_{coefficient}_{aspect}")
+            panels[aspect or "gold"] = FigureBlock(
+                title, drawn, f"top_k_{coefficient}_{view.stems[aspect]}"
+            )
         blocks.append(TabsBlock(f"Top k, {COEFFICIENT_NAMES[coefficient]}", panels))
     return Section("top_k", "The best systems alone", blocks)
 

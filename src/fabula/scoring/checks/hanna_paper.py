@@ -36,7 +36,7 @@ def _finding(table: str, values: Sequence[Replicated]) -> Finding:
     good = not wrong and (most is None or mean <= most)
     average = f", {most:g} on average" if most else ""
     words = [
-        f"{sum(one.holds for one in values):,} of {len(values):,} are",
+        f"{sum(one.holds for one in values):,} of {len(values):,} within",
         f"largest difference {max(off):.2g}",
         *([f"mean {mean:.2g}"] if most else []),
         *(f"{one.what}: printed {one.printed:g}, {one.note}" for one in values if one.note),

@@ -21,7 +21,7 @@ def section(view: View) -> Section | None:
         _summary(tables),
         _differing(view.replicated),
     ]
-    return Section("printed", "Printed and ours", blocks)
+    return Section("comparison", "Printed and ours", blocks)
 
 
 def _summary(tables: dict[str, list[Replicated]]) -> TableBlock:

@@ -1,0 +1,1 @@
+"""Floor 3: metrics that load weights, and how those weights are trained."""

@@ -1,0 +1,1 @@
+"""How the weights of learned metrics are made: recipes in, folders of weights out."""

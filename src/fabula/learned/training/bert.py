@@ -1,0 +1,191 @@
+"""A BERT encoder with its masked-language head, as plain functions of named weights.
+
+The names are those of `BertForMaskedLM` in transformers, so that both read the same file. The
+head's last layer is the table of word embeddings itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabula.core.errors import InputError
+from fabula.learned.training.recipe import WORD_EMBEDDINGS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Weights = Mapping[str, Tensor]
+
+_HEAD = "cls.predictions"
+_UNUSED = ("position_ids", "pooler.", "seq_relationship", "predictions.decoder")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of an encoder, under their names in config.json."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+
+
+def read_shape(folder: Path) -> Shape:
+    """Read config.json of a folder."""
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return Shape(**{k: found[k] for k in Shape.__dataclass_fields__ if k in found})
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder} holds no encoder ({error})", "name MiniLM's folder") from None
+
+
+def new_weights(shape: Shape, seed: int) -> dict[str, Tensor]:
+    """Draw weights at random: normal with deviation .02; norms do nothing, biases are 0."""
+    import torch
+
+    draw = torch.Generator().manual_seed(seed)
+    found = {}
+    for name, size in weight_sizes(shape).items():
+        if name.endswith("LayerNorm.weight"):
+            found[name] = torch.ones(size)
+        elif name.endswith("bias"):
+            found[name] = torch.zeros(size)
+        else:
+            found[name] = torch.randn(size, generator=draw) * 0.02
+    return found
+
+
+def weight_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """Names and sizes of all weights."""
+    wide, inner = shape.hidden_size, shape.intermediate_size
+    tables = {
+        WORD_EMBEDDINGS: shape.vocab_size,
+        "bert.embeddings.position_embeddings.weight": shape.max_position_embeddings,
+        "bert.embeddings.token_type_embeddings.weight": shape.type_vocab_size,
+    }
+    sizes: dict[str, tuple[int, ...]] = {name: (rows, wide) for name, rows in tables.items()}
+    norms, maps = ["bert.embeddings.LayerNorm"], {f"{_HEAD}.transform.dense": (wide, wide)}
+    for number in range(shape.num_hidden_layers):
+        layer = f"bert.encoder.layer.{number}"
+        maps |= {f"{layer}.attention.self.{one}": (wide, wide) for one in ("query", "key", "value")}
+        maps[f"{layer}.attention.output.dense"] = (wide, wide)
+        maps[f"{layer}.intermediate.dense"] = (inner, wide)
+        maps[f"{layer}.output.dense"] = (wide, inner)
+        norms += [f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"]
+    for name, size in maps.items():
+        sizes |= {f"{name}.weight": size, f"{name}.bias": size[:1]}
+    for name in [*norms, f"{_HEAD}.transform.LayerNorm"]:
+        sizes |= {f"{name}.weight": (wide,), f"{name}.bias": (wide,)}
+    return sizes | {f"{_HEAD}.bias": (shape.vocab_size,)}
+
+
+def load_weights(folder: Path, shape: Shape, *, seed: int) -> dict[str, Tensor]:
+    """Read an encoder's weights in single precision; a head that is not there is drawn."""
+    from safetensors.torch import load_file
+
+    file = folder / "model.safetensors"
+    if not file.is_file():
+        raise InputError(f"{file} is not there", "run: fabula models pull minilm")
+    weights = new_weights(shape, seed)
+    found = {}
+    for name, value in load_file(file).items():
+        if not any(part in name for part in _UNUSED):
+            found[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = value.float()
+    missing = sorted(name for name in weights.keys() - found.keys() if _HEAD not in name)
+    wrong = sorted(n for n, w in found.items() if n not in weights or w.shape != weights[n].shape)
+    if missing or wrong:
+        raise InputError(f"{file} is another kind of model: {(missing + wrong)[0]}", "name a BERT")
+    return weights | found
+
+
+def encode(
+    weights: Weights,
+    ids: Tensor,
+    positions: Tensor,
+    segments: Tensor,
+    *,
+    shape: Shape,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Give a vector for every token; a token sees those of its own segment alone."""
+    import torch
+    from torch.nn import functional
+
+    table = "bert.embeddings"
+    x = functional.embedding(ids, weights[WORD_EMBEDDINGS])  # (B, T, H)
+    x = x + functional.embedding(positions, weights[f"{table}.position_embeddings.weight"])
+    x = x + weights[f"{table}.token_type_embeddings.weight"][0]
+    x = _norm(weights, f"{table}.LayerNorm", x, shape)
+    x = functional.dropout(x, dropout, dropout > 0)
+    same = segments[:, None, :, None] == segments[:, None, None, :]
+    sees = torch.zeros_like(same, dtype=x.dtype).masked_fill(~same, -torch.inf)  # (B, 1, T, T)
+    for number in range(shape.num_hidden_layers):
+        layer = f"bert.encoder.layer.{number}"
+        seen = _attend(weights, f"{layer}.attention", x, sees=sees, shape=shape, dropout=dropout)
+        x = _norm(weights, f"{layer}.attention.output.LayerNorm", x + seen, shape)
+        inner = functional.gelu(_map(weights, f"{layer}.intermediate.dense", x))
+        new = functional.dropout(
+            _map(weights, f"{layer}.output.dense", inner), dropout, dropout > 0
+        )
+        x = _norm(weights, f"{layer}.output.LayerNorm", x + new, shape)
+    return x
+
+
+def guess(weights: Weights, states: Tensor, shape: Shape) -> Tensor:
+    """Give a logit for every word piece at every state."""
+    from torch.nn import functional
+
+    x = functional.gelu(_map(weights, f"{_HEAD}.transform.dense", states))
+    x = _norm(weights, f"{_HEAD}.transform.LayerNorm", x, shape)
+    return functional.linear(x, weights[WORD_EMBEDDINGS], weights[f"{_HEAD}.bias"])
+
+
+def _attend(
+    weights: Weights, name: str, x: Tensor, *, sees: Tensor, shape: Shape, dropout: float
+) -> Tensor:
+    from torch.nn import functional
+
+    def heads(one: str) -> Tensor:  # (B, A, T, H / A)
+        y = _map(weights, f"{name}.self.{one}", x)
+        return y.view(*y.shape[:2], shape.num_attention_heads, -1).transpose(1, 2)
+
+    y = functional.scaled_dot_product_attention(
+        heads("query"), heads("key"), heads("value"), attn_mask=sees, dropout_p=dropout
+    )
+    y = _map(weights, f"{name}.output.dense", y.transpose(1, 2).flatten(-2))
+    return functional.dropout(y, dropout, dropout > 0)
+
+
+def _map(weights: Weights, name: str, x: Tensor) -> Tensor:
+    from torch.nn import functional
+
+    return functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _norm(weights: Weights, name: str, x: Tensor, shape: Shape) -> Tensor:
+    from torch.nn import functional
+
+    weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    return functional.layer_norm(x, weight.shape, weight, bias, shape.layer_norm_eps)
+
+
+def config_of(shape: Shape, **others: Any) -> dict[str, Any]:
+    """Give config.json of the trained model."""
+    return {
+        "architectures": ["BertForMaskedLM"],
+        "model_type": "bert",
+        "hidden_act": "gelu",
+        "pad_token_id": 0,
+        "position_embedding_type": "absolute",
+        "tie_word_embeddings": True,
+        **vars(shape),
+        **others,
+    }

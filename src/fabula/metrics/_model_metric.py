@@ -1,0 +1,68 @@
+"""What metrics with a model share: it is loaded on first use, once a process, by its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from fabula.core.errors import SettingError, UserError
+from fabula.core.metric import Metric
+from fabula.core.model import Model
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.models import load_model, model_spec, need
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ModelMetric(Metric):
+    """A metric that asks a model: say how to `ask` it about stories that can be read.
+
+    Where the model cannot be had, every story says so and names the one command that gets it.
+    """
+
+    model: str = ""
+
+    def check(self) -> None:
+        """Refuse a model that is not spelled right."""
+        model_spec(self.model)
+
+    def traits(self) -> dict[str, str]:
+        """Give the model's own signature: backend, digest, dtype, window."""
+        return {"model": self._loaded.signature if self._loaded else "missing"}
+
+    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
+        """Ask the model, or say of every story why that cannot be."""
+        if self._loaded is None:
+            return [self.missing(Status.MISSING_MODEL, self._absence) for _ in stories]
+        return self.ask(stories)
+
+    def ask(self, stories: Sequence[Story]) -> Sequence[Reading]:
+        """Read stories with the model at hand."""
+        raise NotImplementedError
+
+    def offered(self, protocol: Callable[..., T]) -> T:
+        """Give the model as what is needed of it."""
+        assert self._loaded is not None
+        return need(self._loaded, protocol)
+
+    @cached_property
+    def _attempt(self) -> Model | str:
+        """Give the model, or why it cannot be had."""
+        try:
+            return load_model(self.model)
+        except SettingError:
+            raise
+        except UserError as error:
+            return str(error)
+
+    @property
+    def _loaded(self) -> Model | None:
+        return None if isinstance(self._attempt, str) else self._attempt
+
+    @property
+    def _absence(self) -> str:
+        return self._attempt if isinstance(self._attempt, str) else ""

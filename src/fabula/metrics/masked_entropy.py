@@ -1,0 +1,49 @@
+"""Masked entropy: how open every place of the story is to a reader who knows the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.model import MaskedLikelihood, TokenLogs
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.metrics._model_metric import ModelMetric
+
+
+@dataclass(frozen=True)
+class MaskedEntropy(ModelMetric):
+    """Mean entropy of a masked language model's guesses, and the mean surprise of the truth."""
+
+    card = Card(
+        title="Masked entropy",
+        family="model",
+        direction="descriptive",
+        low=0.0,
+        aspects=("", "surprisal"),
+        assets=("story_encoder",),
+        paper="Salazar, Liang, Nguyen and Kirchhoff (2020). Masked Language Model Scoring. ACL "
+        "(pseudo-log-likelihood).",
+        formula="each token masked in turn: mean of −Σ p log₂ p over the vocabulary, and mean of "
+        "−log₂ p of the token that stands there; in bits",
+        quirks=("A head that the checkpoint does not hold is refused, never scored with.",),
+        cannot_see="Anything beyond a window of the model at a time; quality.",
+    )
+
+    model: str = "embedded('story_encoder')"
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Mask every token of every story in turn."""
+        found = self.offered(MaskedLikelihood).masked_logs([story.text for story in stories])
+        return [self._reading(one) for one in found]
+
+    def _reading(self, found: TokenLogs) -> Reading:
+        if not len(found.logs) or found.entropies is None:
+            return self.missing(Status.UNDEFINED, "the model sees no token to guess")
+        bits = 1 / math.log(2)
+        entropy = float(np.mean(found.entropies)) * bits
+        return Reading((entropy, -float(np.mean(found.logs)) * bits), coverage=found.coverage)

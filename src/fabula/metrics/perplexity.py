@@ -1,0 +1,71 @@
+"""Perplexity: how far a language model is surprised by the story."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.core.model import Likelihood, TokenLogs
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.metrics._model_metric import ModelMetric
+from fabula.text.words import words
+
+
+@dataclass(frozen=True)
+class Perplexity(ModelMetric):
+    """Exponential of the mean negative log probability, per token and per word."""
+
+    card = Card(
+        title="Perplexity",
+        family="model",
+        direction="lower",
+        low=1.0,
+        uses=("prompt",),
+        aspects=("", "word"),
+        assets=("smollm2",),
+        paper="Jelinek, Mercer, Bahl and Baker (1977). Perplexity: a measure of the difficulty of "
+        "speech recognition tasks. JASA 62.",
+        formula="exp(−Σ log p / tokens), and the same sum over the number of words",
+        compat="OpenMEVA's: prompt, a blank and the story are one text cut at 1,000 tokens, and "
+        "the prompt counts but for its first token.",
+        quirks=(
+            "The prompt is context and not counted; a text without one begins with the model's "
+            "own beginning.",
+            "Values per token of models with other tokenisers do not compare; those per word do.",
+            "Long stories are read by a sliding window: every token counts once.",
+        ),
+        cannot_see="Quality: dull and repetitive text is likely text. On preferences of readers "
+        "low perplexity is no merit.",
+    )
+
+    model: str = "embedded('smollm2')"
+    prompt: bool = True
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Ask for the logs of every story given its prompt."""
+        pairs = [self._pair(story) for story in stories]
+        logs = self.offered(Likelihood).logs(pairs)
+        return [self._reading(story, one) for story, one in zip(stories, logs, strict=True)]
+
+    def _pair(self, story: Story) -> tuple[str, str]:
+        context = (story.prompt or "").strip() if self.prompt else ""
+        if self.compat:
+            return "", f"{context} {story.text}".strip()
+        return (context + "\n" if context else ""), story.text
+
+    def _reading(self, story: Story, found: TokenLogs) -> Reading:
+        logs = found.logs[1:1000] if self.compat else found.logs
+        if not len(logs):
+            return self.missing(Status.UNDEFINED, "the model sees no token to guess")
+        loss = -float(logs.sum())
+        count = len(words(story.text))
+        per_word = math.exp(loss / count) if count else math.nan
+        return Reading((_exp(loss / len(logs)), per_word), coverage=found.coverage)
+
+
+def _exp(value: float) -> float:
+    """Exponential; what no number can hold is infinite, and so no value."""
+    return math.exp(value) if value < 700 else math.inf

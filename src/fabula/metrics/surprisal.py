@@ -1,0 +1,79 @@
+"""Surprisal over the story: how the model's surprise rises, falls and varies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.model import Likelihood, TokenLogs
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.metrics._model_metric import ModelMetric
+from fabula.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+
+@dataclass(frozen=True)
+class Surprisal(ModelMetric):
+    """Bits per token sentence by sentence: their mean, their spread, and the rise to the end."""
+
+    card = Card(
+        title="Surprisal over the story",
+        family="model",
+        direction="descriptive",
+        uses=("prompt",),
+        aspects=("", "spread", "rise"),
+        assets=("smollm2",),
+        paper="Levy (2008). Expectation-based syntactic comprehension. Cognition 106; uniform "
+        "information density: Jaeger and Levy (2007), NIPS 19.",
+        formula="−log₂ p averaged within each sentence; mean over sentences, their standard "
+        "deviation, and the slope of a line through them from begin to end",
+        quirks=("The note of a score holds the curve: bits per token, sentence by sentence.",),
+        cannot_see="Why a sentence surprises: a twist and an error look the same.",
+    )
+
+    model: str = "embedded('smollm2')"
+    prompt: bool = True
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Ask for the logs of every story given its prompt."""
+        prompts = [(story.prompt or "").strip() if self.prompt else "" for story in stories]
+        pairs = [
+            (f"{prompt}\n" if prompt else "", story.text)
+            for prompt, story in zip(prompts, stories, strict=True)
+        ]
+        logs = self.offered(Likelihood).logs(pairs)
+        return [self._reading(story.text, one) for story, one in zip(stories, logs, strict=True)]
+
+    def _reading(self, text: str, found: TokenLogs) -> Reading:
+        curve = sentence_bits(text, found)
+        if not len(curve):
+            return self.missing(Status.UNDEFINED, "the model sees no token to guess")
+        note = "bits by sentence: " + " ".join(f"{one:.2f}" for one in curve)
+        shape = _shape(curve) if len(curve) > 1 else (math.nan, math.nan)
+        return Reading((float(curve.mean()), *shape), coverage=found.coverage, note=note)
+
+
+def _shape(curve: Array) -> tuple[float, float]:
+    """Standard deviation, and the rise of a straight line from the first sentence to the last."""
+    slope = np.polyfit(np.linspace(0, 1, len(curve)), curve, 1)[0]
+    return float(curve.std(ddof=1)), float(slope)
+
+
+def sentence_bits(text: str, found: TokenLogs) -> Array:
+    """Mean bits per token of every sentence that has a token."""
+    bits = -np.asarray(found.logs, dtype=np.float64) / math.log(2)
+    starts = np.array([start for start, _ in found.spans])
+    means = [
+        bits[(starts >= begin) & (starts < end)].mean()
+        for begin, end in sentence_spans(text)
+        if ((starts >= begin) & (starts < end)).any()
+    ]
+    return np.array(means)

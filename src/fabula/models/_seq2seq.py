@@ -1,0 +1,160 @@
+"""A model that turns a source into a text: how likely the text is given the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.model import TokenLogs
+from fabula.models._checkpoint import Checkpoint, CheckpointError
+from fabula.models._forward import logs_of, padded, run_batches
+from fabula.models._packages import package
+from fabula.models._pieces import Ends, Pieces, ends_of, in_chunks, pieces_of
+from fabula.models._sampling import Draw, sample
+from fabula.models._stops import cut_at
+from fabula.models._strides import make_front
+from fabula.models._windows import windows
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+CHUNK = 16
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One window of a text beside one window of its source."""
+
+    text: int
+    source: tuple[int, ...]
+    ids: tuple[int, ...]
+    first: int
+    new: range
+
+
+@dataclass(frozen=True)
+class Seq2SeqModel:
+    """Likelihood and generator on an encoder with a decoder.
+
+    A text longer than the window is read on by `stride` tokens, each scored once. A source longer
+    than the window is read by windows that overlap; a token's probability is the mean over them.
+    """
+
+    checkpoint: Checkpoint
+    window: int
+    stride: int
+
+    @property
+    def signature(self) -> str:
+        """What the values depend on."""
+        return f"{self.checkpoint.identity},seq2seq,window={self.window}/{self.stride}"
+
+    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
+        """Give the logs of every second text given the first."""
+        for chunk in in_chunks(pairs, CHUNK):
+            yield from self._logs_of(chunk)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_tokens: int = 128,
+        temperature: float = 0.8,
+        top_p: float = 0.95,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+    ) -> list[str]:
+        """Give what the model makes of each prompt; each is drawn by itself."""
+        draw = Draw(max_tokens, temperature, top_p, seed)
+        return [cut_at(self._written_for(prompt, draw, stop), stop) for prompt in prompts]
+
+    @cached_property
+    def _net(self) -> Any:
+        return self.checkpoint.model("AutoModelForSeq2SeqLM")
+
+    @cached_property
+    def _ends(self) -> Ends:
+        return ends_of(self.checkpoint.tokenizer)
+
+    @cached_property
+    def _beginning(self) -> tuple[int, ...]:
+        """What the decoder begins with: its own sign, then the tokeniser's, as in training."""
+        start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
+        if start is None:
+            raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
+        return (start, *self._ends.before)
+
+    def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
+        sources = pieces_of(self.checkpoint.tokenizer, [source for source, _ in pairs])
+        texts = pieces_of(self.checkpoint.tokenizer, [text for _, text in pairs])
+        readings = [
+            reading
+            for number, (source, text) in enumerate(zip(sources, texts, strict=True))
+            for reading in self._readings(number, source, text)
+        ]
+        found = run_batches(
+            lambda batch: self._run([readings[one] for one in batch]),
+            [max(len(one.ids), len(one.source)) for one in readings],
+            budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
+        )
+        for number, text in enumerate(texts):
+            yield TokenLogs(text.tokens, text.spans, _mean(number, len(text.ids), readings, found))
+
+    def _readings(self, number: int, source: Pieces, text: Pieces) -> Iterator[_Reading]:
+        front = make_front(self._beginning, (), window=self.window, stride=self.stride)
+        for one in front.strides(len(text.ids)):
+            ids = (*front.ids, *text.ids[one.start : one.stop])
+            first = len(front.ids) + one.new - one.start
+            for part in self._parts(source):
+                yield _Reading(number, part, ids, first, range(one.new, one.stop))
+
+    def _parts(self, source: Pieces) -> list[tuple[int, ...]]:
+        """The source by windows, each with what the tokeniser adds."""
+        room = self.window - len(self._ends.before) - len(self._ends.after)
+        places = windows(len(source.ids), room, max(room - self.stride, 0)) or [range(0)]
+        return [
+            (*self._ends.before, *source.ids[place.start : place.stop], *self._ends.after)
+            for place in places
+        ]
+
+    def _run(self, readings: list[_Reading]) -> list[Array]:
+        """Logs of what is new in each reading."""
+        torch, device = package("torch"), self.checkpoint.torch_device
+        # A source without a token, under a tokeniser that adds none, is one filler that is seen.
+        source, seen = padded([one.source or (0,) for one in readings], 0, device)
+        ids, mask = padded([one.ids for one in readings], 0, device)
+        with torch.inference_mode():
+            logits = self._net(
+                input_ids=source,
+                attention_mask=seen,
+                decoder_input_ids=ids,
+                decoder_attention_mask=mask,
+                use_cache=False,
+            ).logits
+            return [
+                logs_of(row[one.first - 1 : len(one.ids) - 1], one.ids[one.first :])[0]
+                for row, one in zip(logits, readings, strict=True)
+            ]
+
+    def _written_for(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+        tokenizer = self.checkpoint.tokenizer
+        # Of a prompt that is too long, the end.
+        ids = self._parts(pieces_of(tokenizer, [prompt])[0])[-1] or (0,)
+        drawn = sample(self._net, self.checkpoint, ids, key=prompt, draw=draw, stop=stop)
+        return str(tokenizer.decode(drawn, skip_special_tokens=True))
+
+
+def _mean(number: int, count: int, readings: list[_Reading], found: list[Array]) -> Array:
+    """Log of the mean probability over the windows of the source."""
+    logs = np.full(count, -np.inf)
+    parts = np.zeros(count)
+    for one, part in zip(readings, found, strict=True):
+        if one.text == number:
+            place = slice(one.new.start, one.new.stop)
+            logs[place] = np.logaddexp(logs[place], part)
+            parts[place] += 1
+    return logs - np.log(parts)

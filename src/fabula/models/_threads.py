@@ -1,0 +1,60 @@
+"""How many threads a model may use: never more than there are cores for it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from pathlib import Path
+
+from fabula.core.errors import SettingError
+
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def thread_limit(workers: int | None = None) -> int:
+    """Threads for one of several processes: `FABULA_THREADS`, else its share of the cores.
+
+    A worker process that does not know how many there are gets one thread.
+    """
+    cores = core_count()
+    if (asked := _asked()) is not None:
+        return min(asked, cores)
+    if workers is None:
+        return cores if multiprocessing.parent_process() is None else 1
+    return max(cores // max(workers, 1), 1)
+
+
+def settle_threads(workers: int | None = None) -> int:
+    """Tell torch how many threads to use; what the user set lower already stays."""
+    import torch
+
+    limit = thread_limit(workers)
+    count = limit if _asked() is not None else min(limit, torch.get_num_threads())
+    if count != torch.get_num_threads():
+        torch.set_num_threads(count)
+    return count
+
+
+def core_count() -> int:
+    """Cores that this process may use, a container's quota included."""
+    known = getattr(os, "sched_getaffinity", None)
+    cores = len(known(0)) if known else os.cpu_count() or 1
+    return max(min(cores, _quota() or cores), 1)
+
+
+def _quota() -> int | None:
+    """Whole cores that a container may use up, if it is bounded at all."""
+    try:
+        allowed, period = _QUOTA.read_text(encoding="ascii").split()
+        return int(allowed) // int(period)
+    except (OSError, ValueError):
+        return None
+
+
+def _asked() -> int | None:
+    value = os.environ.get("FABULA_THREADS", "")
+    if not value:
+        return None
+    if not value.isdecimal() or int(value) < 1:
+        raise SettingError(f"FABULA_THREADS={value!r} will not do", "give a whole number above 0")
+    return int(value)

@@ -1,0 +1,247 @@
+"""Models behind an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fabula.core.errors import SettingError
+from fabula.core.model import Span, TokenLogs
+from fabula.core.settings import AtLeast, check_settings
+from fabula.models._http import Server, ServerError
+from fabula.models._places import is_offline
+
+Count = Annotated[int, AtLeast(0)]
+Price = Annotated[float, AtLeast(0)] | None
+Seconds = Annotated[float, AtLeast(0.001)]
+AtOnce = Annotated[int, AtLeast(1)]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One question, the raw answer to it, and its cost where prices are known."""
+
+    path: str
+    question: dict[str, Any]
+    answer: dict[str, Any]
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class _Settings:
+    model: str
+    base_url: str
+    key_env: str
+    timeout_s: Seconds
+    retries: Count
+    max_concurrent: AtOnce
+    price_in: Price
+    price_out: Price
+    log: str | None
+
+
+def load(
+    model: str,
+    *,
+    base_url: str,
+    key_env: str = "OPENAI_API_KEY",
+    timeout_s: Seconds = 60.0,
+    retries: Count = 4,
+    max_concurrent: AtOnce = 4,
+    price_in: Price = None,
+    price_out: Price = None,
+    log: str | None = None,
+) -> ApiModel:
+    """Take a model of a server; `base_url` ends where `/chat/completions` begins.
+
+    The key is read from the environment. Prices are those of a million tokens. `log` is a file to
+    which every question and answer is added, a line of JSON each.
+    """
+    settings = _Settings(
+        model, base_url, key_env, timeout_s, retries, max_concurrent, price_in, price_out, log
+    )
+    check_settings(settings, "api")
+    server = Server(_address(base_url), _key(key_env), key_env, settings.timeout_s, retries)
+    if is_offline() and not server.is_local:
+        raise SettingError(
+            f"api: {base_url} is out of reach (FABULA_OFFLINE is set)",
+            "unset it, or name a server on this machine",
+        )
+    return ApiModel(
+        model, server, max_concurrent, (price_in, price_out), Path(log) if log else None
+    )
+
+
+def _address(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        is_server = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        is_server = False
+    if not is_server:
+        raise SettingError(f"api: {base_url!r} is no address of a server", "begin it with https://")
+    if "@" in parts.netloc or parts.query:
+        raise SettingError("api: base_url holds more than an address", "name the key by key_env")
+    return base_url.rstrip("/")
+
+
+def _key(key_env: str) -> str:
+    key = os.environ.get(key_env, "").strip()
+    if not key.isascii() or (key and not key.isprintable()):
+        raise SettingError(f"api: {key_env} holds signs that no key has", "set it again")
+    return key
+
+
+@dataclass(frozen=True, eq=False)
+class ApiModel:
+    """Generator, and likelihood where the server tells the logs of a prompt's tokens."""
+
+    model: str
+    server: Server
+    max_concurrent: int
+    prices: tuple[float | None, float | None]
+    log: Path | None
+    exchanges: list[Exchange] = field(default_factory=list, repr=False)
+    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def signature(self) -> str:
+        """Backend, name and server; which weights answer is for the server to know."""
+        return f"api,{self.model}@{self.server.url}"
+
+    @property
+    def cost(self) -> float | None:
+        """What all answers cost together; None where a price is not known."""
+        costs = [one.cost for one in self.exchanges]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) and None not in self.prices else None
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_tokens: int = 128,
+        temperature: float = 0.8,
+        top_p: float = 0.95,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+    ) -> list[str]:
+        """Give the answer to each prompt, several asked at once."""
+        wish = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
+        if stop:
+            wish["stop"] = list(stop)  # type: ignore[assignment]
+        questions = [
+            {"model": self.model, "messages": [{"role": "user", "content": prompt}], **wish}
+            for prompt in prompts
+        ]
+        with ThreadPoolExecutor(self.max_concurrent) as pool:
+            tasks = [pool.submit(self._ask, "chat/completions", one) for one in questions]
+            try:
+                return [self._text(task.result()) for task in tasks]
+            except BaseException:
+                # What has not been asked yet would cost money for nothing.
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
+        """Give the logs of every second text given the first, by an echo of both."""
+        return (self._logs_of(context, text) for context, text in pairs)
+
+    def _ask(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
+        answer = self.server.ask(path, question)
+        found = answer.get("usage")
+        usage = found if isinstance(found, dict) else {}
+        spent = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")]
+        read, written = (count if isinstance(count, int) else 0 for count in spent)
+        self._keep(Exchange(path, question, answer, read, written, self._cost_of(spent)))
+        return answer
+
+    def _cost_of(self, spent: list[Any]) -> float | None:
+        """Cost of tokens read and written; a server that does not count leaves it unknown."""
+        total = 0.0
+        for count, price in zip(spent, self.prices, strict=True):
+            if price is None or not isinstance(count, int):
+                return None
+            total += count * price / 1e6
+        return total
+
+    def _keep(self, exchange: Exchange) -> None:
+        with self._lock:
+            self.exchanges.append(exchange)
+            if self.log is not None:
+                line = json.dumps({"model": self.model, **vars(exchange)})
+                _add_line(self.log, self.server.without_key(line))
+
+    def _text(self, answer: dict[str, Any]) -> str:
+        try:
+            return str(answer["choices"][0]["message"]["content"] or "")
+        except (KeyError, IndexError, TypeError):
+            raise ServerError(
+                f"{self.model}: the answer holds no text", "is it an OpenAI-compatible server?"
+            ) from None
+
+    def _logs_of(self, context: str, text: str) -> TokenLogs:
+        import numpy as np
+
+        if not text:
+            return TokenLogs((), (), np.zeros(0))
+        question = {"model": self.model, "prompt": context + text, "max_tokens": 0}
+        answer = self._ask("completions", {**question, "echo": True, "logprobs": 1})
+        tokens, starts, logs = self._echo(answer)
+        whole = len(context) + len(text)
+        stops = [*starts[1:], starts[-1] + len(tokens[-1])]
+        kept = [
+            (token, _span(start, stop, len(context), whole), np.nan if log is None else log)
+            for token, start, stop, log in zip(tokens, starts, stops, logs, strict=True)
+            if stop > len(context) and start < whole
+        ]
+        read = max((stop for _, (_, stop), _ in kept), default=0)
+        return TokenLogs(
+            tuple(token for token, _, _ in kept),
+            tuple(span for _, span, _ in kept),
+            np.array([log for _, _, log in kept], dtype=float),
+            coverage=read / len(text),
+        )
+
+    def _echo(self, answer: dict[str, Any]) -> tuple[list[str], list[int], list[float | None]]:
+        """Tokens, where they start and their logs; servers that do not give them are refused."""
+        try:
+            found = answer["choices"][0]["logprobs"]
+            tokens, logs = list(found["tokens"]), list(found["token_logprobs"])
+            starts = list(found["text_offset"])
+            if not tokens or not len(tokens) == len(logs) == len(starts):
+                raise ValueError
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise ServerError(
+                f"{self.model}: the server tells no logs of a prompt's tokens",
+                "take a server that does (completions with echo and logprobs), or huggingface(…)",
+            ) from None
+        return tokens, starts, logs
+
+
+def _span(start: int, stop: int, before: int, whole: int) -> Span:
+    """Place of a token in the text alone, of one that begins in the context its end."""
+    return max(start - before, 0), min(stop, whole) - before
+
+
+def _add_line(file: Path, line: str) -> None:
+    """Add one line in one write, so that two processes do not mix theirs."""
+    try:
+        target = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(target, f"{line}\n".encode())
+        finally:
+            os.close(target)
+    except OSError as error:
+        raise SettingError(
+            f"api: cannot write to {file} ({error.strerror})", "name another log"
+        ) from error

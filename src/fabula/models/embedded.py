@@ -1,0 +1,148 @@
+"""Models whose files are assets of the store: nothing else is needed, and no hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fabula.core.errors import SettingError, UnknownName, closest
+from fabula.core.model import Model, TokenLogs
+from fabula.core.settings import AtLeast, check_settings
+from fabula.models._asset import asset
+from fabula.models._bert import load_bert
+from fabula.models._causal import CausalModel
+from fabula.models._checkpoint import Checkpoint
+from fabula.models._encoder import Encoder, check_layer, load_tokenizer
+from fabula.models._masked import MaskedModel
+from fabula.models._store import path_of
+from fabula.models._threads import settle_threads
+
+Dtype = Literal["fp32", "bf16"]
+Window = Annotated[int, AtLeast(16)] | None
+Count = Annotated[int, AtLeast(0)] | None
+
+
+@dataclass(frozen=True)
+class _Settings:
+    dtype: Dtype
+    window: Window
+    overlap: Count
+    layer: Count
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """An asset that is here, and how it is to be read."""
+
+    name: str
+    folder: Path
+    settings: _Settings
+
+    @property
+    def digest(self) -> str:
+        """The beginning of the pinned digest."""
+        return asset(self.name).tree_sha256[:12]
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The asset as transformers reads it."""
+        return Checkpoint(
+            self.folder, self.name, self.digest, self.settings.dtype, backend="embedded"
+        )
+
+    def overlap(self, room: int, usual: int) -> int:
+        """Tokens that neighbouring windows share, of `room` in each."""
+        found = usual if self.settings.overlap is None else self.settings.overlap
+        if found >= room:
+            raise SettingError(
+                f"embedded: overlap={found} does not fit windows of {room} tokens of a text",
+                f"take at most {room - 1}",
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class MaskedEncoder(Encoder):
+    """An encoder that has kept the head it was trained with, which fills gaps."""
+
+    masked: MaskedModel | None = None
+
+    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
+        """Give logs and entropies of every text, each token masked in turn."""
+        assert self.masked is not None
+        return self.masked.masked_logs(texts)
+
+
+def load(
+    name: str,
+    *,
+    dtype: Dtype = "fp32",
+    window: Window = None,
+    overlap: Count = None,
+    layer: Count = None,
+) -> Model:
+    """Open the model that an asset holds.
+
+    `window` is how many tokens it reads at once (as many as it can), `overlap` how many of them
+    neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the last).
+    """
+    settings = _Settings(dtype, window, overlap, layer)
+    check_settings(settings, "embedded")
+    if name not in _OPENERS:
+        raise UnknownName(f"no embedded model is called {name!r}", closest(name, _OPENERS))
+    opening = _Opening(name, path_of(name), settings)
+    settle_threads()
+    return _OPENERS[name](opening)
+
+
+def _open_encoder(opening: _Opening) -> Encoder:
+    return Encoder(**_encoder_fields(opening))
+
+
+def _open_masked(opening: _Opening) -> MaskedEncoder:
+    fields = _encoder_fields(opening)
+    stride = fields["window"] - 2 - fields["overlap"]
+    masked = MaskedModel(opening.checkpoint, fields["window"], stride)
+    return MaskedEncoder(**fields, masked=masked)
+
+
+def _open_causal(opening: _Opening) -> CausalModel:
+    if opening.settings.layer is not None:
+        raise SettingError(f"embedded: {opening.name} gives no vectors", "leave layer out")
+    window = opening.checkpoint.window(opening.settings.window, usual=2048)
+    return CausalModel(opening.checkpoint, window, window - opening.overlap(window, window // 2))
+
+
+def _encoder_fields(opening: _Opening) -> dict[str, Any]:
+    settings = opening.settings
+    bert = load_bert(opening.folder, dtype=settings.dtype)
+    tokenizer, edges = load_tokenizer(opening.folder)
+    window = settings.window or bert.longest
+    if window > bert.longest:
+        raise SettingError(
+            f"embedded: {opening.name} reads at most {bert.longest} tokens, not {window}",
+            f"take a window of at most {bert.longest}; longer texts are read by several",
+        )
+    # As huggingface(…) does, so that one model gives one set of numbers.
+    overlap = opening.overlap(window - 2, window // 4 - 2)
+    layer = len(bert.stack) if settings.layer is None else settings.layer
+    check_layer(layer, len(bert.stack) + 1)
+    signature = f"{opening.checkpoint.identity},encoder,window={window},overlap={overlap}"
+    return {
+        "bert": bert,
+        "tokenizer": tokenizer,
+        "edges": edges,
+        "signature": f"{signature},layer={layer}",
+        "window": window,
+        "overlap": overlap,
+        "layer": layer,
+    }
+
+
+_OPENERS: dict[str, Callable[[_Opening], Model]] = {
+    "minilm": _open_encoder,
+    "story_encoder": _open_masked,
+    "smollm2": _open_causal,
+}

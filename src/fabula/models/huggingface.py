@@ -1,0 +1,132 @@
+"""Any model of the hub or of a folder that transformers reads."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.settings import AtLeast, check_settings
+from fabula.models._causal import CausalModel
+from fabula.models._checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
+from fabula.models._hf_encoder import EncoderModel
+from fabula.models._masked import MaskedModel
+from fabula.models._places import is_offline
+from fabula.models._seq2seq import Seq2SeqModel
+
+Task = Literal["auto", "encoder", "causal", "masked", "seq2seq"]
+HubModel = EncoderModel | CausalModel | MaskedModel | Seq2SeqModel
+ON = ("1", "true", "yes", "on")
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+HEADS = {
+    "causal": ("ForCausalLM", "LMHeadModel"),
+    "masked": ("ForMaskedLM", "ForPreTraining"),
+    "seq2seq": ("ForConditionalGeneration",),
+}
+USUAL_WINDOW = {"encoder": 512, "causal": 2048, "masked": 512, "seq2seq": 512}
+USUAL_OVERLAP = {"encoder": 4, "causal": 2, "masked": 4, "seq2seq": 4}
+
+
+@dataclass(frozen=True)
+class _Settings:
+    task: Task
+    dtype: Dtype
+    window: Annotated[int, AtLeast(16)] | None
+    stride: Annotated[int, AtLeast(1)] | None
+
+
+def load(
+    name: str,
+    *,
+    task: Task = "auto",
+    dtype: Dtype = "fp32",
+    device: str = "auto",
+    window: Annotated[int, AtLeast(16)] | None = None,
+    stride: Annotated[int, AtLeast(1)] | None = None,
+    revision: str | None = None,
+) -> HubModel:
+    """Take a model by its name in the hub or its folder; weights load when they are needed.
+
+    `window` is how many tokens it reads at once, `stride` by how many it moves on in longer texts.
+    """
+    check_settings(_Settings(task, dtype, window, stride), "huggingface")
+    checkpoint = _checkpoint(name, revision, dtype=dtype, device=device)
+    kind = _task_of(checkpoint) if task == "auto" else task
+    size = checkpoint.window(window, usual=USUAL_WINDOW[kind])
+    step = stride or max(size - size // USUAL_OVERLAP[kind], 1)
+    if step > size:
+        raise SettingError(
+            f"huggingface: a stride of {step} leaves gaps between windows of {size}",
+            f"take at most {size}",
+        )
+    if kind == "causal":
+        return CausalModel(checkpoint, size, step)
+    if kind == "seq2seq":
+        return Seq2SeqModel(checkpoint, size, step)
+    return (MaskedModel if kind == "masked" else EncoderModel)(checkpoint, size, step)
+
+
+def _checkpoint(name: str, revision: str | None, *, dtype: Dtype, device: str) -> Checkpoint:
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if revision:
+            raise SettingError("huggingface: a folder has no revision", "leave it out")
+        return Checkpoint(folder.resolve(), folder.resolve().name, dtype=dtype, device=device)
+    if not HUB_NAME.fullmatch(name) or name.startswith("."):
+        raise CheckpointError(f"there is no folder {name}", "name one, or a model of the hub")
+    snapshot = _snapshot(name, revision)
+    return Checkpoint(snapshot, name, snapshot.name, dtype=dtype, device=device)
+
+
+def _snapshot(name: str, revision: str | None) -> Path:
+    """Folder of a hub's model, from its cache if it is whole there; its name is the commit."""
+    if find_spec("huggingface_hub") is None:
+        raise PackageMissing("huggingface_hub", "models")
+    hub = importlib.import_module("huggingface_hub")
+    wanted = {"revision": revision, "allow_patterns": [*(f"*{ending}" for ending in READ), POOLING]}
+    here: Path | None = None
+    with suppress(OSError, ValueError):
+        here = Path(hub.snapshot_download(name, local_files_only=True, **wanted))
+    if here is not None and _is_whole(here):
+        return here
+    if is_offline() or os.environ.get("HF_HUB_OFFLINE", "").lower() in ON:
+        raise CheckpointError(
+            f"{name} is not whole in the hub's cache, and the network is forbidden",
+            "unset FABULA_OFFLINE and HF_HUB_OFFLINE, or name a folder",
+        )
+    print(f"{name}: getting it from the hub", file=sys.stderr)
+    try:
+        return Path(hub.snapshot_download(name, **wanted))
+    except (OSError, ValueError) as error:
+        reason = (str(error).strip().splitlines() or ["it gave no reason"])[0]
+        raise CheckpointError(
+            f"the hub did not give {name} ({reason})", "check the name and the network"
+        ) from error
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a download was not broken off: configuration and all weights are there."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        weights = set(json.loads(index.read_bytes())["weight_map"].values())
+        return all((folder / one).is_file() for one in (*weights, "config.json"))
+    return (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
+
+
+def _task_of(checkpoint: Checkpoint) -> str:
+    """Task of the head that the checkpoint says it has."""
+    names = [str(one) for one in checkpoint.config.get("architectures") or ()]
+    if checkpoint.config.get("is_encoder_decoder"):
+        return "seq2seq"
+    for task, endings in HEADS.items():
+        if any(name.endswith(endings) for name in names):
+            return task
+    return "encoder"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.core.errors import InputError, SettingError
+from fabula.learned.training.recipe import Recipe, read_recipe, recipe_of
+from fabula.learned.training.tokens import load_corpus, save_corpus
+from learned.tiny_encoder import RECIPE, made_up_corpus
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+
+
+def test_the_recipe_that_is_built_in_is_the_one_in_the_file():
+    assert read_recipe(RECIPES / "encoder.toml") == Recipe()
+
+
+def test_the_recipe_of_permissive_text_holds_out_the_same_stories():
+    permissive = read_recipe(RECIPES / "encoder_permissive.toml")
+    assert permissive.held_out == Recipe().held_out
+    assert permissive.left_out == Recipe().left_out
+    assert not {"rocstories", "writingprompts"} & set(permissive.sources)
+
+
+def test_changes_take_the_place_of_what_the_file_says():
+    changed = read_recipe(RECIPES / "encoder.toml", steps=7, seed=None)
+    assert (changed.steps, changed.seed) == (7, 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"stepps": 3}, "did you mean 'steps'"),
+        ({"steps": "many"}, "steps = 'many' will not do"),
+        ({"steps": True}, "steps = True will not do"),
+        ({"compile": 1}, "compile = 1 will not do"),
+        ({"sources": "rocstories"}, "sources = 'rocstories' will not do"),
+        ({"sources": []}, "sources names no data set"),
+        ({"steps": 0}, "steps must be at least 1"),
+        ({"mask_rate": 1.0}, "mask_rate must be at least 0 and below 1"),
+        ({"mask_rate": 0.0}, "must be above 0"),
+    ],
+)
+def test_what_will_not_do_is_said(found, said):
+    with pytest.raises(SettingError, match=said):
+        recipe_of(found)
+
+
+def test_a_file_that_is_not_there_or_no_toml_is_said(tmp_path):
+    with pytest.raises(SettingError, match="cannot be read"):
+        read_recipe(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("steps = = 3")
+    with pytest.raises(SettingError, match="is no TOML"):
+        read_recipe(tmp_path / "bad.toml")
+
+
+def test_a_corpus_comes_back_from_its_file_as_it_was(tmp_path):
+    corpus = made_up_corpus()
+    save_corpus(corpus, tmp_path / "corpus.npz")
+    again = load_corpus(tmp_path / "corpus.npz", RECIPE)
+    assert again.describe() == corpus.describe()
+    assert again.train["made_up"].flat.dtype == np.uint16
+    with pytest.raises(InputError, match="of another recipe"):
+        load_corpus(tmp_path / "corpus.npz", Recipe())
+    (tmp_path / "bad.npz").write_bytes(b"no")
+    with pytest.raises(InputError, match="holds no word pieces"):
+        load_corpus(tmp_path / "bad.npz")

@@ -7,6 +7,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # Processes that share the tests.
 JOBS ?= 2
+# One build of torch for all tests; a plain `torch` may bring gigabytes for accelerators.
+TORCH ?= 2.13.0
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
@@ -21,6 +23,7 @@ $(VENV)/.light: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.light
 

@@ -21,7 +21,7 @@ CARDS = {
     "distance": ScorerCard("embedding", "lower", ("references",)),
     "noise": ScorerCard("model", "higher", ("prompt",)),
 }
-ALL_PARTS = (*USUAL_PARTS, "classes", "example", "strongest", "top_k", "printed")
+ALL_PARTS = (*USUAL_PARTS, "classes", "example", "strongest", "top_k", "comparison")
 
 
 def tales(

@@ -219,7 +219,7 @@ def test_without_ratings_a_source_is_refused_unless_none_are_needed(folder: Path
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("none.csv",), "none.csv: no such file or data set; check it; data sets: "),
+        (("none.csv",), "none.csv: no such file or data set; known: "),
         (("examples", "--gold", "fun"), "are not for examples"),
         (("none.csv", "--path", "x"), "--path is for data sets by name"),
         (("none.csv", "-c", "story"), "--column 'story' will not do"),

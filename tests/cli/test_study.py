@@ -82,7 +82,7 @@ def test_a_study_is_run_into_a_folder(fabula: Run, wood: Path, tmp_path: Path) -
 def test_times_of_parts_go_to_stderr_unless_quiet(fabula: Run, wood: Path) -> None:
     lines = fabula("study", "run", wood, "-o", "out").stderr.decode().splitlines()
     assert [line.split("  ")[0] for line in lines] == [
-        "data and baselines", "correlations with intervals", "standing", "systems", "printed",
+        "data and baselines", "correlations with intervals", "standing", "systems", "comparison",
         "scatter", "page, tables and figures", "in all",
     ]  # fmt: skip
     assert all(" s" in line for line in lines)
@@ -114,7 +114,7 @@ def test_a_release_is_read_where_it_lies(fabula: Run, tmp_path: Path, name: str)
     ("old", "new", "words"),
     [
         ('"systems"', '"sytems"', "no part of a study is called 'sytems'; did you mean 'systems'"),
-        ('"wood"', '"woods"', "no data set is called 'woods'; did you mean 'wood'"),
+        ('"wood"', '"woods"', "woods: no such file or data set; did you mean 'wood'"),
         ("resamples", "resample", "wood.toml: a study has no 'resample'"),
         ("title", "tittle", "wood.toml: no title"),
         ("[study]", "[study", "wood.toml: not a study file"),

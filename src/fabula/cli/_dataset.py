@@ -83,8 +83,8 @@ def _own_table(given: dict[str, Any]) -> Dataset:
 
     source = Path(given["source"])
     if not is_there(source):
-        names = ", ".join(sorted({*DATASETS.names(), *added_names()} - {"table"}))
-        raise InputError(f"{source}: no such file or data set", f"check it; data sets: {names}")
+        names = sorted({*DATASETS.names(), *added_names()} - {"table"})
+        raise InputError(f"{source}: no such file or data set", closest(str(source), names))
     return _with_known(
         read_table(
             source,

@@ -91,7 +91,7 @@ def _dataset(study: StudyFile, options: dict[str, Any]) -> Dataset:
     dataset = open_dataset({**given, "gold": None, "column": (), "lower": None})
     if not len(dataset.ratings):
         raise InputError(
-            f"{study.dataset} has choices between stories and no ratings, and a study needs ratings",
+            f"{study.dataset} has choices between stories, and a study needs ratings",
             f"run: fabula meta {study.dataset}",
         )
     return dataset

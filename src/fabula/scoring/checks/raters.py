@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fabula.meta.paired import Values
-from fabula.meta.raters.alpha import krippendorff
+from fabula.meta.raters.alpha import Level, krippendorff
 from fabula.meta.raters.icc import intraclass
 from fabula.meta.raters.weighting import value_of
 from fabula.scoring.checks._finding import Finding, equality
@@ -33,7 +33,12 @@ _OBSERVERS: Values = np.array(
     [[1, 2, 3, 3, 2, 1, 4, 1, 2, _N, _N, _N], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _N, 3],
      [_N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _N], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _N]]
 ).T  # fmt: skip
-_ALPHAS = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
+_ALPHAS: dict[Level, float] = {
+    "nominal": 0.743,
+    "ordinal": 0.815,
+    "interval": 0.849,
+    "ratio": 0.797,
+}
 
 
 def findings(data: Path | None) -> Iterator[Finding]:
@@ -46,10 +51,10 @@ def findings(data: Path | None) -> Iterator[Finding]:
     pairs = list(zip((mean.value, mean.low, mean.high), _PINGOUIN, strict=True))
     claim = "ICC(2,k) with its interval, against pingouin 0.6.1"
     yield equality(_PART, claim, pairs, tolerance=1e-9, share=1.0)
-    alphas = [
-        (round(value_of(krippendorff(_OBSERVERS, level=level), len(_OBSERVERS)), 3), printed)  # type: ignore[arg-type]
-        for level, printed in _ALPHAS.items()
-    ]
+    alphas = []
+    for level, printed in _ALPHAS.items():
+        value = value_of(krippendorff(_OBSERVERS, level=level), len(_OBSERVERS))
+        alphas.append((round(value, 3), printed))
     yield equality(
         _PART, "the four alphas of Krippendorff (2011)", alphas, tolerance=1e-9, share=1.0
     )

@@ -23,6 +23,11 @@ Dtype = Literal["fp32", "bf16"]
 Window = Annotated[int, AtLeast(16)] | None
 Count = Annotated[int, AtLeast(0)] | None
 
+# The story encoder was trained on windows of so many tokens.
+_USUAL_WINDOWS = {"story_encoder": 256}
+# Tokens this far apart are masked in one go.
+_APART = 8
+
 
 @dataclass(frozen=True)
 class _Settings:
@@ -85,7 +90,7 @@ def load(
 ) -> Model:
     """Open the model that an asset holds.
 
-    `window` is how many tokens it reads at once (as many as it can), `overlap` how many of them
+    `window` is how many tokens it reads at once (as many as it was trained for), `overlap` how many of them
     neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the last).
     """
     settings = _Settings(dtype, window, overlap, layer)
@@ -104,7 +109,8 @@ def _open_encoder(opening: _Opening) -> Encoder:
 def _open_masked(opening: _Opening) -> MaskedEncoder:
     fields = _encoder_fields(opening)
     stride = fields["window"] - 2 - fields["overlap"]
-    masked = MaskedModel(opening.checkpoint, fields["window"], stride)
+    masked = MaskedModel(opening.checkpoint, fields["window"], stride, apart=_APART)
+    fields["signature"] += f",apart={_APART}"
     return MaskedEncoder(**fields, masked=masked)
 
 
@@ -119,7 +125,7 @@ def _encoder_fields(opening: _Opening) -> dict[str, Any]:
     settings = opening.settings
     bert = load_bert(opening.folder, dtype=settings.dtype)
     tokenizer, edges = load_tokenizer(opening.folder)
-    window = settings.window or bert.longest
+    window = settings.window or _USUAL_WINDOWS.get(opening.name, bert.longest)
     if window > bert.longest:
         raise SettingError(
             f"embedded: {opening.name} reads at most {bert.longest} tokens, not {window}",

@@ -1,0 +1,1 @@
+"""Weights that the Fabula project trained itself: files to be read, no code."""

@@ -90,8 +90,9 @@ def load(
 ) -> Model:
     """Open the model that an asset holds.
 
-    `window` is how many tokens it reads at once (as many as it was trained for), `overlap` how many of them
-    neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the last).
+    `window` is how many tokens it reads at once (as many as it was trained for), `overlap` how many
+    of them neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the
+    last).
     """
     settings = _Settings(dtype, window, overlap, layer)
     check_settings(settings, "embedded")

@@ -82,10 +82,22 @@ def test_threads_that_come_together_load_one_model(parrot: list[dict[str, Any]])
 
 
 @pytest.mark.parametrize(
+    ("bare", "full"),
+    [
+        ("minilm", "embedded('minilm')"),
+        ("roberta-large", "huggingface('roberta-large')"),
+        ("ann/gpt-small", "huggingface('ann/gpt-small')"),
+        ("fake", "fake"),
+    ],
+)
+def test_a_name_alone_is_an_asset_or_a_model_of_a_hub(bare: str, full: str) -> None:
+    assert model_spec(bare) == full
+
+
+@pytest.mark.parametrize(
     ("spelled", "error", "words"),
     [
-        ("fak", UnknownName, "no backend is called 'fak'; did you mean 'fake'?"),
-        ("minilm", UnknownName, "'minilm' is an asset, no backend; write embedded('minilm')"),
+        ("fak()", UnknownName, "no backend is called 'fak'; did you mean 'fake'?"),
         ("fake(widht=3)", SettingError, "fake has no setting 'widht'; did you mean 'width'?"),
         ("fake(width=True)", SettingError, "width=True will not do; give a whole number"),
         ("parrot", SettingError, "parrot needs name; write parrot(name=…)"),

@@ -27,8 +27,8 @@ class ModelMetric(Metric):
     model: str = ""
 
     def check(self) -> None:
-        """Refuse a model that is not spelled right."""
-        model_spec(self.model)
+        """Spell the model in full; one that is not spelled right is refused."""
+        object.__setattr__(self, "model", model_spec(self.model))
 
     def traits(self) -> dict[str, str]:
         """Give the model's own signature: backend, digest, dtype, window."""

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, TypeVar, get_type_hints
 
 from fabula.core.catalogue import Catalogue
-from fabula.core.errors import SettingError, UnknownName, UserError
+from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Embedder, Generator, Likelihood, MaskedLikelihood, Model
 from fabula.core.settings import changed_settings, check_settings, named_settings, setting_fields
 from fabula.core.spec import format_spec, parse_spec
@@ -34,7 +34,10 @@ MODELS: Catalogue[Callable[..., Model]] = Catalogue("backend", ("fabula.models",
 
 
 def load_model(spec: str) -> Model:
-    """Load the model that a spec spells, such as `huggingface('gpt2')`; once a process."""
+    """Load the model that a spec spells, such as `huggingface('gpt2')`; once a process.
+
+    A name alone is an asset of the store (`minilm`), else a model of a hub or a folder (`gpt2`).
+    """
     backend, settings = _read(spec)
     with _lock:
         if (name := _spell(backend, settings)) not in _loaded:
@@ -60,13 +63,19 @@ def need(model: Model, protocol: Callable[..., T]) -> T:
 
 def _read(spec: str) -> tuple[str, Any]:
     """Backend and checked settings of a spec."""
-    name, args, named = parse_spec(spec)
-    if name not in MODELS and name in asset_names():
-        raise UnknownName(f"{name!r} is an asset, no backend", f"write embedded({name!r})")
+    name, args, named = parse_spec(_in_full(spec))
     cls = _settings_class(MODELS.get(name))
     settings = cls(**_whole(cls, name, named_settings(cls, name, args, named)))
     check_settings(settings, name)
     return name, settings
+
+
+def _in_full(spec: str) -> str:
+    """Spell out a name alone: an asset of the store, else a model of a hub or a folder."""
+    bare = spec.strip()
+    if "(" in bare or bare in MODELS:
+        return spec
+    return f"embedded({bare!r})" if bare in asset_names() else f"huggingface({bare!r})"
 
 
 def _whole(cls: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:

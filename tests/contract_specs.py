@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields, replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -11,25 +13,61 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
+from factories import usual_text
 
 NAMES = METRICS.names()
+SHORT = {
+    "empty": "",
+    "blanks": " \t\r\n\u3000\u2029 ",
+    "one word": "Once",
+    "one letter": "a",
+    "marks": "... !? -- ''",
+    "emoji": "😀 👩‍👩‍👧‍👦 🇫🇷 👍🏽",
+    "combining marks": "Cafe\u0301 na\u0308ive Z\u0351\u036b\u0343a\u030alg\u0301o \u0301",
+    "right to left": "שלום עולם! مرحبا بالعالم، كيف الحال؟",
+    "chinese and japanese": "今日は雨だ。明天会下雨吗？カメラ",
+    "thai": "สวัสดีชาวโลก วันนี้ฝนตก",
+    "nul bytes": "once\x00upon a\x00 time \x00\x00",
+    "lone surrogate": "once \ud800 upon \udfff a time",
+    "markup": "<p>Once &amp; again</p> <unk> <skipped>",
+    "controls": "\u200b\u202eonce\ufeff \x1b[31mupon\x07 \x85 a time",
+    "lines": "Once upon.\n\n\nA time.\r\nThe end.",
+    "usual": usual_text(600, seed=3),
+}
+OTHER = "Once upon a time, 今日 a dragon slept. The end."
 
 
 def specs_of(name: str) -> list[str]:
-    """The default, compat, and every spec that the card mentions."""
+    """The default, compat, and every spec that the card mentions; models are the fake one."""
     card = METRICS.get(name).card
     published = [spec for columns in card.published.values() for spec, _ in columns.values()]
     wanted = [name, f"{name}(compat=True)", *card.typical, *published]
-    return list(dict.fromkeys(METRICS.build(spec).spec for spec in wanted))
+    return list(dict.fromkeys(faked(METRICS.build(spec)).spec for spec in wanted))
+
+
+def settings_of(metric: Metric | type[Metric]) -> set[str]:
+    return {one.name for one in fields(metric)}
+
+
+def faked(metric: Metric) -> Metric:
+    """The metric with a model that is instant and needs no weights, if it asks one at all."""
+    fakes: dict[str, Any] = {"model": "fake()", "layer": 1}
+    if "model" not in settings_of(metric):
+        return metric
+    return replace(metric, **{key: fakes[key] for key in fakes if key in settings_of(metric)})
 
 
 def marked(specs: list[str]) -> list[object]:
     """Mark the specs of metrics that need an asset: they run when it has been pulled."""
-    cards = {spec: METRICS.build(spec).card for spec in specs}
     return [
-        pytest.param(spec, marks=pytest.mark.assets) if cards[spec].assets else spec
+        pytest.param(spec, marks=pytest.mark.assets) if needs_asset(spec) else spec
         for spec in specs
     ]
+
+
+def needs_asset(spec: str) -> bool:
+    metric = METRICS.build(spec)
+    return bool(metric.card.assets) and "model" not in settings_of(metric)
 
 
 EVERY = [spec for name in NAMES for spec in specs_of(name)]
@@ -43,6 +81,11 @@ COMPARING = marked(
         and METRICS.build(spec).card.direction == "higher"
     ]
 )
+
+# The defaults of metrics that ask a model, with its real weights. A short text took
+# smollm2 about 3 s on two busy cores, so that these run in a shorter contract
+# (test_real_models.py) and never on texts of 100,000 characters.
+WITH_WEIGHTS = [name for name in NAMES if "model" in settings_of(METRICS.get(name))]
 
 
 @cache

@@ -5,14 +5,17 @@ from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.core.score import Reading
+from fabula.models import vectors_folder
 from fabula.scoring import checks
 from fabula.scoring.cache import ScoreCache, default_path
 from fabula.scoring.checks._finding import Finding
+from factories import forget_assets
 
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    forget_assets()
     return tmp_path
 
 
@@ -29,6 +32,19 @@ def test_the_cache_is_told_of_and_forgotten() -> None:
     assert f"{default_path()}: 2 readings" in run("cache", "info")
     assert "2 readings forgotten" in run("cache", "clear")
     assert "0 readings" in run("cache", "info")
+
+
+def test_vectors_on_disk_are_told_of_and_forgotten_with_the_usual_scores(tmp_path: Path) -> None:
+    folder = vectors_folder()
+    assert f"{folder}: 0.0 MB of vectors" in run("cache", "info")
+    folder.mkdir(parents=True)
+    (folder / "one.safetensors").write_bytes(bytes(2_500_000))
+    assert f"{folder}: 2.5 MB of vectors" in run("cache", "info")
+    other = str(tmp_path / "other.sqlite")
+    assert "MB of" not in run("cache", "info", "--cache", other)
+    assert "MB of" not in run("cache", "clear", "--cache", other)
+    assert f"{folder}: 2.5 MB of vectors forgotten" in run("cache", "clear")
+    assert list(folder.iterdir()) == []
 
 
 def test_the_doctor_names_what_is_missing_and_how_to_get_it() -> None:

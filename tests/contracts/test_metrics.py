@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract_specs import ALONE, COMPARING, NAMES, SPECS, check, full_story, metric_of
+from contract_specs import (
+    ALONE,
+    COMPARING,
+    NAMES,
+    OTHER,
+    SHORT,
+    SPECS,
+    check,
+    full_story,
+    metric_of,
+)
 from fabula.core.errors import UserError
 from fabula.core.score import Score, Status
 from fabula.core.settings import kinds_of
@@ -19,26 +29,6 @@ from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
 from factories import make_story, same, usual_text
-
-SHORT = {
-    "empty": "",
-    "blanks": " \t\r\n\u3000\u2029 ",
-    "one word": "Once",
-    "one letter": "a",
-    "marks": "... !? -- ''",
-    "emoji": "😀 👩‍👩‍👧‍👦 🇫🇷 👍🏽",
-    "combining marks": "Cafe\u0301 na\u0308ive Z\u0351\u036b\u0343a\u030alg\u0301o \u0301",
-    "right to left": "שלום עולם! مرحبا بالعالم، كيف الحال؟",
-    "chinese and japanese": "今日は雨だ。明天会下雨吗？カメラ",
-    "thai": "สวัสดีชาวโลก วันนี้ฝนตก",
-    "nul bytes": "once\x00upon a\x00 time \x00\x00",
-    "lone surrogate": "once \ud800 upon \udfff a time",
-    "markup": "<p>Once &amp; again</p> <unk> <skipped>",
-    "controls": "\u200b\u202eonce\ufeff \x1b[31mupon\x07 \x85 a time",
-    "lines": "Once upon.\n\n\nA time.\r\nThe end.",
-    "usual": usual_text(600, seed=3),
-}
-OTHER = "Once upon a time, 今日 a dragon slept. The end."
 
 
 def comparable(scores: list[Score]) -> dict[tuple[str, str], tuple[str, Status, str]]:

@@ -13,6 +13,7 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.metric import Metric
 from fabula.core.story import Story
+from fabula.scoring import workers as workers_module
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.workers import Task, Workers, read_task
 
@@ -51,6 +52,17 @@ def test_a_task_that_wants_nothing_needs_no_worker(toy: Toy) -> None:
     with Workers([toy("slow")], {}, 2) as workers:
         workers.submit(Task([Story("x", "a")], [[]]))
         assert workers.result() == [[]]
+
+
+@pytest.mark.parametrize(("asked", "threads"), [("", "4"), ("1", "1")])
+def test_workers_share_the_cores_unless_the_user_says_how(
+    monkeypatch: pytest.MonkeyPatch, asked: str, threads: str
+) -> None:
+    monkeypatch.setenv("FABULA_THREADS", asked)
+    monkeypatch.setattr("fabula.models._threads.core_count", lambda: 8)
+    with workers_module._start([], {}, 2) as pool:
+        assert pool.submit(os.getenv, "FABULA_THREADS").result() == threads
+    assert os.environ["FABULA_THREADS"] == asked
 
 
 def test_a_worker_that_dies_is_a_line_that_says_what_to_do(toy: Toy) -> None:

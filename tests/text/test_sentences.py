@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.sentences import sentences
+from fabula.text.sentences import sentence_spans, sentences
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,29 @@ def test_no_character_but_blanks_is_lost_or_moved(text):
         return "".join(part.split())
 
     assert solid("".join(sentences(text))) == solid(text.replace("\u2029", " "))
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("", []),
+        (" \n ", []),
+        ("One. Two!", [(0, 4), (5, 9)]),
+        ("  One.\n\n Two ", [(2, 6), (9, 12)]),
+        ("No. No. No.", [(0, 3), (4, 7), (8, 11)]),
+        ("雨。雨。", [(0, 2), (2, 4)]),
+    ],
+)
+def test_spans_say_where_the_sentences_stand(text, spans):
+    assert sentence_spans(text) == spans
+
+
+@given(st.text(st.sampled_from(". !?\n\u2029\x1c\x85\"'AaIi。…(")))
+def test_spans_are_those_of_the_sentences_with_blanks_between(text):
+    spans = sentence_spans(text)
+    assert [text[start:end] for start, end in spans] == sentences(text)
+    edges = [0, *(place for span in spans for place in span), len(text)]
+    assert all(not text[a:b].strip() for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 @given(st.text(st.sampled_from(". !?\n\"'AaIi。…(").filter(bool)))

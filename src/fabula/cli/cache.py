@@ -1,4 +1,4 @@
-"""`fabula cache`: look at the scores that were kept, or forget them."""
+"""`fabula cache`: look at the scores and vectors that were kept, or forget them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,43 @@ from pathlib import Path
 import click
 
 _path_option = click.option(
-    "--cache", "path", type=click.Path(path_type=Path), help="Cache file, if not the usual one."
+    "--cache",
+    "path",
+    type=click.Path(path_type=Path),
+    help="Scores in this file, instead of the usual ones and the vectors.",
 )
 
 
 @click.group("cache")
 def command() -> None:
-    """Look at the scores that were kept, or forget them."""
+    """Look at the scores and vectors that were kept, or forget them."""
 
 
 @command.command("info")
 @_path_option
 def info(path: Path | None) -> None:
     """Say where the cache is and what it holds."""
+    from fabula.models import megabytes, vectors_folder, vectors_size
     from fabula.scoring.cache import ScoreCache, default_path
 
     where = path or default_path()
-    if not where.exists():
+    if where.exists():
+        with ScoreCache(where) as cache:
+            click.echo(f"{where}: {len(cache):,} readings, {megabytes(cache.size())}")
+    else:
         click.echo(f"{where}: empty")
-        return
-    with ScoreCache(where) as cache:
-        click.echo(f"{where}: {len(cache):,} readings, {cache.size() / 1e6:.1f} MB")
+    if path is None:
+        click.echo(f"{vectors_folder()}: {megabytes(vectors_size())} of vectors")
 
 
 @command.command("clear")
 @_path_option
 def clear(path: Path | None) -> None:
-    """Forget every score; they are made again when they are asked for."""
+    """Forget every score and vector; they are made again when they are asked for."""
+    from fabula.models import clear_vectors, megabytes, vectors_folder
     from fabula.scoring.cache import clear, default_path
 
     where = path or default_path()
     click.echo(f"{where}: {clear(where):,} readings forgotten")
+    if path is None:
+        click.echo(f"{vectors_folder()}: {megabytes(clear_vectors())} of vectors forgotten")

@@ -100,7 +100,7 @@ def pull_command(
 @QUIET
 def add_command(name: str, folder: Path, quiet: bool) -> None:
     """Take the asset NAME into the store from a FOLDER of yours that has its files."""
-    from fabula.models._store import add
+    from fabula.models import add
 
     click.echo(add(name, folder, _report(quiet)))
 
@@ -228,6 +228,6 @@ def _look(one: Asset) -> tuple[str, Path | None]:
 
 def _lacks(one: Asset) -> str:
     """Say what an asset that is not here needs installed to be pulled; nothing when all is."""
-    from fabula.models._convert import missing_package
+    from fabula.models import missing_package
 
     return str(missing_package(one) or "") if _look(one)[0] == "absent" else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from fabula.core.errors import SettingError, UserError
+from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
 from fabula.core.model import Model
 from fabula.core.score import Reading, Status
@@ -54,7 +54,7 @@ class ModelMetric(Metric):
         """Give the model, or why it cannot be had."""
         try:
             return load_model(self.model)
-        except SettingError:
+        except (SettingError, UnknownName):
             raise
         except UserError as error:
             return str(error)

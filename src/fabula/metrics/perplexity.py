@@ -6,12 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from fabula.core.card import Card
 from fabula.core.model import Likelihood, TokenLogs
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.metrics._model_metric import ModelMetric
 from fabula.text.words import words
+
+_MOST_TOKENS = 1000
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,18 @@ class Perplexity(ModelMetric):
         return (context + "\n" if context else ""), story.text
 
     def _reading(self, story: Story, found: TokenLogs) -> Reading:
-        logs = found.logs[1:1000] if self.compat else found.logs
+        logs, text, read = found.logs, story.text, 1.0
+        if self.compat and len(logs):
+            kept = min(len(logs), _MOST_TOKENS)
+            text, read = self._pair(story)[1][: found.spans[kept - 1][1]], kept / len(logs)
+            logs = logs[1:kept]
+        logs = logs[~np.isnan(logs)]
         if not len(logs):
             return self.missing(Status.UNDEFINED, "the model sees no token to guess")
-        loss = -float(logs.sum())
-        count = len(words(story.text))
-        per_word = math.exp(loss / count) if count else math.nan
-        return Reading((_exp(loss / len(logs)), per_word), coverage=found.coverage)
+        loss, count = -float(logs.sum()), len(words(text))
+        values = _exp(loss / len(logs)), _exp(loss / count) if count else math.nan
+        note = "" if math.isfinite(values[1]) else "no words, or more than a number can hold"
+        return Reading(values, coverage=found.coverage * read, note=note)
 
 
 def _exp(value: float) -> float:

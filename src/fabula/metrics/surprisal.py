@@ -35,8 +35,12 @@ class Surprisal(ModelMetric):
         "information density: Jaeger and Levy (2007), NIPS 19.",
         formula="−log₂ p averaged within each sentence; mean over sentences, their standard "
         "deviation, and the slope of a line through them from begin to end",
-        quirks=("The note of a score holds the curve: bits per token, sentence by sentence.",),
-        cannot_see="Why a sentence surprises: a twist and an error look the same.",
+        quirks=(
+            "The note of a score holds the curve: bits per token, sentence by sentence.",
+            "The prompt is context and not counted; a single sentence has no spread and no rise.",
+            "Values of models with other tokenisers do not compare.",
+        ),
+        cannot_see="Why a sentence surprises: a twist, a rare name and an error look the same.",
     )
 
     model: str = "embedded('smollm2')"
@@ -58,6 +62,7 @@ class Surprisal(ModelMetric):
             return self.missing(Status.UNDEFINED, "the model sees no token to guess")
         note = "bits by sentence: " + " ".join(f"{one:.2f}" for one in curve)
         shape = _shape(curve) if len(curve) > 1 else (math.nan, math.nan)
+        note += "" if len(curve) > 1 else " (one sentence has no spread and no rise)"
         return Reading((float(curve.mean()), *shape), coverage=found.coverage, note=note)
 
 
@@ -68,12 +73,13 @@ def _shape(curve: Array) -> tuple[float, float]:
 
 
 def sentence_bits(text: str, found: TokenLogs) -> Array:
-    """Mean bits per token of every sentence that has a token."""
+    """Mean bits per token of every sentence that has one; a token may begin with blanks."""
     bits = -np.asarray(found.logs, dtype=np.float64) / math.log(2)
-    starts = np.array([start for start, _ in found.spans])
-    means = [
-        bits[(starts >= begin) & (starts < end)].mean()
-        for begin, end in sentence_spans(text)
-        if ((starts >= begin) & (starts < end)).any()
-    ]
-    return np.array(means)
+    ends = [end for _, end in sentence_spans(text)]
+    last = np.array([end - 1 for _, end in found.spans], dtype=int)
+    places = np.minimum(np.searchsorted(ends, last, side="right"), len(ends) - 1)
+    known = ~np.isnan(bits)
+    counts = np.bincount(places[known], minlength=len(ends))
+    sums = np.bincount(places[known], weights=bits[known], minlength=len(ends))
+    means: Array = sums[counts > 0] / counts[counts > 0]
+    return means

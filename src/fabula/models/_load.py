@@ -73,6 +73,8 @@ def _read(spec: str) -> tuple[str, Any]:
 def _in_full(spec: str) -> str:
     """Spell out a name alone: an asset of the store, else a model of a hub or a folder."""
     bare = spec.strip()
+    if not bare or not bare.isprintable():
+        raise SettingError(f"{spec!r} names no model", "write one such as embedded('minilm')")
     if "(" in bare or bare in MODELS:
         return spec
     return f"embedded({bare!r})" if bare in asset_names() else f"huggingface({bare!r})"

@@ -7,33 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fabula.core.model import TokenLogs
 from fabula.models._checkpoint import Checkpoint, CheckpointError
 from fabula.models._forward import logs_of, padded, run_batches
 from fabula.models._packages import package
-from fabula.models._pieces import Ends, Pieces, ends_of, in_chunks, pieces_of
+from fabula.models._pieces import ends_of, in_chunks, pieces_of
 from fabula.models._sampling import Draw, sample
+from fabula.models._sources import Beside, SourceReading, mean_logs
 from fabula.models._stops import cut_at
-from fabula.models._strides import make_front
-from fabula.models._windows import windows
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
 
 CHUNK = 16
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """One window of a text beside one window of its source."""
-
-    text: int
-    source: tuple[int, ...]
-    ids: tuple[int, ...]
-    first: int
-    new: range
 
 
 @dataclass(frozen=True)
@@ -77,16 +63,13 @@ class Seq2SeqModel:
         return self.checkpoint.model("AutoModelForSeq2SeqLM")
 
     @cached_property
-    def _ends(self) -> Ends:
-        return ends_of(self.checkpoint.tokenizer)
-
-    @cached_property
-    def _beginning(self) -> tuple[int, ...]:
-        """What the decoder begins with: its own sign, then the tokeniser's, as in training."""
+    def _beside(self) -> Beside:
+        """How pairs are read; the decoder begins with its own sign, then the tokeniser's."""
         start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
         if start is None:
             raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
-        return (start, *self._ends.before)
+        ends = ends_of(self.checkpoint.tokenizer)
+        return Beside(self.window, self.stride, (start, *ends.before), ends)
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         sources = pieces_of(self.checkpoint.tokenizer, [source for source, _ in pairs])
@@ -94,7 +77,7 @@ class Seq2SeqModel:
         readings = [
             reading
             for number, (source, text) in enumerate(zip(sources, texts, strict=True))
-            for reading in self._readings(number, source, text)
+            for reading in self._beside.readings(number, source.ids, text.ids)
         ]
         found = run_batches(
             lambda batch: self._run([readings[one] for one in batch]),
@@ -102,26 +85,10 @@ class Seq2SeqModel:
             budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
         )
         for number, text in enumerate(texts):
-            yield TokenLogs(text.tokens, text.spans, _mean(number, len(text.ids), readings, found))
+            logs = mean_logs(number, len(text.ids), readings, found)
+            yield TokenLogs(text.tokens, text.spans, logs)
 
-    def _readings(self, number: int, source: Pieces, text: Pieces) -> Iterator[_Reading]:
-        front = make_front(self._beginning, (), window=self.window, stride=self.stride)
-        for one in front.strides(len(text.ids)):
-            ids = (*front.ids, *text.ids[one.start : one.stop])
-            first = len(front.ids) + one.new - one.start
-            for part in self._parts(source):
-                yield _Reading(number, part, ids, first, range(one.new, one.stop))
-
-    def _parts(self, source: Pieces) -> list[tuple[int, ...]]:
-        """The source by windows, each with what the tokeniser adds."""
-        room = self.window - len(self._ends.before) - len(self._ends.after)
-        places = windows(len(source.ids), room, max(room - self.stride, 0)) or [range(0)]
-        return [
-            (*self._ends.before, *source.ids[place.start : place.stop], *self._ends.after)
-            for place in places
-        ]
-
-    def _run(self, readings: list[_Reading]) -> list[Array]:
+    def _run(self, readings: list[SourceReading]) -> list[Array]:
         """Logs of what is new in each reading."""
         torch, device = package("torch"), self.checkpoint.torch_device
         # A source without a token, under a tokeniser that adds none, is one filler that is seen.
@@ -143,18 +110,6 @@ class Seq2SeqModel:
     def _written_for(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
         tokenizer = self.checkpoint.tokenizer
         # Of a prompt that is too long, the end.
-        ids = self._parts(pieces_of(tokenizer, [prompt])[0])[-1] or (0,)
+        ids = self._beside.parts(pieces_of(tokenizer, [prompt])[0].ids)[-1] or (0,)
         drawn = sample(self._net, self.checkpoint, ids, key=prompt, draw=draw, stop=stop)
         return str(tokenizer.decode(drawn, skip_special_tokens=True))
-
-
-def _mean(number: int, count: int, readings: list[_Reading], found: list[Array]) -> Array:
-    """Log of the mean probability over the windows of the source."""
-    logs = np.full(count, -np.inf)
-    parts = np.zeros(count)
-    for one, part in zip(readings, found, strict=True):
-        if one.text == number:
-            place = slice(one.new.start, one.new.stop)
-            logs[place] = np.logaddexp(logs[place], part)
-            parts[place] += 1
-    return logs - np.log(parts)

@@ -16,6 +16,7 @@ from fabula.models._causal import CausalModel
 from fabula.models._checkpoint import Checkpoint
 from fabula.models._encoder import Encoder, check_layer, load_tokenizer
 from fabula.models._masked import MaskedModel
+from fabula.models._onnx_t5 import OnnxT5
 from fabula.models._store import path_of
 from fabula.models._threads import settle_threads
 
@@ -122,6 +123,19 @@ def _open_causal(opening: _Opening) -> CausalModel:
     return CausalModel(opening.checkpoint, window, window - opening.overlap(window, window // 2))
 
 
+def _open_onnx(opening: _Opening) -> OnnxT5:
+    settings = opening.settings
+    if settings.layer is not None:
+        raise SettingError(f"embedded: {opening.name} gives no vectors", "leave layer out")
+    if settings.dtype != "fp32":
+        raise SettingError(f"embedded: {opening.name} comes in 8 bits", "leave dtype out")
+    # Places are relative in a T5, so that any window would do; as huggingface(…) does.
+    window = settings.window or 512
+    stride = window - opening.overlap(window - 1, window // 4)
+    identity = f"embedded,{opening.name}@{opening.digest},int8"
+    return OnnxT5(opening.folder, identity, window, stride)
+
+
 def _encoder_fields(opening: _Opening) -> dict[str, Any]:
     settings = opening.settings
     bert = load_bert(opening.folder, dtype=settings.dtype)
@@ -152,4 +166,5 @@ _OPENERS: dict[str, Callable[[_Opening], Model]] = {
     "minilm": _open_encoder,
     "story_encoder": _open_masked,
     "smollm2": _open_causal,
+    "t5_titles": _open_onnx,
 }

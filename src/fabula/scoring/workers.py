@@ -17,6 +17,7 @@ from fabula.core.metric import Metric
 from fabula.core.protocols import Gathering
 from fabula.core.score import Reading
 from fabula.core.story import Story
+from fabula.models import thread_limit
 
 Gathered = Mapping[str, Mapping[str, Gathering]]
 
@@ -88,15 +89,17 @@ def _start(metrics: list[Metric], gathered: Gathered, jobs: int) -> ProcessPoolE
         max_workers=jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_prepare,
-        initargs=(metrics, gathered),
+        initargs=(metrics, gathered, thread_limit(jobs)),
     )
 
 
 _prepared: tuple[list[Metric], Gathered] = ([], {})
 
 
-def _prepare(metrics: list[Metric], gathered: Gathered) -> None:
+def _prepare(metrics: list[Metric], gathered: Gathered, threads: int) -> None:
     global _prepared
+    # Models read it when they are loaded, which is later.
+    os.environ["FABULA_THREADS"] = str(threads)
     _prepared = metrics, gathered
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

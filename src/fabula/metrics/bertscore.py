@@ -102,7 +102,7 @@ class _Units:
 
     vectors: Array
     words: Array
-    ends: tuple[int, ...]
+    ends: Array
     coverage: float
 
     def cut(self, text: str, window: int) -> str:
@@ -112,10 +112,10 @@ class _Units:
 
 def _unit(found: TokenStates) -> _Units:
     vectors = found.states[0]
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    ends = tuple(end for _, end in found.spans)
-    words = np.array([end > start for start, end in found.spans], dtype=bool)
-    return _Units(vectors / np.maximum(lengths, 1e-12), words, ends, found.coverage)
+    lengths = np.sqrt(np.einsum("th,th->t", vectors, vectors))[:, None]
+    spans = np.array(found.spans, dtype=np.int64).reshape(-1, 2)
+    words = spans[:, 1] > spans[:, 0]
+    return _Units(vectors / np.maximum(lengths, 1e-12), words, spans[:, 1], found.coverage)
 
 
 def _largest_cosines(left: Array, right: Array) -> tuple[Array, Array]:

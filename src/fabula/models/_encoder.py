@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,8 @@ CHUNK_TEXTS = 256
 CHUNK_TOKENS = 32_768
 # The widest rows of so many tokens stay in the cache of a core (2048 × 1536 floats: 12 MB).
 BATCH_TOKENS = 2048
+# Texts whose tokens are remembered, for the next metric.
+KEPT_TEXTS = 1024
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -85,6 +88,9 @@ class Encoder:
     layer: int
     batch_tokens: int = BATCH_TOKENS
     cache: VectorCache = field(default_factory=VectorCache)
+    tokenised: OrderedDict[str, Text] = field(
+        default_factory=OrderedDict, repr=False, compare=False
+    )
 
     @property
     def width(self) -> int:
@@ -145,10 +151,18 @@ class Encoder:
             yield chunk
 
     def _tokenise(self, text: str) -> Text:
+        """Give the text's tokens; those of the last texts are remembered."""
+        if text in self.tokenised:
+            return self.tokenised[text]
         # Half of a surrogate pair is no character; its stand-in keeps all others in their places.
         sound = _SURROGATE.sub("\ufffd", text)
         found = self.tokenizer.encode(sound, add_special_tokens=False)
-        return Text(text, tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+        made = Text(text, tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+        if made.length <= CHUNK_TOKENS:
+            self.tokenised[text] = made
+        while len(self.tokenised) > KEPT_TEXTS:
+            self.tokenised.popitem(last=False)
+        return made
 
     def _chunk_states(
         self, chunk: list[Text], layers: list[int], *, keep: bool

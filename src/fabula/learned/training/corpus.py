@@ -79,7 +79,7 @@ def split_texts(texts: Sequence[Text], recipe: Recipe) -> Split:
     held: dict[str, list[int]] = {}
     for name, wanted in recipe.held_out.items():
         found = [i for i, one in enumerate(texts) if one.source == name and twins[i] not in barred]
-        held[name] = _drawn(found, kin, texts=texts, wanted=wanted, seed=recipe.seed)
+        held[name] = _drawn(found, kin, texts=texts, wanted=wanted, seed=recipe.split_seed)
     kin_of_held = {kin[i] for found in held.values() for i in found}
     fates = _fates(texts, twins, recipe=recipe, barred=barred, aside=(kin, kin_of_held))
     train = {

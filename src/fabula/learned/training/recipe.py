@@ -27,6 +27,7 @@ class Recipe:
     )
     left_out: tuple[str, ...] = ("coherence", "hanna", "mans", "storyer_ratings", "union")
     seed: int = 0
+    split_seed: int = 0  # of the held-out stories, which stay the same for every training
     steps: int = 12_000
     rows: int = 128  # sequences in a batch
     window: int = 256  # tokens in a sequence

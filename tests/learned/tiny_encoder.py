@@ -19,6 +19,7 @@ CONFIG = {
     "max_position_embeddings": 32,
 }
 RECIPE = Recipe(
+    frozen=(),
     sources=("made_up",),
     held_out={"made_up": 8},
     left_out=(),

@@ -26,9 +26,9 @@ class Recipe:
         default_factory=lambda: {"rocstories": 1500, "writingprompts": 300}
     )
     left_out: tuple[str, ...] = ("coherence", "hanna", "mans", "storyer_ratings", "union")
-    seed: int = 0
+    seed: int = 1
     split_seed: int = 0  # of the held-out stories, which stay the same for every training
-    steps: int = 12_000
+    steps: int = 17_818
     rows: int = 128  # sequences in a batch
     window: int = 256  # tokens in a sequence
     mask_rate: float = 0.15
@@ -38,7 +38,7 @@ class Recipe:
     beta2: float = 0.98
     clip: float = 1.0
     dropout: float = 0.1
-    frozen: tuple[str, ...] = ()  # names of weights that stay as they are
+    frozen: tuple[str, ...] = (WORD_EMBEDDINGS,)  # names of weights that stay as they are
     patience: int = 0  # evaluations without a better one before it stops; 0: never
     evaluate_every: int = 500
     checkpoint_every: int = 500

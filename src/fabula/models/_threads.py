@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from pathlib import Path
 
@@ -20,6 +19,8 @@ def thread_limit(workers: int | None = None) -> int:
     if (asked := _asked()) is not None:
         return min(asked, cores)
     if workers is None:
+        import multiprocessing
+
         return cores if multiprocessing.parent_process() is None else 1
     return max(cores // max(workers, 1), 1)
 

@@ -53,6 +53,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/meta_correlation.py
 	$(BIN)/python benchmarks/meta_bootstrap.py
 	$(BIN)/python benchmarks/meta_permutation.py
+	$(BIN)/fabula models pull minilm --quiet
+	$(BIN)/python benchmarks/encoding.py
+	$(BIN)/python benchmarks/bertscore.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
 
 study: $(VENV)/.dev

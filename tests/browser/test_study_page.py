@@ -72,22 +72,31 @@ def cell(page, row: int, column: int) -> dict[str, float]:
     )
 
 
+def hint_over(page, row: int, column: int, words: str) -> list[str]:
+    """What is told with the pointer over a cell; the page may still be scrolling there."""
+    hint = page.locator("#hint")
+    for _ in range(20):
+        place = cell(page, row, column)
+        page.mouse.move(place["x"], place["y"])
+        page.mouse.move(place["x"] + 1, place["y"])
+        if hint.is_visible() and words in hint.inner_text():
+            break
+        page.wait_for_timeout(100)
+    return hint.inner_text().split("\n")
+
+
 def test_a_cell_tells_its_row_column_and_value(open_page, study: Path, made: MadeUp) -> None:
     page = open_page(study, viewport={"width": 1200, "height": 900})
     names = page.locator("svg.heatmap").first.locator(".rows text").all_text_contents()
     row, column = 2, 5
-    place = cell(page, row, column)
-    page.mouse.move(place["x"], place["y"])
+    value, labels = hint_over(page, row, column, f"{names[row]} × {names[column]}")
     found = made.correlations[made.labels.index(names[row]), made.labels.index(names[column])]
-    value, labels = page.locator("#hint").inner_text().split("\n")
     assert value == f"{found:.3f}".replace("-", "−")
     assert labels == f"{names[row]} × {names[column]}"
     lost = names.index(made.labels[7])
-    place = cell(page, lost, lost)
-    page.mouse.move(place["x"], place["y"])
-    assert page.locator("#hint").inner_text().startswith("undefined")
+    assert hint_over(page, lost, lost, "undefined")[0].startswith("undefined")
     page.mouse.move(2, 2)
-    assert not page.locator("#hint").is_visible()
+    page.locator("#hint").wait_for(state="hidden")
 
 
 def test_arrow_keys_walk_over_the_cells(open_page, study: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from pathlib import Path
 
 import pytest
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import PackageMissing, SettingError
 from fabula.models import _threads
 from fabula.models._threads import core_count, settle_threads, thread_limit
 
@@ -71,3 +72,11 @@ def test_torch_is_told_and_a_lower_number_stays(monkeypatch: pytest.MonkeyPatch)
         assert settle_threads() == torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_without_torch_the_one_command_that_gets_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(PackageMissing, match="torch is not installed"):
+        settle_threads()

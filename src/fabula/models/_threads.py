@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fabula.core.errors import SettingError
+from fabula.models._packages import package
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
@@ -27,8 +28,7 @@ def thread_limit(workers: int | None = None) -> int:
 
 def settle_threads(workers: int | None = None) -> int:
     """Tell torch how many threads to use; what the user set lower already stays."""
-    import torch
-
+    torch = package("torch")
     limit = thread_limit(workers)
     count = limit if _asked() is not None else min(limit, torch.get_num_threads())
     if count != torch.get_num_threads():

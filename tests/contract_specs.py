@@ -72,7 +72,7 @@ def needs_asset(spec: str) -> bool:
 
 EVERY = [spec for name in NAMES for spec in specs_of(name)]
 SPECS = marked(EVERY)
-ALONE = marked([spec for spec in EVERY if not METRICS.build(spec).card.batch])
+ALONE = marked([spec for spec in EVERY if not METRICS.build(spec).batch])
 COMPARING = marked(
     [
         spec

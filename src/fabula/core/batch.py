@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from fabula.core.metric import Metric
 from fabula.core.protocols import Gathering
@@ -15,7 +16,7 @@ from fabula.core.story import Story
 class BatchMetric(Metric):
     """A metric whose value for a story depends on the stories scored with it.
 
-    The card's `batch` says which belong together: all of one `system`, or of the whole `run`.
+    Its `batch` says which belong together: all of one `system`, or of the whole `run`.
     One pass gathers what there is to know of each batch, a second reads the stories.
     """
 
@@ -29,7 +30,7 @@ class BatchMetric(Metric):
 
     def batch_of(self, story: Story) -> str:
         """Name of the batch a story belongs to."""
-        return (story.system or "") if self.card.batch == "system" else ""
+        return (story.system or "") if self.batch == "system" else ""
 
     def gather(self, stories: Sequence[Story]) -> dict[str, Gathering]:
         """Gather every batch among the stories."""
@@ -43,7 +44,7 @@ class BatchMetric(Metric):
         if self.obstacle(story) is None:
             batches.setdefault(self.batch_of(story), self.gathering()).add(story)
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Take the stories given for the whole of their batches."""
         return self._read_batches(stories, self.gather(stories))
 
@@ -64,3 +65,8 @@ class BatchMetric(Metric):
             readings = self.read_in([stories[i] for i in positions], batches[batch])
             found.update(zip(positions, readings, strict=True))
         return [found[position] for position in range(len(stories))]
+
+
+def in_batches(metric: Metric) -> TypeGuard[BatchMetric]:
+    """Whether a metric, with the settings it has, needs to know its batch."""
+    return isinstance(metric, BatchMetric) and metric.batch is not None

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from fabula._version import __version__
-from fabula.core.card import Card
+from fabula.core.card import Batch, Card
 from fabula.core.errors import SettingError
 from fabula.core.score import Missing, Reading, Score, Status
 from fabula.core.settings import changed_settings, check_settings
@@ -50,6 +50,11 @@ class Metric:
     def refuse(self, problem: str, remedy: str) -> SettingError:
         """Give the error for settings that do not go together."""
         return SettingError(f"{self.name}: {problem}", remedy)
+
+    @property
+    def batch(self) -> Batch | None:
+        """Which other stories the values depend on: none, those of a system, or of the run."""
+        return self.card.batch
 
     @cached_property
     def spec(self) -> str:

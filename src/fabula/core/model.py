@@ -1,4 +1,4 @@
-"""What models do for metrics: four small protocols, and what comes back from them.
+"""What models do for metrics: small protocols, and what comes back from them.
 
 A backend offers one or more of them. Texts go in whole: a model with a bounded window reads long
 texts by overlapping windows and says in `coverage` which share of the text it has read.
@@ -39,13 +39,32 @@ class TokenLogs:
 
     Tokens that the model added are left out. The log of a token that nothing stands before is NaN
     where the model has no sign for a beginning. `entropies` are those of the model's guesses at
-    each token, in nats, where it gives them.
+    each token, in nats, where it gives them; `added` the logs of the signs that a tokeniser puts
+    round a text, where a model was trained to write them.
     """
 
     tokens: tuple[str, ...]
     spans: tuple[Span, ...]
     logs: Array
     entropies: Array | None = None
+    coverage: float = 1.0
+    added: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeanGuess:
+    """What a model guesses on average at the gaps of a text: a probability for every token."""
+
+    probabilities: Array
+    coverage: float = 1.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The part of a text that answers a question, and how sure the model is of it."""
+
+    text: str
+    probability: float
     coverage: float = 1.0
 
 
@@ -59,7 +78,16 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class Embedder(Model, Protocol):
+class Tokeniser(Model, Protocol):
+    """Cuts texts into the tokens that it reads."""
+
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Give the tokens of every text, without those that the model adds."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Tokeniser, Protocol):
     """Gives texts as vectors."""
 
     @property
@@ -96,6 +124,70 @@ class MaskedLikelihood(Model, Protocol):
 
     def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
         """Give logs and entropies of every text, each token masked in turn."""
+        ...
+
+
+@runtime_checkable
+class GapFiller(Tokeniser, Protocol):
+    """Guesses what stands in the gaps of a text. Tokens are spelled as the tokeniser spells them.
+
+    `room` is how many tokens a row may have.
+    """
+
+    @property
+    def room(self) -> int:
+        """Tokens that are read at once, those that the model adds left out."""
+        ...
+
+    def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
+        """Give the likeliest token for every gap (None) of every row, left to right."""
+        ...
+
+    def mean_guesses(
+        self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
+    ) -> Iterator[MeanGuess]:
+        """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
+        ...
+
+    def tuned_on(self, text: str, tuning: Tuning) -> GapFiller:
+        """Give a copy that was trained on filling the gaps of a text; this one stays as it is."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How a model is trained on a text: chunks of tokens, some of them masked, in some epochs."""
+
+    epochs: int = 10
+    rate: float = 5e-5
+    decay: float = 0.01
+    chunk: int = 64
+    stride: int = 32
+    batch: int = 1
+    share: float = 0.15
+    seed: int = 0
+
+
+@runtime_checkable
+class WordVectors(Model, Protocol):
+    """Gives words as vectors, each the same wherever it stands."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def rows(self, words: Sequence[str]) -> Array:
+        """Give a vector for every word, NaN for one that is not known: (words, width)."""
+        ...
+
+
+@runtime_checkable
+class Answerer(Model, Protocol):
+    """Answers questions on a text with a part of it."""
+
+    def answers(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Answer]:
+        """Answer every question from the text beside it; an empty answer is none."""
         ...
 
 

@@ -36,9 +36,20 @@ class ModelMetric(Metric):
 
     def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Ask the model, or say of every story why that cannot be."""
+        return self.read_by(self.ask, stories)
+
+    def read_by(
+        self, ask: Callable[[Sequence[Story]], Sequence[Reading]], stories: Sequence[Story]
+    ) -> Sequence[Reading]:
+        """Read stories in a given way if the model is at hand."""
         if self._loaded is None:
             return [self.missing(Status.MISSING_MODEL, self._absence) for _ in stories]
-        return self.ask(stories)
+        return ask(stories)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the model can be had."""
+        return self._loaded is not None
 
     def ask(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Read stories with the model at hand."""

@@ -102,6 +102,10 @@ class Encoder:
         """How many layers there are to choose from; layer 0 is the embedding of the words."""
         return len(self.bert.stack) + 1
 
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Give the tokens of every text, without those that the model adds."""
+        return [self._tokenise(text).tokens for text in texts]
+
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for.
 

@@ -47,6 +47,10 @@ class EncoderModel:
         """How many layers there are, the embedding of the words counted."""
         return int(self.checkpoint.shape.num_hidden_layers) + 1
 
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Give the tokens of every text, without those that the model adds."""
+        return [one.tokens for one in pieces_of(self.checkpoint.tokenizer, texts)]
+
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for."""
         if wrong := [layer for layer in layers if not 0 <= layer < self.layers]:

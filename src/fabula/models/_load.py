@@ -12,13 +12,36 @@ from typing import Any, TypeVar, get_type_hints
 
 from fabula.core.catalogue import Catalogue
 from fabula.core.errors import SettingError, UserError
-from fabula.core.model import Embedder, Generator, Likelihood, MaskedLikelihood, Model
+from fabula.core.model import (
+    Answerer,
+    Embedder,
+    GapFiller,
+    Generator,
+    Likelihood,
+    MaskedLikelihood,
+    Model,
+    WordVectors,
+)
 from fabula.core.settings import changed_settings, check_settings, named_settings, setting_fields
 from fabula.core.spec import format_spec, parse_spec
 from fabula.models._asset import asset_names
 
 T = TypeVar("T")
-PROTOCOLS = (Embedder, Likelihood, MaskedLikelihood, Generator)
+PROTOCOLS = (
+    Embedder,
+    Likelihood,
+    MaskedLikelihood,
+    GapFiller,
+    WordVectors,
+    Answerer,
+    Generator,
+)
+
+_SPOKEN = {
+    "MaskedLikelihood": "masked likelihood",
+    "GapFiller": "filler of gaps",
+    "WordVectors": "set of word vectors",
+}
 
 _loaded: dict[str, Model] = {}
 _lock = RLock()
@@ -117,4 +140,4 @@ def _spell(backend: str, settings: Any) -> str:
 
 def _words(protocol: Any) -> str:
     name: str = protocol.__name__
-    return {"MaskedLikelihood": "masked likelihood"}.get(name, name.lower())
+    return _SPOKEN.get(name, name.lower())

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
-from fabula.core.batch import BatchMetric
+from fabula.core.batch import in_batches
 from fabula.core.errors import InputError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress, StorySource
@@ -155,7 +155,7 @@ class Engine:
         ]
 
     def _batch_key(self, metric: Metric, story: Story) -> str:
-        if not isinstance(metric, BatchMetric):
+        if not in_batches(metric):
             return ""
         digest = self.survey.batches[metric.spec].digests.get(metric.batch_of(story))
         if digest is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.batch import BatchMetric
+from fabula.core.batch import in_batches
 from fabula.core.errors import InputError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
@@ -155,14 +155,13 @@ def _values(
     copies: Copies, metrics: Sequence[Metric], options: dict[str, Any], progress: Progress | None
 ) -> Found:
     """Score everything: at once with most metrics, perturbation by perturbation in batches."""
-    alone = [metric for metric in metrics if not isinstance(metric, BatchMetric)]
-    in_batches = [metric for metric in metrics if isinstance(metric, BatchMetric)]
+    alone = [metric for metric in metrics if not in_batches(metric)]
+    together = [metric for metric in metrics if in_batches(metric)]
     originals, perturbed = list(copies.originals), list(copies.all())
-    batches = [originals, *map(copies.batch, copies.of)] if in_batches else []
+    batches = [originals, *map(copies.batch, copies.of)] if together else []
     if progress:
         progress.start(
-            len(alone) * (len(originals) + len(perturbed))
-            + len(in_batches) * sum(map(len, batches))
+            len(alone) * (len(originals) + len(perturbed)) + len(together) * sum(map(len, batches))
         )
     inner = _Steps(progress) if progress else None
     found: Found = {}
@@ -171,7 +170,7 @@ def _values(
     if len(originals) < _WORTH_WORKERS:
         options = options | {"jobs": 1}
     for batch in batches:
-        _take(found, evaluate(batch, in_batches, **options, progress=inner))
+        _take(found, evaluate(batch, together, **options, progress=inner))
     if progress:
         progress.finish()
     return found

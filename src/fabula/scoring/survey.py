@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabula.core.batch import BatchMetric
+from fabula.core.batch import BatchMetric, in_batches
 from fabula.core.errors import InputError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Gathering, StorySource
@@ -43,7 +43,7 @@ class Survey:
 def survey(source: StorySource, metrics: Sequence[Metric]) -> Survey:
     """Go through all stories once; refuse doubled ids and an empty source."""
     found = Survey()
-    batch_metrics = [metric for metric in metrics if isinstance(metric, BatchMetric)]
+    batch_metrics = [metric for metric in metrics if in_batches(metric)]
     seen: dict[str, int] = {}
     for number, story in enumerate(source, 1):
         if story.id in seen:

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
-from fabula.core.batch import BatchMetric
+from fabula.core.batch import in_batches
 from fabula.core.errors import UserError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Gathering
@@ -41,7 +41,7 @@ def read_task(metrics: Sequence[Metric], gathered: Gathered, task: Task) -> list
 def _read(metric: Metric, gathered: Gathered, stories: list[Story]) -> list[Reading]:
     if not stories:
         return []
-    if isinstance(metric, BatchMetric):
+    if in_batches(metric):
         return metric.readings_in(stories, gathered[metric.spec])
     return metric.readings(stories)
 

@@ -24,6 +24,7 @@ from transformers import BertModel
 from fabula.models import path_of
 from fabula.models._batches import length_batches
 from fabula.models._encoder import Encoder
+from fabula.models._kept_states import KeptStates
 from fabula.models._vector_cache import VectorCache
 from fabula.models.embedded import load
 
@@ -100,7 +101,7 @@ def make_stories(count: int) -> list[str]:
 
 
 def without_cache(encoder: Encoder) -> Encoder:
-    return replace(encoder, cache=VectorCache(disk=0, memory=0))
+    return replace(encoder, kept=KeptStates(VectorCache(disk=0, memory=0)))
 
 
 def windows_of(encoder: Encoder, stories: Sequence[str]) -> list[list[int]]:

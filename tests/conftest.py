@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ settings.register_profile(
     "fabula", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("fabula")
+
+# No test finds vectors that another one has left in the user's cache.
+os.environ["FABULA_VECTORS_MB"] = "0"
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def test_a_task_reads_only_what_is_wanted(toy: Toy) -> None:
     stories = [Story("1", "a"), Story("2", "abc")]
     gathered = {"spread": toy("spread").gather(stories)}
     found = read_task(metrics, gathered, Task(stories, [[0, 1], [], [1]]))
-    assert [[reading.values for reading in some] for some in found] == [
+    assert [[reading.values for reading in some] for some in found.readings] == [
         [(1 / 3,), (1.0,)],
         [],
         [(1.0,)],
@@ -44,7 +44,7 @@ def test_results_come_in_the_order_of_the_tasks(toy: Toy, jobs: int) -> None:
     with Workers([toy("slow")], {}, jobs) as workers:
         for length in lengths:
             workers.submit(Task([Story("x", "a" * length)], [[0]]))
-        found = [workers.result()[0][0].values[0] for _ in lengths]
+        found = [workers.result().readings[0][0].values[0] for _ in lengths]
     assert found == lengths
 
 

@@ -110,6 +110,15 @@ class Embedder(Tokeniser, Protocol):
 
 
 @runtime_checkable
+class Foreseeing(Model, Protocol):
+    """Can be told ahead which layers will be asked for, and gives them all in one pass."""
+
+    def expect(self, layers: Sequence[int]) -> None:
+        """Keep these layers of every text that is read from now on; forget earlier wishes."""
+        ...
+
+
+@runtime_checkable
 class Likelihood(Model, Protocol):
     """Says how likely a text is, token by token, from left to right."""
 
@@ -146,25 +155,39 @@ class GapFiller(Tokeniser, Protocol):
     def mean_guesses(
         self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
     ) -> Iterator[MeanGuess]:
-        """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
+        """Mask every token in turn; give the mean of the guesses by the tokens' weights.
+
+        Tokens without weight are not asked about; where none has any, all is NaN.
+        """
         ...
 
-    def tuned_on(self, text: str, tuning: Tuning) -> GapFiller:
-        """Give a copy that was trained on filling the gaps of a text; this one stays as it is."""
+    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
+        """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
         ...
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """Tokens to learn from, and the places among them that are to be guessed."""
+
+    tokens: tuple[str, ...]
+    gaps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Tuning:
-    """How a model is trained on a text: chunks of tokens, some of them masked, in some epochs."""
+    """How a model is trained on lessons: AdamW, its rate falling to nothing step by step.
+
+    Of the gaps a share is `swapped` for any other token and a share `kept` as it is; the rest are
+    masked. Rows are taken in order, so many a `batch`.
+    """
 
     epochs: int = 10
     rate: float = 5e-5
     decay: float = 0.01
-    chunk: int = 64
-    stride: int = 32
     batch: int = 1
-    share: float = 0.15
+    swapped: float = 0.1
+    kept: float = 0.1
     seed: int = 0
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
-from fabula.core.model import Model
+from fabula.core.model import Foreseeing, Model
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.models import load_model, model_spec, need
@@ -46,6 +46,16 @@ class ModelMetric(Metric):
             return [self.missing(Status.MISSING_MODEL, self._absence) for _ in stories]
         return ask(stories)
 
+    def layers_wanted(self) -> tuple[int, ...]:
+        """Layers of an encoder that will be asked for: that of the setting `layer`, if any."""
+        layer = getattr(self, "layer", None)
+        return () if layer is None else (layer,)
+
+    def told(self, layers: Sequence[int]) -> None:
+        """Tell the model, if it is at hand, which layers it will be asked for."""
+        if isinstance(self._loaded, Foreseeing):
+            self._loaded.expect(layers)
+
     @property
     def at_hand(self) -> bool:
         """Whether the model can be had."""
@@ -77,3 +87,11 @@ class ModelMetric(Metric):
     @property
     def _absence(self) -> str:
         return self._attempt if isinstance(self._attempt, str) else ""
+
+
+def share_passes(metrics: Sequence[Metric]) -> None:
+    """Let every encoder know all the layers that metrics will ask for, so that it reads once."""
+    asking = [metric for metric in metrics if isinstance(metric, ModelMetric)]
+    for model in dict.fromkeys(metric.model for metric in asking):
+        group = [metric for metric in asking if metric.model == model]
+        group[0].told(sorted({layer for metric in group for layer in metric.layers_wanted()}))

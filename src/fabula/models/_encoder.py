@@ -15,8 +15,9 @@ from fabula.core.errors import SettingError
 from fabula.core.model import Span, TokenStates
 from fabula.models._bert import Bert
 from fabula.models._forward import run_batches
+from fabula.models._kept_states import KeptStates
 from fabula.models._packages import package
-from fabula.models._vector_cache import VectorCache, vector_key
+from fabula.models._vector_cache import vector_key
 from fabula.models._windows import owned, windows
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Encoder:
     overlap: int
     layer: int
     batch_tokens: int = BATCH_TOKENS
-    cache: VectorCache = field(default_factory=VectorCache)
+    kept: KeptStates = field(default_factory=KeptStates)
     tokenised: OrderedDict[str, Text] = field(
         default_factory=OrderedDict, repr=False, compare=False
     )
@@ -105,6 +106,10 @@ class Encoder:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [self._tokenise(text).tokens for text in texts]
+
+    def expect(self, layers: Sequence[int]) -> None:
+        """Give these layers too in every pass: others will ask for them."""
+        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for.
@@ -133,7 +138,7 @@ class Encoder:
 
     def _stream(self, texts: Sequence[str], layers: list[int]) -> Iterator[TokenStates]:
         for chunk in self._chunks(texts):
-            found = self._chunk_states([text for text in chunk if text.ids], layers, keep=True)
+            found = self._chunk_states([text for text in chunk if text.ids], layers)
             for text in chunk:
                 yield self._told(text, found[text.text]) if text.ids else _nothing(self, layers)
 
@@ -168,29 +173,24 @@ class Encoder:
             self.tokenised.popitem(last=False)
         return made
 
-    def _chunk_states(
-        self, chunk: list[Text], layers: list[int], *, keep: bool
-    ) -> dict[str, list[Array]]:
+    def _chunk_states(self, chunk: list[Text], layers: list[int]) -> dict[str, list[Array]]:
         """States by text, layer by layer: those that are kept, and the others made now."""
-        texts = list({text.text: text for text in chunk}.values())
-        keys = {text.text: [self._key(text, str(layer)) for layer in layers] for text in texts}
-        found = self.cache.get(key for some in keys.values() for key in some)
-        missing = [text for text in texts if any(key not in found for key in keys[text.text])]
-        made: dict[str, Array] = {}
-        for text, arrays in zip(missing, self._encode(missing, layers), strict=True):
-            made |= dict(zip(keys[text.text], arrays, strict=True))
-        new = {key: array for key, array in made.items() if key not in found}
-        found |= self.cache.put(new) if keep else new
-        return {text: [found[key] for key in some] for text, some in keys.items()}
+        texts = {text.text: text for text in chunk}
+
+        def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
+            return self._encode([texts[one] for one in missing], wanted)
+
+        return self.kept.of(self.signature, texts, layers, make)
 
     def _chunk_vectors(self, chunk: list[Text]) -> dict[str, Array]:
         """Vectors by text; the states they are made from are too large to keep for them."""
         texts = [text for text in chunk if text.ids]
         keys = {text.text: self._key(text, f"mean of {self.layer}") for text in texts}
-        found = self.cache.get(keys.values())
-        missing = [text for text in texts if keys[text.text] not in found]
-        states = self._chunk_states(missing, [self.layer], keep=False)
-        found |= self.cache.put({keys[text]: _pool(rows) for text, (rows,) in states.items()})
+        found = self.kept.cache.get(keys.values())
+        unique = {text.text: text for text in texts if keys[text.text] not in found}
+        missing = list(unique.values())
+        states = zip(missing, self._encode(missing, [self.layer]), strict=True)
+        found |= self.kept.cache.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
         return {text: found[key] for text, key in keys.items()}
 
     def _encode(self, texts: list[Text], layers: list[int]) -> list[list[Array]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenStates
 from fabula.models._checkpoint import POOLING, Checkpoint
 from fabula.models._forward import padded, run_batches
+from fabula.models._kept_states import KeptStates
 from fabula.models._packages import package
 from fabula.models._pieces import Ends, Pieces, ends_of, in_chunks, pieces_of
 from fabula.models._windows import owned, windows
@@ -31,6 +32,7 @@ class EncoderModel:
     checkpoint: Checkpoint
     window: int
     stride: int
+    kept: KeptStates = field(default_factory=KeptStates, kw_only=True, repr=False, compare=False)
 
     @property
     def signature(self) -> str:
@@ -50,6 +52,10 @@ class EncoderModel:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [one.tokens for one in pieces_of(self.checkpoint.tokenizer, texts)]
+
+    def expect(self, layers: Sequence[int]) -> None:
+        """Give these layers too in every pass: others will ask for them."""
+        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for."""
@@ -93,11 +99,22 @@ class EncoderModel:
         return windows(count, room, max(room - self.stride, 0))
 
     def _states_of(self, texts: list[str], layers: list[int]) -> Iterator[TokenStates]:
-        pieces = pieces_of(self.checkpoint.tokenizer, texts)
-        places = [self.places(len(one.ids)) for one in pieces]
+        pieces = dict(zip(texts, pieces_of(self.checkpoint.tokenizer, texts), strict=True))
+        full = [text for text, one in pieces.items() if one.ids]
+
+        def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
+            return self._encode([pieces[one] for one in missing], wanted)
+
+        found = self.kept.of(self.signature, full, layers, make)
+        for text in texts:
+            yield self._told(pieces[text], found.get(text), len(layers))
+
+    def _encode(self, texts: list[Pieces], layers: list[int]) -> list[list[Array]]:
+        """Run the model: for each text and layer an array of tokens × width."""
+        places = [self.places(len(one.ids)) for one in texts]
         rows = [
             (*self.ends.before, *one.ids[place.start : place.stop], *self.ends.after)
-            for one, spots in zip(pieces, places, strict=True)
+            for one, spots in zip(texts, places, strict=True)
             for place in spots
         ]
         found = iter(
@@ -107,8 +124,7 @@ class EncoderModel:
                 budget=4096 if self.checkpoint.torch_device.type == "cpu" else 32768,
             )
         )
-        for one, spots in zip(pieces, places, strict=True):
-            yield self._joined(one, spots, [next(found) for _ in spots], layers)
+        return [list(self._joined(spots, [next(found) for _ in spots])) for spots in places]
 
     def _run(self, rows: list[tuple[int, ...]], layers: list[int]) -> list[Array]:
         """States of every row, at the layers asked for: (layers, tokens, width) each."""
@@ -120,22 +136,22 @@ class EncoderModel:
             states = kept.float().cpu().numpy()  # (B, layers, T, H)
         return [one[:, : len(row)].copy() for one, row in zip(states, rows, strict=True)]
 
-    def _joined(
-        self, pieces: Pieces, places: list[range], found: list[Array], layers: list[int]
-    ) -> TokenStates:
+    def _joined(self, places: list[range], found: list[Array]) -> Array:
         """One text of its windows: the beginning of the first, the end of the last."""
-        if not places:
-            return TokenStates((), (), np.zeros((len(layers), 0, self.width), dtype=np.float32))
         before, after = len(self.ends.before), len(self.ends.after)
         parts = [
             states[:, before + part.start - place.start : before + part.stop - place.start]
             for states, place, part in zip(found, places, owned(places), strict=True)
         ]
         end = found[-1].shape[1] - after
-        states = np.concatenate([found[0][:, :before], *parts, found[-1][:, end:]], axis=1)
-        signs = self.checkpoint.tokenizer.convert_ids_to_tokens
+        return np.concatenate([found[0][:, :before], *parts, found[-1][:, end:]], axis=1)
+
+    def _told(self, pieces: Pieces, states: list[Array] | None, layers: int) -> TokenStates:
+        if states is None:
+            return TokenStates((), (), np.zeros((layers, 0, self.width), dtype=np.float32))
+        ends, signs = self.ends, self.checkpoint.tokenizer.convert_ids_to_tokens
         return TokenStates(
-            (*signs(list(self.ends.before)), *pieces.tokens, *signs(list(self.ends.after))),
-            ((0, 0),) * before + pieces.spans + ((0, 0),) * after,
-            states,
+            (*signs(list(ends.before)), *pieces.tokens, *signs(list(ends.after))),
+            ((0, 0),) * len(ends.before) + pieces.spans + ((0, 0),) * len(ends.after),
+            np.stack(states),
         )

@@ -64,7 +64,11 @@ class Chunk:
 
 
 class Engine:
-    """Runs metrics over a source of stories that was surveyed before."""
+    """Runs metrics over a source of stories that was surveyed before.
+
+    `seconds` are those that each metric took so far; what metrics share, as the pass of an
+    encoder, counts for the first of them.
+    """
 
     def __init__(
         self,
@@ -80,6 +84,7 @@ class Engine:
         self.cache = cache
         self.jobs = jobs
         self.progress = progress
+        self.seconds = dict.fromkeys((metric.spec for metric in self.metrics), 0.0)
         self._unkept: dict[bytes, Reading] = {}
         self._kept_at = time.monotonic()
 
@@ -115,8 +120,10 @@ class Engine:
             yield self._settle(*waiting.popleft(), workers)
 
     def _settle(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
-        new = chunk.learn(task, workers.result())
-        self._keep(new)
+        done = workers.result()
+        for metric, seconds in zip(self.metrics, done.seconds, strict=True):
+            self.seconds[metric.spec] += seconds
+        self._keep(chunk.learn(task, done.readings))
         if self.progress:
             self.progress.advance(len(chunk.stories) * len(self.metrics))
         return chunk

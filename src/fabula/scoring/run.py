@@ -66,7 +66,7 @@ def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> Ru
         engine = Engine(metrics, found, cache=cache, jobs=options.jobs, progress=options.progress)
         summary = _score(engine, source, partial, options)
         seconds = time.monotonic() - started
-        record = _record(source, metrics, question, summary, found.count, seconds)
+        record = _record(source, engine, question, summary, found.count, seconds)
         if folder and partial:
             folder.publish(partial, record)
     return RunResult(record, summary, options.folder)
@@ -107,7 +107,7 @@ def _question(source: StoryFile, metrics: Sequence[Metric]) -> dict[str, Any]:
 
 def _record(
     source: StoryFile,
-    metrics: Sequence[Metric],
+    engine: Engine,
     question: dict[str, Any],
     summary: Summary,
     stories: int,
@@ -126,8 +126,9 @@ def _record(
                 "family": metric.card.family,
                 "signature": metric.signature(),
                 "short_signature": metric.signature(short=True),
+                "seconds": round(engine.seconds[metric.spec], 3),
             }
-            for metric in metrics
+            for metric in engine.metrics
         ],
         "versions": {"python": platform.python_version(), **_versions()},
         "summary": summary.rows(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -17,6 +18,7 @@ from fabula.core.metric import Metric
 from fabula.core.protocols import Gathering
 from fabula.core.score import Reading
 from fabula.core.story import Story
+from fabula.metrics._model_metric import share_passes
 from fabula.models import thread_limit
 
 Gathered = Mapping[str, Mapping[str, Gathering]]
@@ -30,12 +32,22 @@ class Task:
     wanted: list[list[int]]
 
 
-def read_task(metrics: Sequence[Metric], gathered: Gathered, task: Task) -> list[list[Reading]]:
+@dataclass(frozen=True)
+class Done:
+    """What a task wanted, metric by metric, and the seconds that each metric took."""
+
+    readings: list[list[Reading]]
+    seconds: list[float]
+
+
+def read_task(metrics: Sequence[Metric], gathered: Gathered, task: Task) -> Done:
     """Read what a task wants, metric by metric."""
-    return [
-        _read(metric, gathered, [task.stories[place] for place in places])
-        for metric, places in zip(metrics, task.wanted, strict=True)
-    ]
+    done = Done([], [])
+    for metric, places in zip(metrics, task.wanted, strict=True):
+        started = time.perf_counter()
+        done.readings.append(_read(metric, gathered, [task.stories[place] for place in places]))
+        done.seconds.append(time.perf_counter() - started)
+    return done
 
 
 def _read(metric: Metric, gathered: Gathered, stories: list[Story]) -> list[Reading]:
@@ -50,10 +62,12 @@ class Workers:
     """Reads tasks in the order they come; with one job in this process, when asked."""
 
     def __init__(self, metrics: list[Metric], gathered: Gathered, jobs: int) -> None:
+        if jobs == 1:
+            share_passes(metrics)
         self._metrics = metrics
         self._gathered = gathered
         self._pool = _start(metrics, gathered, jobs) if jobs > 1 else None
-        self._pending: deque[Task | Future[list[list[Reading]]]] = deque()
+        self._pending: deque[Task | Future[Done]] = deque()
         self.ahead = 2 * jobs if jobs > 1 else 0
 
     def submit(self, task: Task) -> None:
@@ -61,7 +75,7 @@ class Workers:
         idle = not any(task.wanted)
         self._pending.append(task if idle or not self._pool else self._pool.submit(_work, task))
 
-    def result(self) -> list[list[Reading]]:
+    def result(self) -> Done:
         """Give what the oldest task wanted."""
         task = self._pending.popleft()
         if isinstance(task, Task):
@@ -101,6 +115,7 @@ def _prepare(metrics: list[Metric], gathered: Gathered, threads: int) -> None:
     # Models read it when they are loaded, which is later.
     os.environ["FABULA_THREADS"] = str(threads)
     _prepared = metrics, gathered
+    share_passes(metrics)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -112,5 +127,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(task: Task) -> list[list[Reading]]:
+def _work(task: Task) -> Done:
     return read_task(*_prepared, task)

@@ -51,7 +51,12 @@ def settings_of(metric: Metric | type[Metric]) -> set[str]:
 
 def faked(metric: Metric) -> Metric:
     """The metric with a model that is instant and needs no weights, if it asks one at all."""
-    fakes: dict[str, Any] = {"model": "fake()", "layer": 1}
+    fakes: dict[str, Any] = {
+        "model": "fake()",
+        "layer": 1,
+        "entities": "capitals",
+        "directions": 200,
+    }
     if "model" not in settings_of(metric):
         return metric
     return replace(metric, **{key: fakes[key] for key in fakes if key in settings_of(metric)})
@@ -86,6 +91,7 @@ COMPARING = marked(
 # smollm2 about 3 s on two busy cores, so that these run in a shorter contract
 # (test_real_models.py) and never on texts of 100,000 characters.
 WITH_WEIGHTS = [name for name in NAMES if "model" in settings_of(METRICS.get(name))]
+EMBEDDED = [name for name in WITH_WEIGHTS if "embedded(" in str(vars(METRICS.build(name))["model"])]
 
 
 @cache

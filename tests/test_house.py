@@ -29,7 +29,7 @@ FLOORS = [
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {
     "torch", "transformers", "scipy", "pandas", "pyarrow", "fastapi", "sqlalchemy", "numba",
-    "altair", "spacy", "nltk", "evalica", "statsmodels",
+    "altair", "spacy", "nltk", "evalica", "statsmodels", "sklearn", "ot",
 }  # fmt: skip
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "manager", "process", "base"}
 # A home of the invented Ann is no place on anybody's machine.

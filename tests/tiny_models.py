@@ -38,7 +38,9 @@ def save_wordpiece(folder: Path) -> int:
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
@@ -47,8 +49,8 @@ def save_wordpiece(folder: Path) -> int:
     return len(vocabulary)
 
 
-def save_bytes(folder: Path, *, end: bool = False) -> int:
-    """Save a tokeniser like GPT-2's, or like T5's with an end to each text."""
+def save_bytes(folder: Path, *, end: bool = False, begin: bool = False) -> int:
+    """Save a tokeniser like GPT-2's, like T5's with an end to each text, or like BART's."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -57,13 +59,14 @@ def save_bytes(folder: Path, *, end: bool = False) -> int:
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=320, special_tokens=["<pad>", "</s>"], initial_alphabet=alphabet,
-        show_progress=False,
+        vocab_size=320, special_tokens=["<pad>", "</s>", *(["<s>"] if begin else [])],
+        initial_alphabet=alphabet, show_progress=False,
     )  # fmt: skip
     made.train_from_iterator([" ".join(WORDS)] * 3, trainer)
     if end:
+        single = "<s> $A </s>" if begin else "$A </s>"
         made.post_processor = processors.TemplateProcessing(
-            single="$A </s>", special_tokens=[("</s>", 1)]
+            single=single, special_tokens=[("</s>", 1), *([("<s>", 2)] if begin else [])]
         )
     PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token="<pad>", eos_token="</s>"
@@ -126,14 +129,14 @@ def save_t5(folder: Path) -> Path:
     return folder
 
 
-def save_bart(folder: Path, *, positions: int = 64) -> Path:
-    """Save a BART of one layer, whose positions are bounded."""
+def save_bart(folder: Path, *, positions: int = 64, begin: bool = False) -> Path:
+    """Save a BART of one layer, whose positions are bounded; texts may have a beginning."""
     torch().manual_seed(5)
     import transformers
 
     config = transformers.BartConfig(
-        vocab_size=save_bytes(folder, end=True), d_model=16, encoder_layers=1, decoder_layers=1,
-        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
+        vocab_size=save_bytes(folder, end=True, begin=begin), d_model=16, encoder_layers=1,
+        decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
         decoder_ffn_dim=32, max_position_embeddings=positions, decoder_start_token_id=1,
         pad_token_id=0, bos_token_id=1, eos_token_id=1, forced_eos_token_id=1, init_std=0.5,
     )  # fmt: skip

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.core.model import Embedder, Generator, Likelihood, MaskedLikelihood, TokenLogs
+from fabula.core.model import (
+    Embedder,
+    GapFiller,
+    Generator,
+    Lesson,
+    Likelihood,
+    MaskedLikelihood,
+    MeanGuess,
+    TokenLogs,
+    Tuning,
+)
 from fabula.models.fake import load as load_fake
 from fabula.models.huggingface import load as load_huggingface
 from tiny_models import save_bert, save_gpt2, save_llama, save_t5
@@ -140,3 +150,74 @@ def test_a_prompt_of_any_signs_is_written_on(model: Any) -> None:
     found = model.generate(prompts, max_tokens=4, seed=3)
     assert len(found) == len(prompts)
     assert found == [model.generate([one], max_tokens=4, seed=3)[0] for one in prompts]
+
+
+def filler_of(model: Any) -> Any:
+    if not isinstance(model, GapFiller):
+        pytest.skip("it fills no gaps")
+    return model
+
+
+def evenly_weighed(model: Any, texts: list[str]) -> list[MeanGuess]:
+    weights = [[1.0] * len(tokens) for tokens in model.tokens(texts)]
+    return list(model.mean_guesses(texts, weights, temperature=0.25))
+
+
+def rows_of(model: Any) -> list[list[str | None]]:
+    """Rows with every third token missing, as long as there is room."""
+    found = model.tokens([*WILD.values(), "The old sailor saw a light at sea, and went home. " * 5])
+    return [
+        [None if at % 3 == 1 else token for at, token in enumerate(tokens[: model.room])]
+        for tokens in found
+    ]
+
+
+def test_mean_guesses_are_distributions_whatever_the_order_and_the_company(model: Any) -> None:
+    model, texts = filler_of(model), [*WILD.values(), "", "the old sailor saw a light . " * 9]
+    together, backwards = evenly_weighed(model, texts), evenly_weighed(model, texts[::-1])
+    for text, one, other in zip(texts, together, backwards[::-1], strict=True):
+        (alone,) = evenly_weighed(model, [text])
+        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-9)
+        np.testing.assert_allclose(one.probabilities, alone.probabilities, atol=1e-9)
+        if not text:
+            assert np.isnan(one.probabilities).all()
+            continue
+        assert (one.probabilities >= 0).all()
+        assert one.probabilities.sum() == pytest.approx(1)
+        assert one.coverage == 1.0
+
+
+def test_the_mean_guess_of_five_thousand_tokens_is_that_of_all(model: Any) -> None:
+    text = "the old sailor saw a light at sea . " * 560
+    (found,) = evenly_weighed(filler_of(model), [text])
+    assert found.coverage == 1.0
+    assert found.probabilities.sum() == pytest.approx(1)
+
+
+def test_every_gap_is_filled_whatever_the_order_and_the_company(model: Any) -> None:
+    rows = rows_of(filler_of(model))
+    found = model.fill(rows)
+    assert [len(one) for one in found] == [row.count(None) for row in rows]
+    assert all(isinstance(token, str) for some in found for token in some)
+    assert model.fill(rows[::-1]) == found[::-1]
+    assert model.fill([]) == []
+
+
+def test_a_row_longer_than_the_room_is_refused(model: Any) -> None:
+    [tokens] = filler_of(model).tokens(["sea"])
+    with pytest.raises(ValueError, match=f"there is room for {model.room}"):
+        model.fill([[tokens[0]] * (model.room + 1)])
+
+
+def test_a_tuned_copy_is_another_and_the_model_stays_as_it_was(model: Any) -> None:
+    rows = rows_of(filler_of(model))
+    before = model.fill(rows)
+    [tokens] = model.tokens(["the old sailor saw a light at sea"])
+    lessons = [Lesson(tokens, (1, 3)), Lesson(tokens, (2,))]
+    copies = [model.tuned_on(lessons, Tuning(epochs=2, rate=0.02, seed=seed)) for seed in (3, 3, 4)]
+    assert all(isinstance(copy, GapFiller) for copy in copies)
+    one, again, other = (evenly_weighed(copy, ["went home"])[0].probabilities for copy in copies)
+    np.testing.assert_array_equal(one, again)
+    assert not np.allclose(one, other, atol=1e-9)
+    assert copies[0].room == model.room
+    assert model.fill(rows) == before

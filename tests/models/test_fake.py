@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.core.model import Embedder, Generator, Likelihood, MaskedLikelihood
+from fabula.core.model import Embedder, GapFiller, Generator, Likelihood, MaskedLikelihood
+from fabula.models._fake_gaps import between
 from fabula.models.fake import load
 
 TALE = "The old sailor saw a light at sea. He said that it was the lamp of his house."
@@ -20,7 +21,7 @@ def mean_log(text: str, context: str = "") -> float:
 
 
 def test_it_is_all_that_a_model_can_be() -> None:
-    for protocol in (Embedder, Likelihood, MaskedLikelihood, Generator):
+    for protocol in (Embedder, Likelihood, MaskedLikelihood, GapFiller, Generator):
         assert isinstance(load(), protocol)
 
 
@@ -48,8 +49,8 @@ def test_guesses_add_up_to_one() -> None:
     model = load()
     guesses = np.array(list(model._guesses([0, 3, 5, 3, 9], 1)))
     np.testing.assert_allclose(guesses.sum(axis=1), 1)
-    between = np.array(list(model._between([4, 7, 7], [0, 1, 2])))
-    np.testing.assert_allclose(between.sum(axis=1), 1)
+    hidden = between(model._table, [4, 7, 7], np.arange(3))
+    np.testing.assert_allclose(hidden.sum(axis=1), 1)
 
 
 def test_entropies_lie_between_none_and_that_of_a_fair_die() -> None:

@@ -43,7 +43,9 @@ def ids_of(folder: Path, text: str) -> list[int]:
     return ids
 
 
-def by_hand(folder: Path, source: list[int], target: list[int]) -> np.ndarray:
+def by_hand(
+    folder: Path, source: list[int], target: list[int], scored: list[int] | None = None
+) -> np.ndarray:
     """Logs with teacher forcing: the source ends with 1, the decoder begins with 0."""
     encoder = onnxruntime.InferenceSession(folder / "encoder.onnx")
     decoder = onnxruntime.InferenceSession(folder / "decoder.onnx")
@@ -53,7 +55,8 @@ def by_hand(folder: Path, source: list[int], target: list[int]) -> np.ndarray:
     (logits,) = decoder.run(None, inputs | {"encoder_attention_mask": np.ones_like(ids)})
     chances = np.exp(logits[0].astype(np.float64))
     chances /= chances.sum(axis=1, keepdims=True)
-    return np.log(chances[np.arange(len(target)), target])
+    wanted = scored or target
+    return np.log(chances[np.arange(len(wanted)), wanted])
 
 
 @pytest.mark.parametrize("source", [SOURCE, ""])
@@ -62,6 +65,14 @@ def test_logs_are_those_of_teacher_forcing(folder: Path, model: Likelihood, sour
     expected = by_hand(folder, ids_of(folder, source), ids_of(folder, PARAPHRASE))
     np.testing.assert_allclose(found.logs, expected, atol=1e-5)
     assert found.coverage == 1.0
+
+
+def test_the_end_has_a_log_of_its_own(folder: Path, model: Likelihood) -> None:
+    (found,) = model.logs([(SOURCE, PARAPHRASE)])
+    target = ids_of(folder, PARAPHRASE)
+    # What stands after the last token is the guess at the end, sign 1.
+    expected = by_hand(folder, ids_of(folder, SOURCE), target, scored=[*target, 1])[-1]
+    assert found.added == (pytest.approx(expected, abs=1e-5),)
 
 
 def test_a_paraphrase_is_likelier_than_what_is_unrelated(model: Likelihood) -> None:

@@ -23,6 +23,11 @@ def bart(tmp_path_factory: Any) -> Path:
     return save_bart(tmp_path_factory.mktemp("bart"), positions=512)
 
 
+@pytest.fixture(scope="module")
+def signed_bart(tmp_path_factory: Any) -> Path:
+    return save_bart(tmp_path_factory.mktemp("signed"), positions=512, begin=True)
+
+
 def by_hand(folder: Path, source: str, text: str) -> np.ndarray:
     """Logs by the model's own loss, a token at a time, from labels that hold that token alone."""
     import transformers
@@ -53,6 +58,57 @@ def test_logs_are_the_models_own_losses(name: str, request: Any) -> None:
     for (source, text), found in zip(pairs, model.logs(pairs), strict=True):
         np.testing.assert_allclose(found.logs, by_hand(folder, source, text), atol=5e-5)
         assert found.coverage == 1.0
+
+
+def with_signs(folder: Path, source: str, text: str) -> np.ndarray:
+    """Logs of a text with the tokeniser's signs as labels, shifted by transformers itself."""
+    import transformers
+
+    net = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    given, labels = (torch().tensor([tokenizer(one)["input_ids"]]) for one in (source, text))
+    with torch().no_grad():
+        guesses = net(given, labels=labels).logits[0].log_softmax(-1)
+    return guesses[np.arange(labels.shape[1]), labels[0]].numpy()
+
+
+@pytest.mark.parametrize(("name", "before"), [("t5", 0), ("signed_bart", 1)])
+def test_signs_around_the_text_have_logs_of_their_own(name: str, before: int, request: Any) -> None:
+    folder = request.getfixturevalue(name)
+    pairs = [(TEXTS[0], TEXTS[3]), (TEXTS[1], "cat"), ("", TEXTS[2])]
+    for (source, text), found in zip(pairs, load(str(folder)).logs(pairs), strict=True):
+        expected = with_signs(folder, source, text)
+        assert len(found.added) == before + 1
+        told = [*found.added[:before], *found.logs, *found.added[before:]]
+        np.testing.assert_allclose(told, expected, atol=5e-5)
+
+
+def test_the_first_window_scores_the_beginning_and_the_last_the_end(signed_bart: Path) -> None:
+    model: Any = load(str(signed_bart), window=24, stride=12)
+    (found,) = model.logs([("a cat", LONG)])
+    tokenizer = model.checkpoint.tokenizer
+    ids = tokenizer(LONG, add_special_tokens=False)["input_ids"]
+    assert len(found.logs) == len(ids)
+    # Two signs stand in front of every window, so that 22 tokens fit.
+    head, tail = (tokenizer.decode(part) for part in (ids[:22], ids[-22:]))
+    assert found.added[0] == pytest.approx(with_signs(signed_bart, "a cat", head)[0], abs=5e-5)
+    assert found.added[1] == pytest.approx(with_signs(signed_bart, "a cat", tail)[-1], abs=5e-5)
+    np.testing.assert_allclose(
+        found.logs[:22], with_signs(signed_bart, "a cat", head)[1:-1], atol=5e-5
+    )
+
+
+def test_a_text_without_a_token_has_no_signs(t5: Path) -> None:
+    (found,) = load(str(t5)).logs([("a cat", "")])
+    assert (len(found.logs), found.added) == (0, ())
+
+
+def test_the_head_of_a_text_makes_so_many_tokens_with_its_signs(signed_bart: Path) -> None:
+    model: Any = load(str(signed_bart))
+    short, long = model.heads(["cat", LONG], 20)
+    assert short == "cat"
+    assert LONG.startswith(long)
+    assert len(model.checkpoint.tokenizer(long)["input_ids"]) == 20
 
 
 def test_order_and_batches_do_not_matter(t5: Path) -> None:

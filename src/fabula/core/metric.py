@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from fabula._version import __version__
-from fabula.core.card import Batch, Card
+from fabula.core.card import Batch, Card, Need
 from fabula.core.errors import SettingError
 from fabula.core.score import Missing, Reading, Score, Status
 from fabula.core.settings import changed_settings, check_settings
@@ -55,6 +55,11 @@ class Metric:
     def batch(self) -> Batch | None:
         """Which other stories the values depend on: none, those of a system, or of the run."""
         return self.card.batch
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Fields of a story that it cannot do without, with the settings it has."""
+        return self.card.needs
 
     @cached_property
     def spec(self) -> str:
@@ -103,11 +108,11 @@ class Metric:
         """Say why a story cannot be read, if it cannot."""
         if not story.text.strip():
             return self.missing(Status.EMPTY_TEXT, "the story has no text")
-        if "reference" in self.card.needs and not any(map(str.strip, story.references)):
+        if "reference" in self.needs and not any(map(str.strip, story.references)):
             return self.missing(Status.MISSING_REFERENCE, "give the story a reference")
-        if "prompt" in self.card.needs and not (story.prompt or "").strip():
+        if "prompt" in self.needs and not (story.prompt or "").strip():
             return self.missing(Status.MISSING_PROMPT, "give the story a prompt")
-        if "images" in self.card.needs and not story.images:
+        if "images" in self.needs and not story.images:
             return self.missing(Status.MISSING_IMAGES, "give the story its images")
         return None
 

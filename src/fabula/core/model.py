@@ -209,8 +209,12 @@ class WordVectors(Model, Protocol):
 class Answerer(Model, Protocol):
     """Answers questions on a text with a part of it."""
 
-    def answers(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Answer]:
-        """Answer every question from the text beside it; an empty answer is none."""
+    def answers(self, pairs: Sequence[tuple[str, str]], *, apart: bool = False) -> Iterator[Answer]:
+        """Answer every question from the text beside it; an empty answer is none.
+
+        With `apart` the first window alone is read, and the first and the last token of an answer
+        are chosen each by itself.
+        """
         ...
 
 

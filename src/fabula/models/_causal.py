@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.model import TokenLogs
-from fabula.models._checkpoint import Checkpoint, CheckpointError
+from fabula.models._checkpoint import CheckpointError
 from fabula.models._forward import logs_of, padded, run_batches
 from fabula.models._packages import package
-from fabula.models._pieces import Pieces, ends_of, in_chunks, pieces_of
+from fabula.models._pieces import Pieces, ends_of, pieces_of
 from fabula.models._sampling import Draw, sample
-from fabula.models._stops import cut_at
 from fabula.models._strides import make_front
+from fabula.models._writer import Writer
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
-
-CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class CausalModel:
+class CausalModel(Writer):
     """Likelihood and generator on a causal language model.
 
     Context and text are cut into tokens apart, so that the text's are the same after any context.
@@ -42,37 +40,9 @@ class CausalModel:
     before it as fits; the context stays in front of every window.
     """
 
-    checkpoint: Checkpoint
-    window: int
-    stride: int
-
-    @property
-    def signature(self) -> str:
-        """What the values depend on."""
-        return f"{self.checkpoint.identity},causal,window={self.window}/{self.stride}"
-
-    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
-        """Give the logs of every second text given the first, and entropies."""
-        for chunk in in_chunks(pairs, CHUNK):
-            yield from self._logs_of(chunk)
-
-    def generate(
-        self,
-        prompts: Sequence[str],
-        *,
-        max_tokens: int = 128,
-        temperature: float = 0.8,
-        top_p: float = 0.95,
-        stop: Sequence[str] = (),
-        seed: int = 0,
-    ) -> list[str]:
-        """Give what follows each prompt; each is drawn by itself, so batches do not matter."""
-        draw = Draw(max_tokens, temperature, top_p, seed)
-        return [cut_at(self._written_after(prompt, draw, stop), stop) for prompt in prompts]
-
-    @cached_property
-    def _net(self) -> Any:
-        return self.checkpoint.model("AutoModelForCausalLM")
+    task = "causal"
+    head = "AutoModelForCausalLM"
+    chunk = 32
 
     @cached_property
     def _beginning(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ CHUNK_TOKENS = 32_768
 BATCH_TOKENS = 2048
 # Texts whose tokens are remembered, for the next metric.
 KEPT_TEXTS = 1024
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Encoder:
         if text in self.tokenised:
             return self.tokenised[text]
         # Half of a surrogate pair is no character; its stand-in keeps all others in their places.
-        sound = _SURROGATE.sub("\ufffd", text)
+        sound = SURROGATE.sub("\ufffd", text)
         found = self.tokenizer.encode(sound, add_special_tokens=False)
         made = Text(text, tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
         if made.length <= CHUNK_TOKENS:

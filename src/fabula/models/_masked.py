@@ -6,28 +6,27 @@ Salazar et al. (2020), Masked Language Model Scoring: every token is masked in t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.model import TokenLogs
+from fabula.core.model import MeanGuess, TokenLogs
 from fabula.models._checkpoint import CheckpointError
 from fabula.models._forward import logs_of, run_batches
+from fabula.models._gaps import GapNet, Hidden
 from fabula.models._hf_encoder import EncoderModel
 from fabula.models._packages import package
 from fabula.models._pieces import Pieces, pieces_of
-from fabula.models._windows import owned
 
 if TYPE_CHECKING:
-    from fabula.core.model import Array
+    from fabula.core.model import Array, GapFiller, Lesson, Tuning
 
 
 @dataclass(frozen=True)
 class MaskedModel(EncoderModel):
-    """Masked likelihood and embedder on a masked language model.
+    """Masked likelihood, filler of gaps and embedder on a masked language model.
 
     Every token is masked alone; with `apart`, tokens so far from each other are masked in one go,
     which is as many times faster and gives the model a little less to go by.
@@ -47,81 +46,65 @@ class MaskedModel(EncoderModel):
             self._masked_logs_of(pieces_of(self.checkpoint.tokenizer, [text])[0]) for text in texts
         )
 
+    @property
+    def room(self) -> int:
+        """Tokens that are read at once, those that the model adds left out."""
+        return self.gaps.room
+
+    def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
+        """Give the likeliest token for every gap (None) of every row, left to right."""
+        return self.gaps.fill(rows)
+
+    def mean_guesses(
+        self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
+    ) -> Iterator[MeanGuess]:
+        """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
+        return self.gaps.mean_guesses(texts, weights, temperature=temperature)
+
+    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
+        """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
+        return self.gaps.tuned_on(lessons, tuning)
+
     @cached_property
     def net(self) -> Any:
         """The module below the head, which gives hidden states."""
         return self._head.base_model
 
     @cached_property
+    def gaps(self) -> GapNet:
+        """The net as it fills gaps."""
+        if self.checkpoint.tokenizer.mask_token_id is None:
+            raise CheckpointError(f"the tokeniser of {self.checkpoint.name} has no sign for a gap")
+        return GapNet(
+            self._head,
+            self.checkpoint.tokenizer,
+            self.ends,
+            self.signature,
+            self.window,
+            self.stride,
+            self.apart,
+        )
+
+    @cached_property
     def _head(self) -> Any:
         return self.checkpoint.model("AutoModelForMaskedLM")
 
-    @cached_property
-    def _mask(self) -> int:
-        sign = self.checkpoint.tokenizer.mask_token_id
-        if sign is None:
-            raise CheckpointError(f"the tokeniser of {self.checkpoint.name} has no sign for a gap")
-        return int(sign)
-
     def _masked_logs_of(self, text: Pieces) -> TokenLogs:
-        places = self.places(len(text.ids))
-        gaps = [
-            (place, tokens)
-            for place, part in zip(places, owned(places), strict=True)
-            for tokens in self._together(part)
-        ]
+        hidden = self.gaps.hidden(len(text.ids))
         found = run_batches(
-            lambda batch: self._fill(text, [gaps[one] for one in batch]),
-            [self.window if len(places) > 1 else len(text.ids)] * len(gaps),
-            budget=4096 if self.checkpoint.torch_device.type == "cpu" else 65536,
+            lambda batch: self._fill(text, [hidden[one] for one in batch]),
+            [len(one.window) for one in hidden],
+            budget=self.gaps.budget,
         )
         logs = np.full((len(text.ids), 2), np.nan)
-        for (_, tokens), values in zip(gaps, found, strict=True):
-            logs[list(tokens)] = values
+        for one, values in zip(hidden, found, strict=True):
+            logs[list(one.tokens)] = values
         return TokenLogs(text.tokens, text.spans, logs[:, 0], logs[:, 1])
 
-    def _together(self, part: range) -> list[range]:
-        """Part tokens into those that are masked in one go."""
-        count = min(self.apart or len(part), len(part))
-        return [part[start::count] for start in range(count)]
-
-    def _fill(self, text: Pieces, gaps: list[tuple[range, range]]) -> list[Array]:
-        """Logs and entropies at the gaps; all windows of one text are of one length."""
-        torch, device = package("torch"), self.checkpoint.torch_device
-        before = len(self.ends.before)
-        rows = [
-            [*self.ends.before, *text.ids[place.start : place.stop], *self.ends.after]
-            for place, _ in gaps
-        ]
-        cells = [
-            (number, before + token - place.start)
-            for number, (place, tokens) in enumerate(gaps)
-            for token in tokens
-        ]
-        for number, column in cells:
-            rows[number][column] = self._mask
-        ids = torch.tensor(rows, device=device)  # (B, T)
-        with torch.inference_mode(), _only_at(self._head, cells):
-            logits = self._head(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-        if logits.shape[:2] != (1, len(cells)):
-            logits = logits[[row for row, _ in cells], [column for _, column in cells]][None]
-        logs = logs_of(logits[0], [text.ids[token] for _, tokens in gaps for token in tokens])
-        ends = np.cumsum([len(tokens) for _, tokens in gaps])[:-1]
+    def _fill(self, text: Pieces, hidden: list[Hidden]) -> list[Array]:
+        """Logs and entropies at hidden tokens."""
+        with package("torch").inference_mode():
+            logits = self.gaps.guesses_hidden(text.ids, hidden)
+            logs = logs_of(logits, [text.ids[token] for one in hidden for token in one.tokens])
+        ends = np.cumsum([len(one.tokens) for one in hidden])[:-1]
         return np.split(np.array(logs).T, ends)
-
-
-@contextmanager
-def _only_at(head: Any, cells: list[tuple[int, int]]) -> Iterator[None]:
-    """Let the last layer guess at some places: guesses at all others are not wanted."""
-    last = head.get_output_embeddings()
-    if last is None:
-        yield
-        return
-    rows, columns = (list(side) for side in zip(*cells, strict=True))
-    hook = last.register_forward_pre_hook(
-        lambda _, given: (given[0][rows, columns][None], *given[1:])
-    )
-    try:
-        yield
-    finally:
-        hook.remove()

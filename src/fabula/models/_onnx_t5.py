@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.model import TokenLogs
 from fabula.models._packages import package
 from fabula.models._pieces import Ends, Pieces, spellable
-from fabula.models._sources import Beside, SourceReading, mean_logs
+from fabula.models._sources import Beside, SourceReading
 from fabula.models._threads import thread_limit
 
 if TYPE_CHECKING:
@@ -46,17 +46,20 @@ class OnnxT5:
         """Give the logs of every second text given the first."""
         return (self._logs_of(source, text) for source, text in pairs)
 
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return self._beside.heads([self._pieces(text) for text in texts], texts, count)
+
     def _logs_of(self, source: str, text: str) -> TokenLogs:
         target = self._pieces(text)
         readings = list(self._beside.readings(0, self._pieces(source).ids, target.ids))
         states = {one: self._encoded(one) for one in {reading.source for reading in readings}}
         found = [self._run(reading, states[reading.source]) for reading in readings]
-        logs = mean_logs(0, len(target.ids), readings, found)
-        return TokenLogs(target.tokens, target.spans, logs)
+        return self._beside.logs(0, target, readings, found)
 
     @cached_property
     def _beside(self) -> Beside:
-        return Beside(self.window, self.stride, (START,), Ends((), (END,)))
+        return Beside(self.window, self.stride, START, Ends((), (END,)))
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -92,8 +95,7 @@ class OnnxT5:
             "encoder_attention_mask": np.ones(states.shape[:2], dtype=np.int64),
         }
         logits = self._decoder.run(["logits"], inputs)[0][0]  # (T, V)
-        first = reading.first
-        return _logs(logits[first - 1 : len(reading.ids) - 1], reading.ids[first:])
+        return _logs(logits[reading.rows], reading.targets)
 
 
 def _session(file: Path) -> Any:

@@ -5,71 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fabula.core.model import TokenLogs
-from fabula.models._checkpoint import Checkpoint, CheckpointError
+from fabula.models._checkpoint import CheckpointError
 from fabula.models._forward import logs_of, padded, run_batches
 from fabula.models._packages import package
-from fabula.models._pieces import ends_of, in_chunks, pieces_of
+from fabula.models._pieces import ends_of, pieces_of
 from fabula.models._sampling import Draw, sample
-from fabula.models._sources import Beside, SourceReading, mean_logs
-from fabula.models._stops import cut_at
+from fabula.models._sources import Beside, SourceReading
+from fabula.models._writer import Writer
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
 
-CHUNK = 16
-
 
 @dataclass(frozen=True)
-class Seq2SeqModel:
+class Seq2SeqModel(Writer):
     """Likelihood and generator on an encoder with a decoder.
 
     A text longer than the window is read on by `stride` tokens, each scored once. A source longer
     than the window is read by windows that overlap; a token's probability is the mean over them.
     """
 
-    checkpoint: Checkpoint
-    window: int
-    stride: int
+    task = "seq2seq"
+    head = "AutoModelForSeq2SeqLM"
+    chunk = 16
 
-    @property
-    def signature(self) -> str:
-        """What the values depend on."""
-        return f"{self.checkpoint.identity},seq2seq,window={self.window}/{self.stride}"
-
-    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
-        """Give the logs of every second text given the first."""
-        for chunk in in_chunks(pairs, CHUNK):
-            yield from self._logs_of(chunk)
-
-    def generate(
-        self,
-        prompts: Sequence[str],
-        *,
-        max_tokens: int = 128,
-        temperature: float = 0.8,
-        top_p: float = 0.95,
-        stop: Sequence[str] = (),
-        seed: int = 0,
-    ) -> list[str]:
-        """Give what the model makes of each prompt; each is drawn by itself."""
-        draw = Draw(max_tokens, temperature, top_p, seed)
-        return [cut_at(self._written_for(prompt, draw, stop), stop) for prompt in prompts]
-
-    @cached_property
-    def _net(self) -> Any:
-        return self.checkpoint.model("AutoModelForSeq2SeqLM")
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return self._beside.heads(pieces_of(self.checkpoint.tokenizer, texts), texts, count)
 
     @cached_property
     def _beside(self) -> Beside:
-        """How pairs are read; the decoder begins with its own sign, then the tokeniser's."""
+        """How pairs are read; the decoder begins with a sign of its own."""
         start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
         if start is None:
             raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
         ends = ends_of(self.checkpoint.tokenizer)
-        return Beside(self.window, self.stride, (start, *ends.before), ends)
+        return Beside(self.window, self.stride, start, ends)
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         sources = pieces_of(self.checkpoint.tokenizer, [source for source, _ in pairs])
@@ -85,8 +59,7 @@ class Seq2SeqModel:
             budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
         )
         for number, text in enumerate(texts):
-            logs = mean_logs(number, len(text.ids), readings, found)
-            yield TokenLogs(text.tokens, text.spans, logs)
+            yield self._beside.logs(number, text, readings, found)
 
     def _run(self, readings: list[SourceReading]) -> list[Array]:
         """Logs of what is new in each reading."""
@@ -103,11 +76,11 @@ class Seq2SeqModel:
                 use_cache=False,
             ).logits
             return [
-                logs_of(row[one.first - 1 : len(one.ids) - 1], one.ids[one.first :])[0]
+                logs_of(row[one.rows], one.targets)[0]
                 for row, one in zip(logits, readings, strict=True)
             ]
 
-    def _written_for(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _written_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
         tokenizer = self.checkpoint.tokenizer
         # Of a prompt that is too long, the end.
         ids = self._beside.parts(pieces_of(tokenizer, [prompt])[0].ids)[-1] or (0,)

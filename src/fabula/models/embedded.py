@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.core.model import Model, TokenLogs
+from fabula.core.model import GapFiller, Lesson, MeanGuess, Model, TokenLogs, Tuning
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._asset import asset
 from fabula.models._bert import load_bert
 from fabula.models._causal import CausalModel
 from fabula.models._checkpoint import Checkpoint
-from fabula.models._encoder import Encoder, check_layer, load_tokenizer
+from fabula.models._encoder import SURROGATE, Encoder, check_layer, load_tokenizer
 from fabula.models._masked import MaskedModel
 from fabula.models._onnx_t5 import OnnxT5
 from fabula.models._store import path_of
 from fabula.models._threads import settle_threads
+from fabula.models._vector_table import VectorTable, open_folder
 
 Dtype = Literal["fp32", "bf16"]
 Window = Annotated[int, AtLeast(16)] | None
@@ -26,6 +27,8 @@ Count = Annotated[int, AtLeast(0)] | None
 
 # The story encoder was trained on windows of so many tokens.
 _USUAL_WINDOWS = {"story_encoder": 256}
+# Opened without torch.
+_NUMPY_ALONE = {"glove_50d"}
 # Tokens this far apart are masked in one go.
 _APART = 8
 
@@ -80,6 +83,30 @@ class MaskedEncoder(Encoder):
         assert self.masked is not None
         return self.masked.masked_logs(texts)
 
+    @property
+    def room(self) -> int:
+        """Tokens that are read at once, those that the model adds left out."""
+        return self.window - len(self.edges.ids)
+
+    def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
+        """Give the likeliest token for every gap (None) of every row, left to right."""
+        assert self.masked is not None
+        return self.masked.fill(rows)
+
+    def mean_guesses(
+        self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
+    ) -> Iterator[MeanGuess]:
+        """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
+        assert self.masked is not None
+        # As this encoder's own tokens are counted, which the weights go with.
+        sound = [SURROGATE.sub("\ufffd", text) for text in texts]
+        return self.masked.mean_guesses(sound, weights, temperature=temperature)
+
+    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
+        """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
+        assert self.masked is not None
+        return self.masked.tuned_on(lessons, tuning)
+
 
 def load(
     name: str,
@@ -100,7 +127,8 @@ def load(
     if name not in _OPENERS:
         raise UnknownName(f"no embedded model is called {name!r}", closest(name, _OPENERS))
     opening = _Opening(name, path_of(name), settings)
-    settle_threads()
+    if name not in _NUMPY_ALONE:
+        settle_threads()
     return _OPENERS[name](opening)
 
 
@@ -136,6 +164,12 @@ def _open_onnx(opening: _Opening) -> OnnxT5:
     return OnnxT5(opening.folder, identity, window, stride)
 
 
+def _open_words(opening: _Opening) -> VectorTable:
+    if opening.settings != _Settings("fp32", None, None, None):
+        raise SettingError(f"embedded: {opening.name} has no settings", "give its name alone")
+    return open_folder(opening.folder, f"embedded,{opening.name}@{opening.digest},words")
+
+
 def _encoder_fields(opening: _Opening) -> dict[str, Any]:
     settings = opening.settings
     bert = load_bert(opening.folder, dtype=settings.dtype)
@@ -167,4 +201,5 @@ _OPENERS: dict[str, Callable[[_Opening], Model]] = {
     "story_encoder": _open_masked,
     "smollm2": _open_causal,
     "t5_titles": _open_onnx,
+    "glove_50d": _open_words,
 }

@@ -11,15 +11,25 @@ import hashlib
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import Span, TokenLogs, TokenStates
+from fabula.core.model import (
+    Answer,
+    Lesson,
+    MeanGuess,
+    Span,
+    TokenLogs,
+    TokenStates,
+    Tuning,
+)
 from fabula.core.settings import AtLeast, check_settings
+from fabula.models._fake_answers import answer_from
+from fabula.models._fake_gaps import fill_row, guesses_by_window, mean_guess
 from fabula.models._stops import cut_at
 from fabula.models._strides import make_front
 from fabula.models._windows import owned, windows
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
 TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
 BUCKETS = 128
 MIX = 0.2
+ROOM = 254
 WORDS = (
     "the a and of to in was she he it said then they with her his had that old door night sea "
     "house light went came saw knew again river boy girl hand voice never home winter"
@@ -49,7 +60,7 @@ def load(
 
 @dataclass(frozen=True)
 class FakeModel:
-    """Embedder, likelihood, masked likelihood and generator that come of hashes."""
+    """All that a model can be, come of hashes."""
 
     width: Annotated[int, AtLeast(4)] = 16
     layers: Annotated[int, AtLeast(1)] = 3
@@ -91,6 +102,41 @@ class FakeModel:
     def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
         """Give logs and entropies of every token between its neighbours."""
         return (self._masked_logs_of(text) for text in texts)
+
+    @property
+    def room(self) -> int:
+        """Tokens that are read at once."""
+        return self.window or ROOM
+
+    def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
+        """Give a word for every gap, of those in its row and of a small vocabulary."""
+        return [self._fill_row(row) for row in rows]
+
+    def mean_guesses(
+        self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
+    ) -> Iterator[MeanGuess]:
+        """Give the mean of the guesses at every token by the tokens' weights."""
+        return (
+            self._mean_guess_of(text, some, temperature)
+            for text, some in zip(texts, weights, strict=True)
+        )
+
+    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> FakeModel:
+        """Give another fake, whose seed comes of the lessons and of how they are taught."""
+        return replace(self, seed=_number(repr((tuple(lessons), tuning)), self.seed))
+
+    def rows(self, words: Sequence[str]) -> Array:
+        """Give a vector for every word; one without a letter is not known."""
+        unknown = np.full(self.width, np.nan)
+        lettered = [any(map(str.isalpha, word)) for word in words]
+        found = [self._word(w) if ok else unknown for w, ok in zip(words, lettered, strict=True)]
+        return np.array(found).reshape(len(words), self.width)
+
+    def answers(self, pairs: Sequence[tuple[str, str]], *, apart: bool = False) -> Iterator[Answer]:
+        """Answer with words of the text among those of the question; `apart` changes nothing."""
+        for question, text in pairs:
+            tokens, spans = tokens_of(text)
+            yield answer_from(tokens_of(question)[0], text, tokens=tokens, spans=spans)
 
     def generate(
         self,
@@ -172,27 +218,18 @@ class FakeModel:
     def _masked_logs_of(self, text: str) -> TokenLogs:
         tokens, spans = tokens_of(text)
         buckets = self._buckets(tokens)
-        size = self.window or max(len(buckets), 1)
-        places = windows(len(buckets), size, size // 4)
-        guesses = [
-            guess
-            for place, part in zip(places, owned(places), strict=True)
-            for guess in self._between(
-                buckets[place.start : place.stop], [token - place.start for token in part]
-            )
-        ]
-        return _token_logs(tokens, spans, buckets, guesses)
+        guesses = guesses_by_window(self._table, buckets, self.window or max(len(buckets), 1))
+        return _token_logs(tokens, spans, buckets, [row for some in guesses for row in some])
 
-    def _between(self, read: list[int], gaps: Sequence[int]) -> Iterator[Array]:
-        """Guess at each gap: what goes with both neighbours, and what else was read."""
-        seen = np.bincount([*read, 0], minlength=BUCKETS).astype(float)
-        for gap in gaps:
-            left = self._table[read[gap - 1] if gap else 0]
-            right = self._table[:, read[gap + 1]] if gap + 1 < len(read) else 1.0
-            both = left * right
-            rest = seen.copy()
-            rest[read[gap]] -= 1
-            yield (both / both.sum() + rest / rest.sum()) / 2
+    def _mean_guess_of(self, text: str, weights: Sequence[float], temperature: float) -> MeanGuess:
+        buckets = self._buckets(tokens_of(text)[0])
+        guesses = guesses_by_window(self._table, buckets, self.window or max(len(buckets), 1))
+        return MeanGuess(mean_guess(guesses, weights, temperature))
+
+    def _fill_row(self, row: Sequence[str | None]) -> tuple[str, ...]:
+        if len(row) > self.room:
+            raise ValueError(f"a row of {len(row)} tokens: there is room for {self.room}")
+        return fill_row(row, WORDS, self._table, lambda word: _bucket(word.lower(), self.seed))
 
     def _written_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
         chance = random.Random(_hashed(f"{seed}|{prompt}", 16, self.seed))
@@ -222,7 +259,11 @@ def _hashed(text: str, size: int, seed: int) -> bytes:
 
 @lru_cache(maxsize=65536)
 def _bucket(word: str, seed: int) -> int:
-    return int.from_bytes(_hashed(word, 4, seed), "big") % BUCKETS
+    return _number(word, seed) % BUCKETS
+
+
+def _number(text: str, seed: int) -> int:
+    return int.from_bytes(_hashed(text, 4, seed), "big")
 
 
 @lru_cache(maxsize=65536)

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.settings import AtLeast, check_settings
+from fabula.models._answerer import AnswererModel
 from fabula.models._causal import CausalModel
 from fabula.models._checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
 from fabula.models._hf_encoder import EncoderModel
@@ -22,17 +23,26 @@ from fabula.models._masked import MaskedModel
 from fabula.models._places import is_offline
 from fabula.models._seq2seq import Seq2SeqModel
 
-Task = Literal["auto", "encoder", "causal", "masked", "seq2seq"]
-HubModel = EncoderModel | CausalModel | MaskedModel | Seq2SeqModel
+Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
+HubModel = EncoderModel | CausalModel | MaskedModel | Seq2SeqModel | AnswererModel
 ON = ("1", "true", "yes", "on")
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HEADS = {
     "causal": ("ForCausalLM", "LMHeadModel"),
     "masked": ("ForMaskedLM", "ForPreTraining"),
     "seq2seq": ("ForConditionalGeneration",),
+    "answers": ("ForQuestionAnswering",),
 }
-USUAL_WINDOW = {"encoder": 512, "causal": 2048, "masked": 512, "seq2seq": 512}
-USUAL_OVERLAP = {"encoder": 4, "causal": 2, "masked": 4, "seq2seq": 4}
+READERS: dict[str, type[HubModel]] = {
+    "encoder": EncoderModel,
+    "causal": CausalModel,
+    "masked": MaskedModel,
+    "seq2seq": Seq2SeqModel,
+    "answers": AnswererModel,
+}
+# Models that answer were trained on windows of 384 tokens that share 128.
+USUAL_WINDOW = {"encoder": 512, "causal": 2048, "masked": 512, "seq2seq": 512, "answers": 384}
+USUAL_OVERLAP = {"encoder": 4, "causal": 2, "masked": 4, "seq2seq": 4, "answers": 3}
 
 
 @dataclass(frozen=True)
@@ -67,11 +77,7 @@ def load(
             f"huggingface: a stride of {step} leaves gaps between windows of {size}",
             f"take at most {size}",
         )
-    if kind == "causal":
-        return CausalModel(checkpoint, size, step)
-    if kind == "seq2seq":
-        return Seq2SeqModel(checkpoint, size, step)
-    return (MaskedModel if kind == "masked" else EncoderModel)(checkpoint, size, step)
+    return READERS[kind](checkpoint, size, step)
 
 
 def _checkpoint(name: str, revision: str | None, *, dtype: Dtype, device: str) -> Checkpoint:
@@ -100,7 +106,7 @@ def _snapshot(name: str, revision: str | None) -> Path:
     if is_offline() or os.environ.get("HF_HUB_OFFLINE", "").lower() in ON:
         raise CheckpointError(
             f"{name} is not whole in the hub's cache, and the network is forbidden",
-            "unset FABULA_OFFLINE and HF_HUB_OFFLINE, or name a folder",
+            f"unset FABULA_OFFLINE and HF_HUB_OFFLINE where there is one, {_by_hand(name)}",
         )
     print(f"{name}: getting it from the hub", file=sys.stderr)
     try:
@@ -108,8 +114,17 @@ def _snapshot(name: str, revision: str | None) -> Path:
     except (OSError, ValueError) as error:
         reason = (str(error).strip().splitlines() or ["it gave no reason"])[0]
         raise CheckpointError(
-            f"the hub did not give {name} ({reason})", "check the name and the network"
+            f"the hub did not give {name} ({reason})",
+            f"check the name and the network, {_by_hand(name)}",
         ) from error
+
+
+def _by_hand(name: str) -> str:
+    """Say how to carry a model of the hub to a machine that does not reach it."""
+    return (
+        f"or elsewhere run: hf download {name} --include '*.safetensors' --include '*.json' "
+        "--local-dir FOLDER, and name it here: huggingface('FOLDER')"
+    )
 
 
 def _is_whole(folder: Path) -> bool:
@@ -125,7 +140,7 @@ def _task_of(checkpoint: Checkpoint) -> str:
     """Task of the head that the checkpoint says it has."""
     names = [str(one) for one in checkpoint.config.get("architectures") or ()]
     if checkpoint.config.get("is_encoder_decoder"):
-        return "seq2seq"
+        return "answers" if any(one.endswith(HEADS["answers"]) for one in names) else "seq2seq"
     for task, endings in HEADS.items():
         if any(name.endswith(endings) for name in names):
             return task

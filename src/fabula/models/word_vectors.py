@@ -1,0 +1,124 @@
+"""Word vectors of a file or folder of the user's: GloVe's text, word2vec's text, or an array."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import math
+import zlib
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from fabula.core.errors import InputError
+from fabula.models._vector_table import VECTORS, WORDS, VectorTable, first_places, open_folder
+
+_FORMS = "a word and its numbers a line, parted by blanks"
+
+
+def load(path: str) -> VectorTable:
+    """Read word vectors from a file or a folder.
+
+    A file holds a word and its numbers a line, as GloVe's and word2vec's do (the latter with a
+    line that counts them); it may be packed as .gz. A folder holds vectors.npy and words.txt.
+    """
+    place = Path(path).expanduser()
+    if place.is_dir():
+        names = (place / VECTORS, place / WORDS)
+        if absent := [one.name for one in names if not one.is_file()]:
+            raise InputError(f"{place} has no {absent[0]}", f"it needs {VECTORS} and {WORDS}")
+        return open_folder(place, f"word_vectors,{place.name}@{_digest(*names)}")
+    with _told(place):
+        signature = f"word_vectors,{place.name}@{_digest(place)}"
+        return _read(place, signature)
+
+
+def _read(path: Path, signature: str) -> VectorTable:
+    words: list[str] = []
+    numbers = array("f")
+    with _opened(path) as file:
+        lines = enumerate(file, 1)
+        _, first = next(lines, (0, b""))
+        counted = _header(first)
+        width = counted[1] if counted else len(first.split()) - 1
+        if width < 1:
+            raise InputError(f"{path}, line 1: there are no numbers", f"write {_FORMS}")
+        for number, line in lines if counted else _again(first, lines):
+            if line.strip():
+                word, row = _parted(line, width, f"{path}, line {number}")
+                words.append(word)
+                numbers.extend(row)
+    if counted and counted[0] != len(words):
+        problem = f"{path}: the first line says {counted[0]:,} words, there are {len(words):,}"
+        raise InputError(problem, "the file may have been cut off: get it again")
+    vectors = np.frombuffer(numbers, dtype=np.float32).reshape(-1, width)
+    return VectorTable(signature, first_places(words), vectors)
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """How many words and numbers the first line says there are, if it is a header."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def _again(first: bytes, rest: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    yield 1, first
+    yield from rest
+
+
+def _parted(line: bytes, width: int, where: str) -> tuple[str, list[float]]:
+    """Word and numbers of a line; a word may hold blanks, as some of GloVe's do."""
+    fields = line.rsplit(None, width)
+    if len(fields) <= width:
+        raise InputError(
+            f"{where}: not a word and {width} numbers", f"write {_FORMS}, as many in each"
+        )
+    try:
+        row = list(map(float, fields[1:]))
+    except ValueError:
+        wrong = next(one for one in fields[1:] if not _is_number(one)).decode("utf-8", "replace")
+        raise InputError(f"{where}: {wrong!r} is no number", f"write {_FORMS}") from None
+    if not all(map(math.isfinite, row)):
+        raise InputError(f"{where}: a number is not finite", "leave such words out")
+    return fields[0].decode("utf-8", "replace"), row
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _digest(*paths: Path) -> str:
+    """Beginning of the SHA-256 of the digests of files."""
+    whole = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()[:12]
+
+
+def _opened(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what goes wrong with a file into words."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{path} is damaged", "pack it with gzip again") from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path} cannot be read ({reason})", "give a file or folder") from None
+    except ValueError as error:
+        raise InputError(f"{path!r} names no file ({error})", "give a file or folder") from None

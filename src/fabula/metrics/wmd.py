@@ -1,0 +1,116 @@
+"""Word Mover's Distance: how far the words of a story have to travel to those of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.model import WordVectors
+from fabula.core.score import Missing, Reading, Status
+from fabula.core.settings import Means
+from fabula.core.story import Story
+from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics._stop_words import stop_words, stop_words_digest
+from fabula.metrics._word_transport import (
+    MOST_PAIRS,
+    Bag,
+    carrying_cost,
+    content_words,
+    make_bag,
+)
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+
+@dataclass(frozen=True)
+class Wmd(ModelMetric):
+    """Least work of carrying the words of a story to those of a reference (Kusner et al., 2015).
+
+    Each text is a heap of words, all words of the same mass; the way between two words is the
+    distance of their vectors.
+    """
+
+    card = Card(
+        title="Word Mover's Distance",
+        family="embedding",
+        direction="lower",
+        low=0.0,
+        needs=("reference",),
+        assets=("glove_50d",),
+        references="the nearest reference counts",
+        paper="Kusner, Sun, Kolkin and Weinberger (2015). From word embeddings to document "
+        "distances. ICML, 957–966.",
+        formula="min Σ T(i, j) · ‖vᵢ − vⱼ‖ over all plans T that carry the story's bag of words "
+        "(shares that add up to 1) to the reference's; exact",
+        quirks=(
+            "Words without a vector are left out; coverage is the share of the content words that "
+            "have one, of the text that has fewer.",
+            "A text without any known content word has no value; other code gives 0 or infinity.",
+            "Vectors are taken as they are, not scaled to length one: distances of other vectors "
+            "do not compare.",
+            "RoViST reports positive correlations, so that its table must hold a similarity; "
+            "here a distance stays one, and reports turn it.",
+            f"More than {MOST_PAIRS:,} pairs of words that differ are too long.",
+        ),
+        cannot_see="Order, negation and quality: it is a bag of words, shuffled or not.",
+    )
+
+    model: str = "embedded('glove_50d')"
+    stop_words: Annotated[str, Means("'english', a file of words to leave out, or '' for none")] = (
+        "english"
+    )
+
+    def check(self) -> None:
+        """Read the stop words: a list that cannot be read is refused."""
+        super().check()
+        _ = self._left_out
+
+    def traits(self) -> dict[str, str]:
+        """The stop words' digest, how references are joined, and the vectors."""
+        stop = stop_words_digest(self._left_out) if self.stop_words else "no"
+        return {"tok": "unicode", "stop": stop, "refs": "nearest"} | super().traits()
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Look all words up in one go, then carry story by story."""
+        texts = dict.fromkeys(text for story in stories for text in _texts(story))
+        content = {text: content_words(text, self._left_out) for text in texts}
+        known = _known(content.values(), self.offered(WordVectors))
+        bags = {text: make_bag(words, known) for text, words in content.items()}
+        return [self._nearest(story, bags, known) for story in stories]
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        return stop_words(self.stop_words)
+
+    def _nearest(self, story: Story, bags: dict[str, Bag], known: dict[str, Array]) -> Reading:
+        text, *references = _texts(story)
+        found = [self._carried(bags[text], bags[one], known) for one in references]
+        return max(found, key=lambda one: (one.status is Status.OK, -one.values[0]))
+
+    def _carried(self, story: Bag, reference: Bag, known: dict[str, Array]) -> Reading:
+        for bag, which in ((story, "story"), (reference, "reference")):
+            if not bag.shares:
+                note = f"the {which} has no content word with a vector"
+                return self.missing(Status.UNDEFINED, note)
+        try:
+            cost = carrying_cost(story, reference, known)
+        except Missing as missing:
+            return self.missing(missing.status, missing.note)
+        return Reading((cost,), coverage=min(story.coverage, reference.coverage))
+
+
+def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str, Array]:
+    """Vectors of the words that have one."""
+    words = list(dict.fromkeys(word for some in content for word in some))
+    rows = np.asarray(vectors.rows(words), dtype=np.float64)
+    return {word: row for word, row in zip(words, rows, strict=True) if not np.isnan(row[0])}
+
+
+def _texts(story: Story) -> list[str]:
+    return [story.text, *(one for one in story.references if one.strip())]

@@ -6,10 +6,11 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
-from fabula.metrics import bertscore
+from fabula.metrics import _greedy_match
 from fabula.metrics.bertscore import Bertscore
 from fabula.models import load_model
 from factories import make_story, usual_text, values_of
+from placed_model import EAST, NORTH, WEST, place
 from told_model import blind_to
 
 METRIC = Bertscore(model="fake()", layer=1)
@@ -88,10 +89,41 @@ def test_compat_cuts_texts_at_the_window_and_says_so():
 
 def test_pairs_over_the_limit_are_too_long_and_blocks_change_nothing(monkeypatch):
     whole = values_of(METRIC, STORY, NEAR)
-    monkeypatch.setattr(bertscore, "_BLOCK_PAIRS", 10)
+    monkeypatch.setattr(_greedy_match, "BLOCK_PAIRS", 10)
     assert values_of(METRIC, STORY, NEAR) == pytest.approx(whole, rel=1e-12)
-    monkeypatch.setattr(bertscore, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(_greedy_match, "MOST_PAIRS", 10)
     [score, *_] = METRIC.score([make_story(STORY, NEAR)])
     assert score.status is Status.TOO_LONG
     # Seven words and a dot, five and a dot; each with a beginning and an end.
     assert score.note == "10 × 8 tokens: over the limit of 10 pairs"
+
+
+def test_with_idf_both_sides_are_weighed_by_the_references_alone(monkeypatch):
+    place(monkeypatch, pine=NORTH, rock=(0.6, 0.8), lake=WEST)
+    metric = Bertscore(model="fake()", layer=0, idf=True)
+    stories = [
+        make_story("pine rock", "rock lake", id="1"),
+        make_story("lake lake", "rock", id="2"),
+        make_story("rock", "rock lake", id="3"),
+    ]
+    # Of three references three hold a rock (weight 0), two a lake and none a pine, whatever the
+    # stories hold. The pine's best cosine is the rock's .8; the lake's the pine's 0.
+    precision, recall, f = (score.value for score in metric.score(stories)[:3])
+    assert (precision, recall, f) == pytest.approx((0.8, 0.0, 0.0))
+
+
+def test_with_idf_a_mean_is_weighed(monkeypatch):
+    place(monkeypatch, pine=NORTH, rock=(0.6, 0.8), lake=EAST)
+    metric = Bertscore(model="fake()", layer=0, idf=True)
+    stories = [make_story("pine lake", "rock", id="1"), make_story("rock", "lake", id="2")]
+    # The pine is in none of two references (log 3), the lake in one (log 3/2). Best cosines: .8
+    # with the rock; 1 with the beginning, which points east too.
+    pine, lake = math.log(3), math.log(1.5)
+    expected = (0.8 * pine + 1.0 * lake) / (pine + lake)
+    assert metric.score(stories)[0].value == pytest.approx(expected)
+
+
+def test_alone_in_its_run_a_story_has_no_weights_by_idf():
+    scores = Bertscore(model="fake()", layer=1, idf=True).score([make_story(STORY, STORY)])
+    assert {score.status for score in scores} == {Status.UNDEFINED}
+    assert scores[0].note == "all tokens are in every reference: none has weight"

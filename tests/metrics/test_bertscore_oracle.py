@@ -30,9 +30,10 @@ def folder() -> Path:
         pytest.skip(str(error))
 
 
+@pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("layer", [0, 3, 5, 6])
 def test_it_equals_the_package(
-    folder: Path, layer: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folder: Path, layer: int, idf: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -40,9 +41,16 @@ def test_it_equals_the_package(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bert_score = pytest.importorskip("bert_score")
-        scorer = bert_score.BERTScorer(model_type=str(folder), num_layers=layer, device="cpu")
+        scorer = bert_score.BERTScorer(
+            model_type=str(folder),
+            num_layers=layer,
+            device="cpu",
+            nthreads=0,
+            idf=idf,
+            idf_sents=list(references) if idf else None,
+        )
         theirs = scorer.score(list(texts), list(references))
     stories = [Story(str(n), text, references=(other,)) for n, (text, other) in enumerate(PAIRS)]
-    ours = [score.value for score in evaluate(stories, f"bertscore(layer={layer})")]
+    ours = [score.value for score in evaluate(stories, f"bertscore(layer={layer}, idf={idf})")]
     expected = [float(value) for row in zip(*theirs, strict=True) for value in row]
     assert ours == pytest.approx(expected, abs=1e-4)

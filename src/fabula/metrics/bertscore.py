@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from fabula.core.card import Card
-from fabula.core.model import Embedder, TokenStates
+from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics._clouds import Cloud, distinct_texts, make_clouds, texts_of
+from fabula.metrics._greedy_match import excess, largest_cosines
+from fabula.metrics._idf import Rarities, RarityMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
 
-# Pairs of tokens that are compared within seconds, and those held at once.
-_MOST_PAIRS = 200_000_000
-_BLOCK_PAIRS = 4_000_000
+_COLUMNS = {"Precision": "precision", "Recall": "recall", "F1": "f"}
 
 
 @dataclass(frozen=True)
-class Bertscore(ModelMetric):
+class Bertscore(RarityMetric):
     """Precision, recall and F of the best cosines between the tokens of story and reference."""
 
     card = Card(
@@ -49,48 +49,42 @@ class Bertscore(ModelMetric):
             "agrees best with them on prompts 0 to 47; on the other 48 its F correlates with "
             "theirs at .883, its recall at .943 (machine stories).",
             "Long texts are read whole, by windows; the package cuts them at 512 tokens.",
+            "With idf a token weighs log((N + 1) / (n + 1)), where n of the run's N references "
+            "hold it, on both sides; as in the package, the stories themselves are not counted.",
         ),
         cannot_see="Whether the story is good: it likes what resembles the reference. A lost `not` "
         "or an ending turned round can cost less than other words for the same plot.",
+        published={
+            "hanna": {
+                f"BERTScore {word}": ("bertscore(compat=True)", aspect)
+                for word, aspect in _COLUMNS.items()
+            }
+        },
     )
 
     model: str = "embedded('minilm')"
     layer: Annotated[int, AtLeast(0)] = 3
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> list[Reading]:
         """Encode all texts in one pass, then match story by story."""
+        texts = distinct_texts(stories)
         encoder = self.offered(Embedder)
-        texts = list(dict.fromkeys(text for story in stories for text in _texts(story)))
-        units = dict(zip(texts, self._units(encoder, texts), strict=True))
-        return [self._best(story, units) for story in stories]
+        clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat)
+        known = {text: _Units.of(one, rarities) for text, one in zip(texts, clouds, strict=True)}
+        return [self._best(story, known) for story in stories]
 
-    def _units(self, encoder: Embedder, texts: list[str]) -> list[_Units]:
-        found = [_unit(one) for one in encoder.states(texts, [self.layer])]
-        window = getattr(encoder, "window", None)
-        if not self.compat or not window:
-            return found
-        # A cut text fits one window, so that no state comes from further on.
-        cuts = [one.cut(text, window) for one, text in zip(found, texts, strict=True)]
-        again = map(_unit, encoder.states(cuts, [self.layer]))
-        return [
-            replace(one, coverage=len(cut) / len(text))
-            for one, cut, text in zip(again, cuts, texts, strict=True)
-        ]
-
-    def _best(self, story: Story, units: dict[str, _Units]) -> Reading:
-        text, *references = _texts(story)
-        found = [self._matched(units[text], units[one]) for one in references]
+    def _best(self, story: Story, known: dict[str, _Units]) -> Reading:
+        text, *references = texts_of(story)
+        found = [self._matched(known[text], known[one]) for one in references]
         return max(found, key=lambda one: (one.status is Status.OK, one.values[-1]))
 
     def _matched(self, story: _Units, reference: _Units) -> Reading:
-        if not story.words.any() or not reference.words.any():
-            return self.missing(Status.UNDEFINED, "the model sees no token in one of the texts")
-        counts = len(story.words), len(reference.words)
-        if counts[0] * counts[1] > _MOST_PAIRS:
-            note = f"{counts[0]:,} × {counts[1]:,} tokens: over the limit of {_MOST_PAIRS:,} pairs"
+        if why := story.lack or reference.lack:
+            return self.missing(Status.UNDEFINED, why)
+        if note := excess(len(story.vectors), len(reference.vectors)):
             return self.missing(Status.TOO_LONG, note)
-        forth, back = _largest_cosines(story.vectors, reference.vectors)
-        precision, recall = float(forth[story.words].mean()), float(back[reference.words].mean())
+        forth, back = largest_cosines(story.vectors, reference.vectors)
+        precision, recall = story.mean(forth), reference.mean(back)
         # Of means that are not above 0 there is no harmonic one.
         f = 2 * precision * recall / (precision + recall) if min(precision, recall) > 0 else 0.0
         return Reading((precision, recall, f), coverage=min(story.coverage, reference.coverage))
@@ -98,36 +92,31 @@ class Bertscore(ModelMetric):
 
 @dataclass(frozen=True)
 class _Units:
-    """Vectors of length one, which of them stand for words, and how much was read."""
+    """Vectors of length one, which of them are words, how much those weigh, how much was read."""
 
     vectors: Array
     words: Array
-    ends: Array
+    weights: Array | None
     coverage: float
 
-    def cut(self, text: str, window: int) -> str:
-        """The part of the text that one window holds, with a beginning and an end."""
-        return text if len(self.ends) <= window else text[: self.ends[window - 2]]
+    @classmethod
+    def of(cls, cloud: Cloud, rarities: Rarities | None) -> _Units:
+        """Weigh the tokens of a text; those that the model added weigh nothing."""
+        words = np.flatnonzero(cloud.words)
+        weights = None
+        if rarities:
+            weights = np.array(rarities.references.weights([cloud.tokens[at] for at in words]))
+        return cls(cloud.points[0], words, weights, cloud.coverage)
 
+    @property
+    def lack(self) -> str:
+        """Why no mean can be had, if it cannot."""
+        if not len(self.words):
+            return "the model sees no token in one of the texts"
+        if self.weights is not None and not self.weights.any():
+            return "all tokens are in every reference: none has weight"
+        return ""
 
-def _unit(found: TokenStates) -> _Units:
-    vectors = found.states[0]
-    lengths = np.sqrt(np.einsum("th,th->t", vectors, vectors))[:, None]
-    spans = np.array(found.spans, dtype=np.int64).reshape(-1, 2)
-    words = spans[:, 1] > spans[:, 0]
-    return _Units(vectors / np.maximum(lengths, 1e-12), words, spans[:, 1], found.coverage)
-
-
-def _largest_cosines(left: Array, right: Array) -> tuple[Array, Array]:
-    """Largest cosine of every vector to one of the other side: those of the left, of the right."""
-    rows = max(_BLOCK_PAIRS // len(right), 1)
-    forth, back = [], np.full(len(right), -1.0)
-    for start in range(0, len(left), rows):
-        cosines = left[start : start + rows] @ right.T
-        forth.append(cosines.max(axis=1))
-        back = np.maximum(back, cosines.max(axis=0))
-    return np.minimum(np.concatenate(forth), 1.0), np.minimum(back, 1.0)
-
-
-def _texts(story: Story) -> list[str]:
-    return [story.text, *(one for one in story.references if one.strip())]
+    def mean(self, largest: Array) -> float:
+        """Mean of the words' largest cosines by weight."""
+        return float(np.average(largest[self.words], weights=self.weights))

@@ -1,0 +1,103 @@
+"""How likely one text is to a model that has read another: BARTScore's rule, for any model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from fabula.core.card import Need
+from fabula.core.model import Likelihood, TokenLogs
+from fabula.core.score import Reading, Status
+from fabula.core.settings import Means
+from fabula.core.story import Story
+from fabula.metrics._model_metric import ModelMetric
+
+Use = Literal["HS", "SH", "PS", "SP"]
+
+# Every window of the target is read beside every window of the source.
+_MOST_PAIRS = 1_000_000_000
+
+
+@runtime_checkable
+class _Cutter(Protocol):
+    """A model that says which part of a text makes so many tokens."""
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What the model reads and what it is asked about, and the share of the story that is left."""
+
+    source: str
+    target: str
+    coverage: float
+
+
+@dataclass(frozen=True)
+class Seq2SeqScore(ModelMetric):
+    """Mean log probability of a target's tokens, its signs counted, given a source."""
+
+    # Tokens at which source and target are cut under compat, if they are.
+    most_tokens: ClassVar[int | None] = None
+
+    use: Annotated[Use, Means("source, target: S story, H human reference, P prompt")] = "HS"
+    several: Annotated[Literal["mean", "max"], Means("over several references")] = "mean"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """What stands beside the story, by the use."""
+        return ("reference",) if "H" in self.use else ("prompt",)
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Ask for the logs of all targets in one call."""
+        model = self.offered(Likelihood)
+        pairs = [self._pairs(model, story) for story in stories]
+        fit = [(one.source, one.target) for some in pairs for one in some if not _is_long(one)]
+        logs = model.logs(fit)
+        return [self._joined([self._reading(one, logs) for one in some]) for some in pairs]
+
+    def _pairs(self, model: Likelihood, story: Story) -> list[_Pair]:
+        prompt = (story.prompt or "").strip()
+        others = [prompt] if "P" in self.use else [one for one in story.references if one.strip()]
+        text, *others = self._cut(model, [story.text, *others])
+        coverage = len(text) / len(story.text)
+        if self.use.startswith("S"):
+            return [_Pair(text, other, coverage) for other in others]
+        return [_Pair(other, text, coverage) for other in others]
+
+    def _cut(self, model: Likelihood, texts: list[str]) -> list[str]:
+        if not self.compat or self.most_tokens is None or not isinstance(model, _Cutter):
+            return texts
+        return model.heads(texts, self.most_tokens)
+
+    def _reading(self, pair: _Pair, logs: Iterator[TokenLogs]) -> Reading:
+        if _is_long(pair):
+            counts = f"{len(pair.source):,} × {len(pair.target):,} characters"
+            note = f"{counts} of source and target: over the limit of {_MOST_PAIRS:,}"
+            return self.missing(Status.TOO_LONG, note)
+        found = next(logs)
+        told = np.array([*found.logs, *found.added])
+        if not len(found.logs) or np.isnan(told).all():
+            return self.missing(Status.UNDEFINED, "the model sees no token in the target")
+        # A mean of probabilities that are all 1 can lie a hair above it.
+        value = min(float(np.nanmean(told)), 0.0)
+        return Reading((value,), coverage=found.coverage * pair.coverage)
+
+    def _joined(self, readings: list[Reading]) -> Reading:
+        """Give the mean or best over the references that have a value."""
+        good = [one for one in readings if one.status is Status.OK]
+        if not good:
+            return readings[0]
+        values = [one.values[0] for one in good]
+        value = max(values) if self.several == "max" else sum(values) / len(values)
+        return Reading((value,), coverage=min(one.coverage for one in good))
+
+
+def _is_long(pair: _Pair) -> bool:
+    return len(pair.source) * len(pair.target) > _MOST_PAIRS

@@ -1,0 +1,124 @@
+"""SummaQA: can questions about the reference be answered from the story?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fabula.core.card import Card
+from fabula.core.errors import UserError
+from fabula.core.model import Answer, Answerer
+from fabula.core.score import Missing, Reading, Status
+from fabula.core.settings import Means
+from fabula.core.story import Story
+from fabula.metrics._cloze import Cloze, Finder, clozes, finder_trait, squad_f1
+from fabula.metrics._model_metric import ModelMetric
+
+# Questions × characters of the story that are read in about an hour by a large model.
+_MOST_READ = 20_000_000
+
+
+@dataclass(frozen=True)
+class Summaqa(ModelMetric):
+    """Names of the reference are hidden; a model looks for them in the story."""
+
+    card = Card(
+        title="SummaQA",
+        family="model",
+        direction="higher",
+        low=0.0,
+        high=1.0,
+        needs=("reference",),
+        aspects=("probability", "f"),
+        assets=("spacy_small",),
+        references="the reference with the best F counts",
+        paper="Scialom, Lamprier, Piwowarski and Staiano (2019). Answers Unite! Unsupervised "
+        "Metrics for Reinforced Summarization Models. EMNLP-IJCNLP.",
+        formula="every named entity of every sentence of the reference is replaced by MASKED and "
+        "asked for; mean of p(first token) · p(last token) of the answers, and mean F1 of their "
+        "words with the entity's (SQuAD's: no case, marks, articles)",
+        compat="The story is cut where question and story make 384 tokens; softmaxes go over all "
+        "384 places, padding too; first and last token of an answer are each the likeliest, and "
+        "an answer that ends before it begins is empty; without an entity both values are 0.",
+        quirks=(
+            "The model (1.3 GB) comes from the hub at first use, names come from spaCy (extra "
+            "`nlp`, asset `spacy_small`); without them every story says how to get them.",
+            "By default the whole story is read, by windows that overlap, and the surest window "
+            "answers, with a span of at most 30 tokens; without an entity there is no value.",
+            "entities='capitals' needs no spaCy: names are words with a capital that begin no "
+            "sentence and no speech.",
+            "HANNA does not say which value its column is. It is most likely the probability: "
+            "where a reference has a single name, the column holds no F1 of a few words (.7175 for "
+            "prompt 9's human story). It is 0 for all stories of 4 prompts; today's spaCy finds "
+            "no name in 3 of these references.",
+            "HANNA's machine values pile up just below .11, whatever the question.",
+        ),
+        cannot_see="Anything without a name. A story that names the same people and tells another "
+        "tale scores well; a faithful retelling with other names scores nothing.",
+        published={"hanna": {"SummaQA": ("summaqa(compat=True)", "probability")}},
+    )
+
+    model: str = "huggingface('bert-large-uncased-whole-word-masking-finetuned-squad')"
+    entities: Annotated[Finder, Means("what finds the names of the reference")] = "spacy"
+
+    def traits(self) -> dict[str, str]:
+        """Give the model's signature, and what finds names."""
+        try:
+            finder = finder_trait(self.entities)
+        except UserError:
+            finder = "missing"
+        return super().traits() | {"entities": finder}
+
+    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
+        """Ask the model, or say of every story all that it lacks for that."""
+        lacking = [] if self.at_hand else [self._absence]
+        try:
+            finder_trait(self.entities)
+        except UserError as error:
+            lacking.append(str(error))
+        if lacking:
+            return [self.missing(Status.MISSING_MODEL, "; ".join(lacking)) for _ in stories]
+        return self.ask(stories)
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Answer the questions on all stories in one call."""
+        asked = [
+            [self._questions(story, one) for one in story.references if one.strip()]
+            for story in stories
+        ]
+        pairs = [
+            (cloze.question, story.text)
+            for story, sets in zip(stories, asked, strict=True)
+            for found in sets
+            for cloze in (found if isinstance(found, tuple) else ())
+        ]
+        answers = self.offered(Answerer).answers(pairs, apart=self.compat)
+        return [_best([self._reading(found, answers) for found in sets]) for sets in asked]
+
+    def _questions(self, story: Story, reference: str) -> tuple[Cloze, ...] | Reading:
+        """Give the questions that a reference asks, or why there is no asking."""
+        try:
+            found = clozes(reference, self.entities)
+        except Missing as why:
+            return self.missing(why.status, why.note)
+        if not found:
+            if self.compat:
+                return Reading((0.0, 0.0), note="the reference has no name to ask for")
+            return self.missing(Status.UNDEFINED, "the reference has no name to ask for")
+        if len(found) * len(story.text) > _MOST_READ:
+            size = f"{len(found):,} questions × {len(story.text):,} characters"
+            return self.missing(Status.TOO_LONG, f"{size}: over the limit of {_MOST_READ:,}")
+        return found
+
+    def _reading(self, found: tuple[Cloze, ...] | Reading, answers: Iterator[Answer]) -> Reading:
+        if isinstance(found, Reading):
+            return found
+        given = [(next(answers), cloze.answer) for cloze in found]
+        sure = sum(answer.probability for answer, _ in given) / len(given)
+        right = sum(squad_f1(answer.text, truth) for answer, truth in given) / len(given)
+        return Reading((sure, right), coverage=min(answer.coverage for answer, _ in given))
+
+
+def _best(readings: list[Reading]) -> Reading:
+    return max(readings, key=lambda one: (one.status is Status.OK, one.values[-1]))

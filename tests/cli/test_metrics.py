@@ -28,6 +28,20 @@ def test_the_list_can_be_read_by_programs() -> None:
     assert [row["metric"] for row in rows] == METRICS.names()
 
 
+def test_the_set_of_hanna_is_its_72_columns_with_their_specs() -> None:
+    rows = [json.loads(line) for line in run("list", "--set", "hanna", "-f", "jsonl").splitlines()]
+    assert len(rows) == 72
+    by_column = {row["column"]: row for row in rows}
+    assert by_column["ROUGE-2 Recall"]["spec"] == "rouge(n=2, compat=True)"
+    assert by_column["BaryScore-SD-0.1"]["aspect"] == "sd_0.1"
+
+
+def test_other_sets_list_their_specs_and_unknown_ones_are_refused() -> None:
+    assert "words" in run("list", "--set", "baselines")
+    with pytest.raises(UserError, match="no set is called 'hana'"):
+        run("list", "--set", "hana")
+
+
 def test_a_card_is_shown_with_both_signatures() -> None:
     output = run("show", "rouge( n = 2 )")
     assert "# ROUGE" in output

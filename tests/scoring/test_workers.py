@@ -51,7 +51,7 @@ def test_results_come_in_the_order_of_the_tasks(toy: Toy, jobs: int) -> None:
 def test_a_task_that_wants_nothing_needs_no_worker(toy: Toy) -> None:
     with Workers([toy("slow")], {}, 2) as workers:
         workers.submit(Task([Story("x", "a")], [[]]))
-        assert workers.result() == [[]]
+        assert workers.result().readings == [[]]
 
 
 @pytest.mark.parametrize(("asked", "threads"), [("", "4"), ("1", "1")])

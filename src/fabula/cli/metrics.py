@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fabula.cli._rows import format_option, print_rows
+from fabula.core.errors import UnknownName, closest
 
 
 @click.group("metrics")
@@ -16,15 +17,47 @@ def command() -> None:
 
 
 @command.command("list")
+@click.option(
+    "--set", "chosen", metavar="NAME", help="The specs of a set: hanna gives its columns."
+)
 @format_option
-def list_metrics(form: str) -> None:
+def list_metrics(chosen: str | None, form: str) -> None:
     """List all metrics: what they need, which way is better, what they measure."""
     from fabula.scoring.catalogue import METRICS, SETS
 
+    if chosen:
+        print_rows(_rows_of_set(chosen), form)
+        return
     print_rows([_row(name, METRICS.get(name)) for name in METRICS.names()], form)
     if form == "table":
         for name, about in SETS.items():
             click.echo(f"  -m {name}: {about}")
+
+
+def _rows_of_set(name: str) -> list[dict[str, Any]]:
+    """Columns of a release with the spec of each; specs alone for other sets."""
+    from fabula.scoring.catalogue import (
+        METRICS,
+        RELEASES,
+        SETS,
+        choose_metrics,
+        columns_of_release,
+    )
+
+    if name not in SETS:
+        raise UnknownName(f"no set is called {name!r}", closest(name, SETS))
+    if name not in RELEASES:
+        return [{"spec": one.spec, "better": one.card.arrow} for one in choose_metrics(name)]
+    return [
+        {
+            "column": column,
+            "spec": spec,
+            "aspect": aspect,
+            "better": METRICS.build(spec).card.arrow,
+            "family": METRICS.build(spec).card.family,
+        }
+        for column, (spec, aspect) in columns_of_release(name).items()
+    ]
 
 
 def _row(name: str, cls: Any) -> dict[str, Any]:
@@ -68,6 +101,54 @@ def new(name: str, root: Path) -> None:
 
     for path in write_skeleton(name, root):
         click.echo(path)
+
+
+@command.command("regenerate")
+@click.argument("release", default="hanna")
+@click.option("--path", type=click.Path(path_type=Path), help="Where the release's files lie.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for columns.csv (our values), columns.json and columns.md (the table).",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=96,
+    show_default=True,
+    help="Stories for InfoLM and BLANC, which are slow; 0 takes all.",
+)
+@click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@format_option
+def regenerate(release: str, form: str, **options: Any) -> None:
+    """Make the columns of a RELEASE again from its stories, beside the published ones.
+
+    Scores are kept as they come: a run that was stopped goes on where it was. A metric whose
+    model is not at hand says how to get it.
+    """
+    from fabula.cli._progress import StderrProgress
+    from fabula.datasets import load_dataset
+    from fabula.reports.columns import column_rows, write_columns
+    from fabula.scoring.cache import ScoreCache
+    from fabula.scoring.columns import make_columns
+
+    dataset = load_dataset(release, options["path"])
+    with ScoreCache() as cache:
+        columns = make_columns(
+            dataset,
+            release,
+            sample=options["sample"],
+            cache=cache,
+            jobs=options["jobs"],
+            progress=None if options["quiet"] else StderrProgress(),
+        )
+    write_columns(columns, options["output"])
+    print_rows(column_rows(columns), form)
+    missing = sum(not column.values for column in columns)
+    click.echo(f"{len(columns) - missing} of {len(columns)} columns made", err=True)
 
 
 @command.command("docs")

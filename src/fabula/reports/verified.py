@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from fabula._version import __version__
 from fabula.scoring.checks._finding import Finding
 
-_SIGNS = {"verified": "✓", "short": "✗ short", "not checked here": "not checked here"}
+_SIGNS = {
+    "verified": "✓",
+    "short": "✗ short",
+    "reported": "reported",
+    "not checked here": "not checked here",
+}
 
 
 def verified_page(findings: Sequence[Finding]) -> str:

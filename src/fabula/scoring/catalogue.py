@@ -16,7 +16,7 @@ METRICS = MetricCatalogue(
     lambda module: cast(type[Metric], only_subclass(module, Metric)),
 )
 
-_RELEASES = ("hanna",)
+RELEASES = ("hanna",)
 SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
@@ -43,6 +43,21 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
     return list(chosen.values())
 
 
+def columns_of_release(name: str) -> dict[str, tuple[str, str]]:
+    """Columns of a release that metrics regenerate, in its order: column → (spec, aspect)."""
+    from fabula.datasets._hanna_columns import METRICS as HANNA
+
+    if name not in RELEASES:
+        raise UnknownName(f"no release is called {name!r}", closest(name, RELEASES))
+    found = {
+        column: (METRICS.build(spelled).spec, aspect)
+        for metric in METRICS.names()
+        for column, (spelled, aspect) in METRICS.get(metric).card.published.get(name, {}).items()
+    }
+    places = {column: place for place, column in enumerate(HANNA)}
+    return dict(sorted(found.items(), key=lambda one: places.get(one[0], len(places))))
+
+
 def _named(text: str) -> list[Metric]:
     return [metric for part in split_specs(text) for metric in _one_named(part)]
 
@@ -59,13 +74,9 @@ def _one_named(text: str) -> list[Metric]:
 
 
 def _specs_of_set(name: str) -> list[str]:
+    if name in RELEASES:
+        return [spelled for spelled, _ in columns_of_release(name).values()]
     cards = {metric: METRICS.get(metric).card for metric in METRICS.names()}
-    if name in _RELEASES:
-        return [
-            spelled
-            for card in cards.values()
-            for spelled, _ in card.published.get(name, {}).values()
-        ]
     families = {"baselines": ("baseline",), "strings": ("string", "baseline")}.get(name)
     return [
         spelled

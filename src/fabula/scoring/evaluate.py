@@ -40,3 +40,16 @@ def evaluate(
         engine = Engine(chosen, found, cache=store, jobs=jobs, progress=progress)
         with closing(engine.run(listed)) as scores:
             return ScoreTable(listed, [score for _, score in scores])
+
+
+def remembered(stories: Iterable[Story], metrics: Iterable[Metric]) -> ScoreTable:
+    """Scores that the user's cache holds, of the metrics for which it holds those of all stories.
+
+    Nothing is scored.
+    """
+    listed, found = list(stories), []
+    with ScoreCache() as cache:
+        for metric in metrics:
+            engine = Engine([metric], survey(listed, [metric]), cache=cache)
+            found += engine.remembered(listed)
+    return ScoreTable(listed, found)

@@ -11,14 +11,15 @@ from typing import Literal
 class Finding:
     """A figure we claim, and what came out here.
 
-    `wanted` and `found` are words for people; `outcome` is for machines.
+    `wanted` and `found` are words for people; `outcome` is for machines. What is `reported` has
+    no bar.
     """
 
     part: str
     claim: str
     wanted: str
     found: str
-    outcome: Literal["verified", "short", "not checked here"]
+    outcome: Literal["verified", "short", "reported", "not checked here"]
 
 
 def equality(

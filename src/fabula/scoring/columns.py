@@ -1,0 +1,181 @@
+"""Columns of a release made again, beside the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError
+from fabula.core.metric import Metric
+from fabula.core.protocols import Progress
+from fabula.core.score import Score, Status
+from fabula.core.story import Story
+from fabula.scoring.cache import ScoreCache
+from fabula.scoring.catalogue import METRICS, columns_of_release
+from fabula.scoring.engine import Engine
+from fabula.scoring.survey import survey
+
+# A pass of a model for every few words, or its training for every story: they take a sample.
+SLOW = ("blanc", "infolm")
+SAMPLE = 96
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Pearson's r and Spearman's ρ of our values with the published ones."""
+
+    r: float
+    rho: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """A published column and what became of it here.
+
+    `values` are ours by story. Agreement is over the stories of machines: on all items, and on
+    the later half of them, on which nothing was chosen.
+    """
+
+    name: str
+    spec: str
+    aspect: str
+    model: str
+    seconds: float
+    values: dict[str, float]
+    overall: Agreement | None
+    later: Agreement | None
+    note: str
+
+
+def make_columns(
+    release: Dataset,
+    name: str,
+    *,
+    sample: int = SAMPLE,
+    cache: ScoreCache | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Column]:
+    """Score all stories of a release with the metrics of its columns; the slow take a sample.
+
+    What was scored before and is in the cache is not scored again.
+    """
+    wanted = columns_of_release(name)
+    stories = checked_stories(release)
+    metrics = {spec: METRICS.build(spec) for spec, _ in wanted.values()}
+    quick = [metric for metric in metrics.values() if metric.name not in SLOW]
+    slow = [metric for metric in metrics.values() if metric.name in SLOW]
+    found: dict[tuple[str, str], dict[str, Score]] = {}
+    seconds: dict[str, float] = {}
+    machines = by_machines(release)
+    few = sampled(machines, sample) if sample else stories
+    for group, some in ((quick, stories), (slow, few)):
+        if not group:
+            continue
+        engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
+        with closing(engine.run(some)) as scores:
+            for story, score in scores:
+                found.setdefault((score.scorer, score.aspect), {})[story.id] = score
+        seconds |= engine.seconds
+    by_name = _published(release)
+    return [
+        _column(
+            column, metrics[spec], aspect, machines=machines, seconds=seconds[spec],
+            ours=found[spec, aspect], theirs=by_name[column],
+        )
+        for column, (spec, aspect) in wanted.items()
+    ]  # fmt: skip
+
+
+def checked_stories(release: Dataset) -> list[Story]:
+    """Give the stories of a release that holds texts and published scores."""
+    if not len(release.scores) or not any(story.text for story in release.stories):
+        remedy = "see: fabula data show, for the files it needs"
+        raise InputError("the release lacks its texts or its published scores", remedy)
+    return list(release.stories)
+
+
+def by_machines(release: Dataset) -> list[Story]:
+    """Stories but those that are the references of the others, which metrics find equal."""
+    return [one for one in release.stories if one.system not in release.card.reference_systems]
+
+
+def sampled(stories: Sequence[Story], count: int) -> list[Story]:
+    """One story of every item, the systems taking turns, until there are enough; 0 takes all."""
+    systems = list(dict.fromkeys(story.system for story in stories))
+    items = list(dict.fromkeys(story.item for story in stories))
+    by_place = {(story.item, story.system): story for story in stories}
+    turns = (
+        by_place.get((item, systems[(place + turn) % len(systems)]))
+        for turn in range(len(systems))
+        for place, item in enumerate(items)
+    )
+    taken = [story for story in turns if story is not None]
+    return taken[:count] if count else list(stories)
+
+
+def agreement(
+    stories: Sequence[Story], ours: Mapping[str, float], theirs: Mapping[str, float]
+) -> Agreement | None:
+    """Correlate our values with theirs over some stories; None where that is undefined."""
+    import numpy as np
+
+    from fabula.meta.coefficients import pearson, spearman
+
+    ids = [one.id for one in stories if one.id in ours and one.id in theirs]
+    left, right = (np.array([side[one] for one in ids]) for side in (ours, theirs))
+    if len(ids) < 3 or not np.ptp(left) or not np.ptp(right):
+        return None
+    return Agreement(float(pearson(left, right)), float(spearman(left, right)), len(ids))
+
+
+def later_half(stories: Sequence[Story]) -> list[Story]:
+    """Stories of the later half of the items."""
+    items = list(dict.fromkeys(story.item for story in stories))
+    later = set(items[len(items) // 2 :])
+    return [story for story in stories if story.item in later]
+
+
+def _published(release: Dataset) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for score in release.scores:
+        found.setdefault(score.scorer, {})[score.story] = score.value
+    return found
+
+
+def _column(
+    name: str,
+    metric: Metric,
+    aspect: str,
+    *,
+    machines: Sequence[Story],
+    seconds: float,
+    ours: Mapping[str, Score],
+    theirs: Mapping[str, float],
+) -> Column:
+    values = {story: score.value for story, score in ours.items() if not math.isnan(score.value)}
+    return Column(
+        name,
+        metric.spec,
+        aspect,
+        getattr(metric, "model", ""),
+        seconds,
+        values,
+        agreement(machines, values, theirs),
+        agreement(later_half(machines), values, theirs),
+        _note(list(ours.values()), len(machines)),
+    )
+
+
+def _note(scores: Sequence[Score], machines: int) -> str:
+    """What a reader of the column has to know: why it is missing, or how much of it is."""
+    absent = [score for score in scores if score.status is Status.MISSING_MODEL]
+    if absent:
+        return f"missing_model: {absent[0].note}"
+    undefined = sum(math.isnan(score.value) for score in scores)
+    parts = [f"a sample of {len(scores)}"] if len(scores) < machines else []
+    return ", ".join(parts + ([f"{undefined} without a value"] if undefined else []))

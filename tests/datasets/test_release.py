@@ -16,7 +16,6 @@ from fabula.datasets._release import (
     counts_of,
     field,
     file_digest,
-    file_json,
     file_rows,
     find_release_file,
     rating,
@@ -57,12 +56,6 @@ def test_a_checksum_does_not_depend_on_gzip(write) -> None:
     expected = hashlib.sha256(b"once").hexdigest()
     assert file_digest(write("a.txt", "once")) == expected
     assert file_digest(write("a.txt.gz", gzip.compress(b"once"))) == expected
-
-
-def test_json_that_is_none_is_an_error(write, tmp_path: Path) -> None:
-    write("a.json", "[1,")
-    with pytest.raises(InputError, match=r"a\.json: not valid JSON"):
-        file_json(release_file(tmp_path, "a.json"))
 
 
 def test_a_field_that_is_missing_is_named() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._dataset import dataset_arguments, open_dataset
+
 if TYPE_CHECKING:
     from fabula.learned.training.recipe import Recipe
     from fabula.learned.training.tokens import TokenCorpus
@@ -61,6 +63,32 @@ def encoder_command(
     how = {name: options[name] for name in ("device", "resume")}
     train_encoder(chosen, corpus, start=begin, out=out, report=report, **how)
     click.echo(out)
+
+
+@command.command("s3")
+@dataset_arguments
+@click.option("--aspect", default="", help="Which ratings, where there are several.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON file."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def s3_command(aspect: str, out: Path, seed: int, **options: Any) -> None:
+    """Fit the regressor of the metric s3 to people's ratings.
+
+    SOURCE is a table with stories, references and ratings, or a data set's name. The agreement that
+    is printed is with ratings of items that a regressor has not seen.
+    """
+    from fabula.scoring.s3_training import fit_rated
+
+    found = fit_rated(open_dataset(options), aspect, seed=seed)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    found.regressor.save(out)
+    vectors = len(found.regressor.support)
+    click.echo(f"{found.stories:,} stories, {vectors} support vectors", err=True)
+    if found.unseen:
+        said = f"r = {found.unseen.r:.3f}, ρ = {found.unseen.rho:.3f}"
+        click.echo(f"with the ratings of unseen items: {said}, n = {found.unseen.n:,}", err=True)
+    click.echo(f"s3(regressor={str(out)!r})")
 
 
 def _recipe(path: Path | None, **changes: int | None) -> Recipe:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
+
+
+T = TypeVar("T")
 
 
 class Gathering(Protocol):
@@ -35,3 +38,15 @@ class Progress(Protocol):
 
     def finish(self) -> None:
         """No more steps follow."""
+
+
+def reported(items: Collection[T], progress: Progress | None) -> Iterator[T]:
+    """Go through items and tell after each how far that is."""
+    if progress:
+        progress.start(len(items))
+    for item in items:
+        yield item
+        if progress:
+            progress.advance(1)
+    if progress:
+        progress.finish()

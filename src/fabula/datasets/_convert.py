@@ -13,7 +13,6 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import PackageMissing, UserError
 from fabula.core.table import COLUMNS, HALVES, json_text
 
-FORMS = ("jsonl", "csv", "parquet")
 _STORY = ("id", "text", "prompt", "references", "images", "system", "item")
 _CHOICE = ("better", "worse", "rater")
 _NUMBERS = ("value", "coverage")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,14 +44,6 @@ def find_release_file(path: Path | None, *names: str) -> TextFile | None:
 def file_rows(file: TextFile) -> Iterator[tuple[str, Row]]:
     """Go through the rows of a JSONL, JSON, CSV or TSV file with the words for where each is."""
     return rows(file, format_of(file.path))
-
-
-def file_json(file: TextFile) -> Any:
-    """Read a file that is one JSON value."""
-    try:
-        return json.loads(file.text())
-    except ValueError as error:
-        raise InputError(f"{file.label}: not valid JSON ({error})", "fetch it again") from None
 
 
 def file_digest(path: Path) -> str:

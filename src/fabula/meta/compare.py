@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.card import Direction
 from fabula.core.errors import SettingError, closest
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.core.table import ScoreTable
 from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, rank_biserial, win_rate
@@ -128,14 +128,8 @@ def compare(
 def _compared(
     pairs: Sequence[Pairs], how: Procedure, progress: Progress | None
 ) -> Iterator[Compared]:
-    if progress:
-        progress.start(len(pairs))
-    for one in pairs:
+    for one in reported(pairs, progress):
         yield _compare_one(one, how)
-        if progress:
-            progress.advance(1)
-    if progress:
-        progress.finish()
 
 
 def _compare_one(pairs: Pairs, how: Procedure) -> Compared:

@@ -6,13 +6,14 @@ import fnmatch
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.meta.bootstrap import Drawn, percentile_ends
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
 from fabula.meta.correlated import Correlated, cautions_of
@@ -88,16 +89,9 @@ class Study:
             return self._preferred(dataset)
         metrics, gold = self.grids(dataset)
         found: list[Correlated] = []
-        levels = self._levels_of(metrics.layout)
-        if progress:
-            progress.start(len(levels) * len(self.coefficients))
-        for level in levels:
-            for statistic in self.coefficients:
-                found += self._correlated(dataset, (metrics, gold), level, statistic)
-                if progress:
-                    progress.advance(1)
-        if progress:
-            progress.finish()
+        wanted = list(product(self._levels_of(metrics.layout), self.coefficients))
+        for level, statistic in reported(wanted, progress):
+            found += self._correlated(dataset, (metrics, gold), level, statistic)
         cautions = tuple(cautions_of(dataset, metrics.layout, found))
         return StudyResult(self, dataset, metrics, gold, tuple(found), cautions)
 

@@ -46,9 +46,9 @@ class S3(ModelMetric):
             "prompts they correlate with the columns at .991 and .994 (machine stories).",
             "Never to be reported on what it was fitted on: a score of such a pair of text and "
             "reference says so in its note, and `metric.fitted_on(story)` tells.",
-            "A regressor of one's own: `fit(stories, targets, seed=0).save(path)` of "
-            "fabula.metrics._s3_regressor (needs scikit-learn, extra `train`), then "
-            "s3(regressor='path'). It holds numbers and digests, no text.",
+            "A regressor of one's own: `fabula train s3 ratings.csv --gold overall --out mine.json`"
+            " (extra `train`), then s3(regressor='mine.json'). It holds numbers and digests, no "
+            "text.",
             "A regressor knows one kind of word vectors; with others a note says so.",
             "Values are on the scale of the regressor's targets and have no bounds; a text beside "
             "itself has 1.38 ('pyramid') or 1.83 ('responsiveness'), as in HANNA's columns.",
@@ -78,6 +78,13 @@ class S3(ModelMetric):
         """The regressor's digest, the features' version, and the vectors."""
         own = {"regressor": self._regressor.digest, "features": str(FEATURES_VERSION)}
         return own | {"refs": "best"} | super().traits()
+
+    @classmethod
+    def with_regressor(cls, regressor: Regressor) -> S3:
+        """Make a metric of a regressor that was not saved."""
+        made = cls()
+        made.__dict__["_regressor"] = regressor
+        return made
 
     def fitted_on(self, story: Story) -> bool:
         """Whether the regressor was fitted on the story: such a score proves nothing."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.card import Direction
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.meta.compare import Procedure
 from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, win_rate
@@ -117,14 +117,8 @@ def measure_moves(
 def _with_progress(
     trials: Sequence[Trial], how: Procedure, progress: Progress | None
 ) -> Iterator[Move]:
-    if progress:
-        progress.start(len(trials))
-    for trial in trials:
+    for trial in reported(trials, progress):
         yield _measured(trial, how)
-        if progress:
-            progress.advance(1)
-    if progress:
-        progress.finish()
 
 
 def _measured(trial: Trial, how: Procedure) -> Move:

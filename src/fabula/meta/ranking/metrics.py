@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from fabula.meta.ranking.borda import borda, mean_strength, places
 from fabula.meta.ranking.kemeny import Kemeny, kemeny
 
 MetricRule = Literal["borda", "kemeny", "mean"]
-METRIC_RULES: tuple[MetricRule, ...] = get_args(MetricRule)
 RANKED_BY: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 _UNKNOWN = ScorerCard("", "descriptive")
 

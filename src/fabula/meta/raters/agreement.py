@@ -9,7 +9,7 @@ from typing import Any
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.core.score import Status
 from fabula.core.table import ScoreTable
 from fabula.meta.raters.agreement_lines import AgreementLine, Asked, agreement_lines
@@ -73,16 +73,10 @@ def agree(
     known = source.card.raters_known if isinstance(source, Dataset) else True
     parts = _chosen(ratings_of(source.ratings if isinstance(source, Dataset) else source), aspects)
     lines: list[AgreementLine] = []
-    if progress:
-        progress.start(len(parts))
-    for one in parts:
+    for one in reported(parts, progress):
         scale = source.card.scale(one.aspect) if isinstance(source, Dataset) else None
         asked = Asked(level, known, resamples, seed, scale)
         lines += agreement_lines(one, asked)
-        if progress:
-            progress.advance(1)
-    if progress:
-        progress.finish()
     by_rater = [line for one in parts for line in rater_lines(one)] if known else []
     return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.core.table import ScoreTable
 from fabula.meta.correction import holm
 from fabula.meta.distributions import t_quantile
@@ -108,16 +108,10 @@ def apart(
     """
     systems = round((1 + math.sqrt(1 + 8 * len(differences))) / 2)
     p = np.full(len(differences), np.nan)
-    if progress:
-        progress.start(len(p))
-    for place, row in enumerate(differences):
+    for place, row in enumerate(reported(differences, progress)):
         known = row[~np.isnan(row)]
         if len(known) > 1:
             p[place] = sign_flip_p(known, resamples=resamples, seed=seed)
-        if progress:
-            progress.advance(1)
-    if progress:
-        progress.finish()
     found = np.zeros((systems, systems), dtype=bool)
     one, other = np.triu_indices(systems, 1)
     found[one, other] = found[other, one] = holm(p) <= alpha

@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.core.protocols import Progress
+from fabula.core.protocols import Progress, reported
 from fabula.meta.bootstrap import percentile_ends
 from fabula.meta.paired import Values
 from fabula.meta.systems.choices import Choices
@@ -127,16 +127,10 @@ def strength_intervals(
         return missing, missing
     rng = np.random.default_rng(seed)
     found = np.empty((resamples, len(choices.systems)))
-    if progress:
-        progress.start(resamples)
-    for number in range(resamples):
+    for number in reported(range(resamples), progress):
         drawn = choices.drawn(rng.integers(0, count, count))
         # Elo depends on the order: the fixed one of the systems within an item would bias it.
         found[number] = strength(drawn.taken(rng.permutation(len(drawn))))
-        if progress:
-            progress.advance(1)
-    if progress:
-        progress.finish()
     return percentile_ends(found, alpha)
 
 

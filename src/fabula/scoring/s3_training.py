@@ -1,0 +1,78 @@
+"""A regressor of S3 from people's ratings, and how well it does on items it has not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError, closest
+from fabula.core.story import Story
+from fabula.metrics._s3_regressor import Regressor, fit
+from fabula.metrics.s3 import S3
+from fabula.scoring.columns import Agreement, agreement
+
+_PARTS = 4
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A regressor fitted on all stories, and the agreement of others with the ratings.
+
+    Each of those others was fitted on the items of the other parts: no story is predicted by a
+    regressor that has seen its item.
+    """
+
+    regressor: Regressor
+    unseen: Agreement | None
+    stories: int
+
+
+def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> Fitted:
+    """Fit a regressor to the mean rating of an aspect; stories without a reference are left out."""
+    wanted = _aspect(dataset, aspect)
+    ratings: dict[str, list[float]] = {}
+    for score in dataset.ratings:
+        if score.aspect == wanted and not math.isnan(score.value):
+            ratings.setdefault(score.story, []).append(score.value)
+    known = [
+        story
+        for story in dataset.stories
+        if story.id in ratings
+        and story.text.strip()
+        and any(map(str.strip, story.references))
+        and story.system not in dataset.card.reference_systems
+    ]
+    if not known:
+        raise InputError(f"no story rated for {wanted!r} has a reference", "S3 needs one each")
+    means = {story.id: fmean(ratings[story.id]) for story in known}
+    predicted = _unseen(known, means, seed)
+    whole = fit(known, [means[story.id] for story in known], seed=seed, target=wanted)
+    return Fitted(whole, agreement(known, predicted, means), len(known))
+
+
+def _aspect(dataset: Dataset, aspect: str) -> str:
+    """The aspect asked for, or the only one."""
+    known = list(dict.fromkeys(score.aspect for score in dataset.ratings))
+    if aspect in known:
+        return aspect
+    if not aspect and len(known) == 1:
+        return known[0]
+    problem = f"no rating is of {aspect!r}" if aspect else "several aspects are rated"
+    raise InputError(problem, closest(aspect, known))
+
+
+def _unseen(stories: Sequence[Story], means: dict[str, float], seed: int) -> dict[str, float]:
+    """Predict every story by a regressor that has seen nothing of its item."""
+    items = sorted({story.item or story.id for story in stories})
+    part = {item: place % _PARTS for place, item in enumerate(items)}
+    found: dict[str, float] = {}
+    for number in range(_PARTS):
+        inside = [one for one in stories if part[one.item or one.id] != number]
+        outside = [one for one in stories if part[one.item or one.id] == number]
+        fitted = fit(inside, [means[one.id] for one in inside], seed=seed)
+        scores = S3.with_regressor(fitted).score(outside)
+        found |= {score.story: score.value for score in scores if not math.isnan(score.value)}
+    return found

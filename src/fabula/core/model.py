@@ -110,6 +110,15 @@ class Embedder(Tokeniser, Protocol):
 
 
 @runtime_checkable
+class Cutter(Model, Protocol):
+    """Says which part of a text makes so many tokens, for those who have to cut."""
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        ...
+
+
+@runtime_checkable
 class Foreseeing(Model, Protocol):
     """Can be told ahead which layers will be asked for, and gives them all in one pass."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.model import Embedder, Span, TokenStates
+from fabula.core.model import Cutter, Embedder, Span, TokenStates
 from fabula.core.story import Story
 
 if TYPE_CHECKING:
@@ -55,21 +55,16 @@ def make_clouds(
 
     Points have as many bits as the model's states, or 64 if they are to be exact.
     """
-    parts = _cut(encoder, texts, layers) if cut else texts
+    parts = _cut(encoder, texts) if cut else texts
     # A cut text fits one window, so that no state comes from further on.
     for text, part, one in zip(texts, parts, encoder.states(parts, layers), strict=True):
         yield _cloud(one, exact, share=len(part) / len(text))
 
 
-def _cut(encoder: Embedder, texts: Sequence[str], layers: Sequence[int]) -> Sequence[str]:
+def _cut(encoder: Embedder, texts: Sequence[str]) -> Sequence[str]:
     """Give the part of every text that one window holds, with a beginning and an end."""
     window = getattr(encoder, "window", None)
-    if not window:
-        return texts
-    return [
-        text if len(one.spans) <= window else text[: one.spans[window - 2][1]]
-        for text, one in zip(texts, encoder.states(texts, layers), strict=True)
-    ]
+    return encoder.heads(texts, window) if window and isinstance(encoder, Cutter) else texts
 
 
 def _cloud(found: TokenStates, exact: bool, *, share: float) -> Cloud:

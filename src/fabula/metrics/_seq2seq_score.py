@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from fabula.core.card import Need
-from fabula.core.model import Likelihood, TokenLogs
+from fabula.core.model import Cutter, Likelihood, TokenLogs
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
@@ -19,15 +19,6 @@ Use = Literal["HS", "SH", "PS", "SP"]
 
 # Every window of the target is read beside every window of the source.
 _MOST_PAIRS = 1_000_000_000
-
-
-@runtime_checkable
-class _Cutter(Protocol):
-    """A model that says which part of a text makes so many tokens."""
-
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
-        """Give the beginnings of texts."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ class Seq2SeqScore(ModelMetric):
         return [_Pair(other, text, coverage) for other in others]
 
     def _cut(self, model: Likelihood, texts: list[str]) -> list[str]:
-        if not self.compat or self.most_tokens is None or not isinstance(model, _Cutter):
+        if not self.compat or self.most_tokens is None or not isinstance(model, Cutter):
             return texts
         return model.heads(texts, self.most_tokens)
 

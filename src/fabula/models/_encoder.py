@@ -17,6 +17,7 @@ from fabula.models._bert import Bert
 from fabula.models._forward import run_batches
 from fabula.models._kept_states import KeptStates
 from fabula.models._packages import package
+from fabula.models._pieces import head_of
 from fabula.models._vector_cache import vector_key
 from fabula.models._windows import owned, windows
 
@@ -106,6 +107,10 @@ class Encoder:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [self._tokenise(text).tokens for text in texts]
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return [head_of(text, self._tokenise(text).spans, count - 2) for text in texts]
 
     def expect(self, layers: Sequence[int]) -> None:
         """Give these layers too in every pass: others will ask for them."""

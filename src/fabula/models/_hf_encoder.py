@@ -16,7 +16,7 @@ from fabula.models._checkpoint import POOLING, Checkpoint
 from fabula.models._forward import padded, run_batches
 from fabula.models._kept_states import KeptStates
 from fabula.models._packages import package
-from fabula.models._pieces import Ends, Pieces, ends_of, in_chunks, pieces_of
+from fabula.models._pieces import Ends, Pieces, ends_of, head_of, in_chunks, pieces_of
 from fabula.models._windows import owned, windows
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ class EncoderModel:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [one.tokens for one in pieces_of(self.checkpoint.tokenizer, texts)]
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        room = count - len(self.ends.before) - len(self.ends.after)
+        pieces = pieces_of(self.checkpoint.tokenizer, texts)
+        return [head_of(text, one.spans, room) for text, one in zip(texts, pieces, strict=True)]
 
     def expect(self, layers: Sequence[int]) -> None:
         """Give these layers too in every pass: others will ask for them."""

@@ -52,6 +52,11 @@ def pieces_of(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
     ]
 
 
+def head_of(text: str, spans: Sequence[Span], room: int) -> str:
+    """Give the beginning of a text that makes so many tokens, if it makes more."""
+    return text if len(spans) <= room else text[: spans[room - 1][1]]
+
+
 def ends_of(tokenizer: Any) -> Ends:
     """Find what the tokeniser adds, by letting it add to a text that it knows."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.model import TokenLogs
-from fabula.models._pieces import Ends, Pieces
+from fabula.models._pieces import Ends, Pieces, head_of
 from fabula.models._strides import make_front
 from fabula.models._windows import windows
 
@@ -81,10 +81,7 @@ class Beside:
     def heads(self, pieces: Sequence[Pieces], texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
         room = count - len(self.ends.before) - len(self.ends.after)
-        return [
-            text if len(one.ids) <= room else text[: one.spans[room - 1][1]]
-            for one, text in zip(pieces, texts, strict=True)
-        ]
+        return [head_of(text, one.spans, room) for one, text in zip(pieces, texts, strict=True)]
 
     def logs(
         self, number: int, text: Pieces, readings: Sequence[SourceReading], found: Sequence[Array]

@@ -30,6 +30,7 @@ from fabula.core.model import (
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._fake_answers import answer_from
 from fabula.models._fake_gaps import fill_row, guesses_by_window, mean_guess
+from fabula.models._pieces import head_of
 from fabula.models._stops import cut_at
 from fabula.models._strides import make_front
 from fabula.models._windows import owned, windows
@@ -79,6 +80,10 @@ class FakeModel:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, none added."""
         return [tokens_of(text)[0] for text in texts]
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return [head_of(text, tokens_of(text)[1], count - 2) for text in texts]
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, a beginning and an end added."""

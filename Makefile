@@ -2,6 +2,7 @@
 # make test   all tests          make check  tests, format, lint, types
 # make bench  speed, as ratios   make verify every figure we claim to reproduce
 # make study  HANNA's whole paper again, from its data in $(DATA)
+# make columns  HANNA's 72 columns again, beside the published
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -12,7 +13,7 @@ TORCH ?= 2.13.0
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
-.PHONY: demo test style types check bench study verify docs clean
+.PHONY: demo test style types check bench study columns verify docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -56,10 +57,21 @@ bench: $(VENV)/.dev
 	$(BIN)/fabula models pull minilm --quiet
 	$(BIN)/python benchmarks/encoding.py
 	$(BIN)/python benchmarks/bertscore.py
+	$(BIN)/fabula models pull glove_50d --quiet
+	$(BIN)/python benchmarks/rouge_we.py
+	$(BIN)/python benchmarks/moverscore.py
+	$(BIN)/python benchmarks/baryscore.py
+	$(BIN)/python benchmarks/depthscore.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
 
 study: $(VENV)/.dev
 	$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA)
+
+# Every column of HANNA again, beside the published; goes on where it was stopped.
+columns: $(VENV)/.dev
+	$(BIN)/fabula models pull --all --quiet
+	$(BIN)/fabula metrics regenerate hanna --path $(DATA)/data/hanna -o runs/columns
+	cp runs/columns/columns.md docs/hanna_columns.md
 
 verify: $(VENV)/.dev
 	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))

@@ -14,6 +14,7 @@ from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
+from fabula.metrics._clouds import distinct_texts, texts_of
 from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._stop_words import stop_words, stop_words_digest
 from fabula.metrics._word_transport import (
@@ -78,7 +79,7 @@ class Wmd(ModelMetric):
 
     def ask(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then carry story by story."""
-        texts = dict.fromkeys(text for story in stories for text in _texts(story))
+        texts = distinct_texts(stories)
         content = {text: content_words(text, self._left_out) for text in texts}
         known = _known(content.values(), self.offered(WordVectors))
         bags = {text: make_bag(words, known) for text, words in content.items()}
@@ -89,7 +90,7 @@ class Wmd(ModelMetric):
         return stop_words(self.stop_words)
 
     def _nearest(self, story: Story, bags: dict[str, Bag], known: dict[str, Array]) -> Reading:
-        text, *references = _texts(story)
+        text, *references = texts_of(story)
         found = [self._carried(bags[text], bags[one], known) for one in references]
         return max(found, key=lambda one: (one.status is Status.OK, -one.values[0]))
 
@@ -110,7 +111,3 @@ def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str
     words = list(dict.fromkeys(word for some in content for word in some))
     rows = np.asarray(vectors.rows(words), dtype=np.float64)
     return {word: row for word, row in zip(words, rows, strict=True) if not np.isnan(row[0])}
-
-
-def _texts(story: Story) -> list[str]:
-    return [story.text, *(one for one in story.references if one.strip())]

@@ -32,6 +32,11 @@ def test_the_baselines_are_among_the_strings_and_the_strings_among_all() -> None
     assert set(specs("baselines")) < set(specs("strings")) <= set(specs("all"))
 
 
+def test_nobody_who_says_all_asks_a_hub_for_gigabytes() -> None:
+    everything = {metric.name for metric in choose_metrics("all")}
+    assert set(METRICS.names()) - everything == {"bartscore", "summaqa"}
+
+
 def test_no_metric_is_an_error() -> None:
     for nothing in ([], "", " , "):
         with pytest.raises(UserError, match="no metric is chosen"):

@@ -21,7 +21,7 @@ SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
     "hanna": "HANNA's published columns, as the release gives them",
-    "all": "every metric with its default settings",
+    "all": "every metric with its default settings, but those whose model is a hub's",
 }
 
 
@@ -76,11 +76,16 @@ def _one_named(text: str) -> list[Metric]:
 def _specs_of_set(name: str) -> list[str]:
     if name in RELEASES:
         return [spelled for spelled, _ in columns_of_release(name).values()]
-    cards = {metric: METRICS.get(metric).card for metric in METRICS.names()}
     families = {"baselines": ("baseline",), "strings": ("string", "baseline")}.get(name)
     return [
         spelled
-        for metric, card in cards.items()
-        if not families or card.family in families
-        for spelled in card.typical or (metric,)
+        for metric in METRICS.names()
+        if not _asks_a_hub(metric)
+        if not families or METRICS.get(metric).card.family in families
+        for spelled in METRICS.get(metric).card.typical or (metric,)
     ]
+
+
+def _asks_a_hub(metric: str) -> bool:
+    """Whether its usual model would be fetched: nobody who says `all` asks for gigabytes."""
+    return str(getattr(METRICS.get(metric), "model", "")).startswith("huggingface(")

@@ -1,4 +1,4 @@
-"""Assertions of ConceptNet 5 in English, read from its own tab-separated file (Speer et al., 2017)."""
+"""ConceptNet 5's assertions in English, read from its tab-separated file (Speer et al., 2017)."""
 
 from __future__ import annotations
 

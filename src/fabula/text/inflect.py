@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fabula.text.syllables import count_syllables
-from fabula.text.verbs import _PASTS, plain_of_past, plain_of_third
+from fabula.text.verbs import PASTS, plain_of_past, plain_of_third
 
 Form = Literal["plain", "past", "third", "plural", "ing", "more", "most"]
 
@@ -43,7 +43,7 @@ def _turned(pairs: dict[str, str]) -> dict[str, str]:
     return found
 
 
-_PAST_OF = _turned(_PASTS) | {word: word for word in _UNCHANGED}
+_PAST_OF = _turned(PASTS) | {word: word for word in _UNCHANGED}
 _SINGULARS = _turned(_PLURALS)
 _PLAIN_OF_DEGREE: dict[str, tuple[str, Form]] = {
     "better": ("good", "more"),

@@ -21,9 +21,9 @@ excited:excite guided:guide ignored:ignore invited:invite labelled:label levelle
 murmured:murmur owed:owe signalled:signal soothed:soothe travelled:travel united:unite
 welcomed:welcome
 """.split()
-_PASTS = dict(pair.split(":") for pair in _IRREGULAR)
+PASTS = dict(pair.split(":") for pair in _IRREGULAR)
 _REGULAR = "want need like love hate hope believe remember wonder live look call ask try".split()
-_PLAIN = frozenset([*_PASTS.values(), *_REGULAR]) - {"lie", "light", "long", "tie"}
+_PLAIN = frozenset([*PASTS.values(), *_REGULAR]) - {"lie", "light", "long", "tie"}
 
 # Words on -ed and -s that are no such forms.
 _NO_PASTS = frozenset(
@@ -46,8 +46,8 @@ _NO_E = re.compile(r"(?:er|en|on|it|et|el|al|or|ow|om|op|ay|oy|ey|ix|ax|ox|is?h)
 def plain_of_past(word: str) -> str | None:
     """Plain form of a past (walked, went), or None where the word is none."""
     lowered = word.lower()
-    if lowered in _PASTS:
-        return _PASTS[lowered]
+    if lowered in PASTS:
+        return PASTS[lowered]
     if lowered in _NO_PASTS or not re.fullmatch(r"[a-z]{2,}ed", lowered):
         return None
     stem = lowered[:-2]

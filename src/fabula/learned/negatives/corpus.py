@@ -89,9 +89,10 @@ class Corpus:
         return None
 
     def _known(self, written: str, *, first: bool) -> str:
-        """Give a first word without the capital that only marks the beginning."""
+        """Give a first word as the corpus has it more often: with or without its capital."""
         small = written[:1].lower() + written[1:]
-        return small if first and small in self.tags else written
+        often, rarely = self.counts.get(small, 0), self.counts.get(written, 0)
+        return small if first and often > rarely else written
 
 
 def _inner_words(story: Sequence[str]) -> Iterator[str]:

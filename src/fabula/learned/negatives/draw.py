@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Seed = int | str | random.Random
 
 
@@ -16,14 +18,14 @@ def generator(seed: Seed) -> random.Random:
     return seed if isinstance(seed, random.Random) else random.Random(seed)
 
 
-def draw_order(rng: random.Random, weights: Mapping[str, float]) -> list[str]:
-    """Draw all names of weight above 0 without replacement, each in proportion to its weight."""
-    left = {name: weight for name, weight in weights.items() if weight > 0}
+def draw_order(rng: random.Random, weights: Mapping[Key, float]) -> list[Key]:
+    """Draw all keys of weight above 0 without replacement, each in proportion to its weight."""
+    left = {key: weight for key, weight in weights.items() if weight > 0}
     order = []
     while left:
-        (name,) = rng.choices(list(left), list(left.values()))
-        order.append(name)
-        del left[name]
+        (key,) = rng.choices(list(left), list(left.values()))
+        order.append(key)
+        del left[key]
     return order
 
 

@@ -7,7 +7,9 @@ import re
 from fabula.text.perturb_parts import Span, put_into
 
 _ARTICLE = re.compile(r"(?<![\w'’])([Aa]n?)(\s+)$")
-_AN = re.compile(r"(?:[aeiou](?!ni(?:[cfqtv]|o[^n])|s[eu]|ro|ne\b|nce\b)|hour|hono|heir|honest)", re.I)
+_AN = re.compile(
+    r"(?!eu|uni(?:[cfqtv]|on)|us[eu]|one\b|once\b)[aeiou]|hour|honest|hono|heir", re.IGNORECASE
+)
 
 
 def write_words(sentence: str, changes: dict[Span, str], *, mend: bool = True) -> str:

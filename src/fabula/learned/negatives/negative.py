@@ -44,7 +44,9 @@ def apply_in_turn(
 
     Without `stand_in` the first `count` are all that is tried.
     """
-    result, done, impossible = given, [], []
+    result = given
+    done: list[str] = []
+    impossible: list[str] = []
     for name in order if stand_in else order[:count]:
         if len(done) == count:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from fabula.core.score import Reading
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
 from fabula.metrics._word_metric import WordMetric
+from fabula.text.features import moving_type_token_ratio
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,6 @@ class Mattr(WordMetric):
     def value(self, story: Story) -> Reading:
         """Mean ratio over the windows."""
         found = self.words_of(story)
-        if len(found) < self.window:
-            note = f"shorter than the window of {self.window} words: its plain ratio"
-            return Reading((len(set(found)) / len(found),), note=note)
-        return Reading((_mean_kinds(found, self.window) / self.window,))
-
-
-def _mean_kinds(found: list[str], window: int) -> float:
-    """Mean number of different words in a window, moved along one word at a time."""
-    counts = Counter(found[:window])
-    total = kinds = len(counts)
-    for leaving, entering in zip(found, found[window:], strict=False):
-        counts[leaving] -= 1
-        kinds += (counts[entering] == 0) - (counts[leaving] == 0)
-        counts[entering] += 1
-        total += kinds
-    return total / (len(found) - window + 1)
+        short = f"shorter than the window of {self.window} words: its plain ratio"
+        note = short if len(found) < self.window else ""
+        return Reading((moving_type_token_ratio(found, self.window),), note=note)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
 from fabula.metrics._story_words import spacy_words, story_words
-from fabula.text.ngrams import ngrams
+from fabula.text.features import repeated_share
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class Repetition(StoryMetric):
     def value(self, story: Story) -> float:
         """Share of n-grams that come back."""
         found = spacy_words(story.text) if self.compat else story_words(story.text)
-        counts = Counter(ngrams(found, self.n))
-        if not counts:
+        if len(found) < self.n:
             raise Missing(Status.UNDEFINED, f"the story has fewer than {self.n} words")
-        return sum(count > 1 for count in counts.values()) / len(counts)
+        return repeated_share(found, self.n)

@@ -11,6 +11,8 @@ ABBREVIATIONS = frozenset(
     "lt rev hon e.g i.e a.m p.m u.s u.k jan feb apr jun jul aug sep sept oct nov dec".split()
 )
 
+_NEAR = 40
+
 
 def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list[str]:
     """Part a text into sentences, blanks around them dropped.
@@ -40,7 +42,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def _of_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
     found, start = [], 0
     for end in _ending().finditer(text):
-        if end[1] == "." and _abbreviated(text[start : end.start()], abbreviations):
+        # The longest abbreviation is far shorter than what is looked at.
+        near = text[max(start, end.start() - _NEAR) : end.start()]
+        if end[1] == "." and _abbreviated(near, abbreviations):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()

@@ -1,0 +1,220 @@
+"""Pairs of stories on one prompt, one liked and one not: what preference is learned from."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import accumulate, product
+
+from fabula.core.dataset import Dataset, Preference
+from fabula.core.errors import InputError, SettingError
+from fabula.core.story import Story
+from fabula.learned.training._posts import Post
+from fabula.learned.training.near_duplicates import Groups
+from fabula.text.posts import clean_post
+from fabula.text.words import words as words_of
+
+# StoryER's own: posts before March 2020, without those whose votes were still moving.
+STORYER_CREATED_BEFORE = date(2020, 3, 1)
+STORYER_UNSETTLED = (date(2019, 12, 1), date(2020, 3, 31))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two stories of one item, of which the first was liked better by the rater."""
+
+    better: Story
+    worse: Story
+    rater: str = "upvotes"
+
+    def __post_init__(self) -> None:
+        """Refuse stories of two items, or of none."""
+        if self.better.item is None or self.better.item != self.worse.item:
+            names = f"{self.better.id!r} and {self.worse.id!r}"
+            raise InputError(f"stories {names} do not share an item", "pair stories of one prompt")
+
+    @property
+    def item(self) -> str:
+        """The item that both stories answer."""
+        return str(self.better.item)
+
+    @property
+    def preference(self) -> Preference:
+        """The pair by the ids of its stories."""
+        return Preference(self.better.id, self.worse.id, self.rater)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Cleaned stories by prompt, liked and disliked, and how many posts were left out and why."""
+
+    liked: Mapping[str, tuple[Story, ...]]
+    disliked: Mapping[str, tuple[Story, ...]]
+    left_out: Mapping[str, int]
+
+
+def pairs_of(dataset: Dataset) -> list[Pair]:
+    """Give the preferences of a data set as pairs of cleaned stories."""
+    stories = {story.id: story for story in dataset.stories}
+    chosen = {name for one in dataset.preferences for name in (one.better, one.worse)}
+    if unknown := chosen - stories.keys():
+        raise InputError(f"{dataset.name}: no story {min(unknown)!r}, but a preference of it")
+    cleaned = {
+        name: replace(stories[name], text=clean_post(stories[name].text).text) for name in chosen
+    }
+    return [Pair(cleaned[one.better], cleaned[one.worse], one.rater) for one in dataset.preferences]
+
+
+def build_pairs(
+    posts: Iterable[Post],
+    *,
+    high: float = 50,
+    low: float = 0,
+    words: tuple[int, int] = (200, 800),
+    seed: int,
+    per_prompt: int | None = None,
+    created_before: date | None = None,
+    unsettled: tuple[date, date] | None = None,
+) -> list[Pair]:
+    """Pair every post of at least `high` votes with every one of at most `low` on its prompt.
+
+    Of more than `per_prompt` pairs of a prompt, so many are drawn: the same ones whatever other
+    posts are there. The other arguments are those of `part_posts`.
+    """
+    if per_prompt is not None and per_prompt < 1:
+        raise SettingError(f"per_prompt is {per_prompt}", "give 1 or more, or None for all pairs")
+    sides = part_posts(
+        posts, high=high, low=low, words=words, created_before=created_before, unsettled=unsettled
+    )
+    pairs: list[Pair] = []
+    for prompt in sorted(sides.liked.keys() & sides.disliked.keys()):
+        found = list(product(sides.liked[prompt], sides.disliked[prompt]))
+        if per_prompt is not None and len(found) > per_prompt:
+            found = random.Random(f"{seed} {prompt}").sample(found, per_prompt)
+        pairs += [Pair(better, worse) for better, worse in found]
+    if not pairs:
+        why = ", ".join(f"{count} {reason}" for reason, count in sides.left_out.items()) or "none"
+        raise InputError(
+            f"no prompt has both a post of {high:g} votes or more and one of {low:g} or fewer "
+            f"(left out: {why})",
+            "change high, low or words, or add posts",
+        )
+    return pairs
+
+
+def part_posts(
+    posts: Iterable[Post],
+    *,
+    high: float = 50,
+    low: float = 0,
+    words: tuple[int, int] = (200, 800),
+    created_before: date | None = None,
+    unsettled: tuple[date, date] | None = None,
+) -> Sides:
+    """Part posts into liked and disliked; words are counted after cleaning.
+
+    Posts that were updated from the first to the last day of `unsettled` are left out. Of posts
+    with the same text on one prompt, that with the most votes stays.
+    """
+    if low >= high or words[0] > words[1]:
+        given = f"high={high:g}, low={low:g}, words={words}"
+        raise SettingError(f"{given} leave nothing to pair", "low below high, fewest words first")
+    found: tuple[dict[str, list[Story]], ...] = ({}, {})
+    left_out: Counter[str] = Counter()
+    seen: set[tuple[str, str]] = set()
+    for post in sorted(_unique(posts), key=lambda post: (-post.votes, post.id)):
+        reason = _untimely(post, created_before, unsettled)
+        if not reason and low < post.votes < high:
+            reason = "between the votes"
+        story = Story(post.id, "" if reason else clean_post(post.text).text, item=post.prompt)
+        reason = reason or _unfit(story, words)
+        if not reason and (post.prompt, story.text) in seen:
+            reason = "with the text of another"
+        if reason:
+            left_out[reason] += 1
+            continue
+        seen.add((post.prompt, story.text))
+        found[post.votes < high].setdefault(post.prompt, []).append(story)
+    liked, disliked = (
+        {prompt: tuple(sorted(side[prompt], key=lambda story: story.id)) for prompt in sorted(side)}
+        for side in found
+    )
+    return Sides(liked, disliked, left_out)
+
+
+def split_by_prompt(
+    pairs: Sequence[Pair], shares: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int
+) -> tuple[list[Pair], ...]:
+    """Part pairs into sets that share no prompt, each with its share of the prompts.
+
+    Prompts to which the same text was posted stand in one set.
+    """
+    if not shares or min(shares) <= 0:
+        raise SettingError(f"shares {tuple(shares)} are not all positive", "write (0.8, 0.1, 0.1)")
+    kin = _kin(pairs)
+    groups = sorted(set(kin.values()), key=lambda prompt: _lot(prompt, seed))
+    if len(groups) < len(shares):
+        raise InputError(f"{len(groups)} prompts cannot fill {len(shares)} sets", "ask for fewer")
+    part: dict[str, int] = {}
+    for number, end in enumerate(_ends(len(groups), shares)):
+        part |= dict.fromkeys(groups[len(part) : end], number)
+    found: tuple[list[Pair], ...] = tuple([] for _ in shares)
+    for pair in pairs:
+        found[part[kin[pair.item]]].append(pair)
+    return found
+
+
+def _unique(posts: Iterable[Post]) -> list[Post]:
+    found: dict[str, Post] = {}
+    for post in posts:
+        if post.id in found:
+            raise InputError(f"two posts share the id {post.id!r}", "keep one of the two")
+        found[post.id] = post
+    return list(found.values())
+
+
+def _untimely(post: Post, created_before: date | None, unsettled: tuple[date, date] | None) -> str:
+    """Why a post is left out by its dates, if it is."""
+    if created_before and not post.created:
+        raise InputError(f"post {post.id!r} has no date of creation", "add it, or drop the limit")
+    if created_before and post.created and post.created >= created_before:
+        return "too late"
+    if unsettled and post.updated and unsettled[0] <= post.updated <= unsettled[1]:
+        return "not settled"
+    return ""
+
+
+def _unfit(story: Story, words: tuple[int, int]) -> str:
+    """Why a story is left out by its length, if it is."""
+    count = len(words_of(story.text))
+    return "too short" if count < words[0] else "too long" if count > words[1] else ""
+
+
+def _kin(pairs: Sequence[Pair]) -> dict[str, str]:
+    """Give each prompt the first of the prompts that share texts with it."""
+    prompts = sorted({pair.item for pair in pairs})
+    place = {prompt: number for number, prompt in enumerate(prompts)}
+    groups, first = Groups(len(prompts)), dict[str, int]()
+    for pair in pairs:
+        for story in (pair.better, pair.worse):
+            groups.join(place[pair.item], first.setdefault(story.text, place[pair.item]))
+    return {prompt: prompts[top] for prompt, top in zip(prompts, groups.numbers(), strict=True)}
+
+
+def _ends(count: int, shares: Sequence[float]) -> list[int]:
+    """Where each set ends; none is empty."""
+    ends: list[int] = []
+    for number, share in enumerate(accumulate(shares)):
+        least = ends[-1] + 1 if ends else 1
+        most = count - (len(shares) - 1 - number)
+        ends.append(min(max(round(count * share / sum(shares)), least), most))
+    return ends
+
+
+def _lot(prompt: str, seed: int) -> bytes:
+    raw = prompt.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(raw, key=str(seed).encode()).digest()

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from fabula.core.dataset import Dataset, DatasetCard, Preference
+from fabula.core.errors import InputError, SettingError
+from fabula.core.story import Story
+from fabula.learned.training._posts import read_posts
+from fabula.learned.training.pairs import (
+    STORYER_CREATED_BEFORE,
+    STORYER_UNSETTLED,
+    Pair,
+    Post,
+    build_pairs,
+    pairs_of,
+    part_posts,
+    split_by_prompt,
+)
+
+
+def tale(name: str, words: int = 300) -> str:
+    return " ".join(f"{name}{number}" for number in range(words))
+
+
+def post(name: str, votes: float, prompt: str = "p", **rest) -> Post:
+    return Post(name, prompt, **({"text": tale(name), "votes": votes} | rest))
+
+
+def names(pairs: list[Pair]) -> list[tuple[str, str]]:
+    return [(pair.better.id, pair.worse.id) for pair in pairs]
+
+
+POSTS = [post("a", 50), post("b", 900), post("c", 0), post("d", -3), post("e", 49), post("f", 1)]
+
+
+def test_every_liked_post_is_paired_with_every_disliked_one_of_its_prompt():
+    posts = [*POSTS, post("x", 60, "q"), post("y", 0, "r")]
+    assert names(build_pairs(posts, seed=0)) == [("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")]
+
+
+def test_pairs_do_not_depend_on_the_order_of_the_posts():
+    assert build_pairs(POSTS[::-1], seed=0) == build_pairs(POSTS, seed=0)
+
+
+def test_a_pair_is_a_preference_by_upvotes():
+    pair = build_pairs(POSTS, seed=0)[0]
+    assert pair.preference == Preference("a", "c", "upvotes")
+    assert pair.item == "p"
+
+
+@pytest.mark.parametrize(("words", "kept"), [(199, 0), (200, 1), (800, 1), (801, 0)])
+def test_words_are_counted_after_cleaning(words, kept):
+    text = tale("w", words) + "\nThanks for reading, all of you!"
+    sides = part_posts([post("w", 50, text=text)])
+    assert len(sides.liked) == kept
+    assert sum(sides.left_out.values()) == 1 - kept
+    if kept:
+        assert sides.liked["p"][0].text == tale("w", words)
+
+
+def test_posts_left_out_are_counted_by_the_reason():
+    posts = [
+        *POSTS,
+        post("s", 50, text=tale("s", 10)),
+        post("l", 0, text=tale("l", 1000)),
+        post("twin", 70, text=tale("a")),
+        post("new", 70, created=date(2020, 3, 1)),
+        post("moved", 70, created=date(2019, 1, 1), updated=date(2019, 12, 1)),
+        post("old", 70, created=date(2019, 1, 1), updated=date(2019, 11, 30)),
+    ]
+    posts = [replace(one, created=one.created or date(2018, 5, 5)) for one in posts]
+    sides = part_posts(posts, created_before=STORYER_CREATED_BEFORE, unsettled=STORYER_UNSETTLED)
+    assert sides.left_out == {
+        "between the votes": 2, "too short": 1, "too long": 1, "with the text of another": 1,
+        "too late": 1, "not settled": 1,
+    }  # fmt: skip
+    assert [story.id for story in sides.liked["p"]] == ["b", "old", "twin"]
+
+
+def test_a_post_without_a_date_cannot_be_tested_for_it():
+    with pytest.raises(InputError, match="post 'a' has no date of creation"):
+        build_pairs(POSTS[:1], seed=0, created_before=date(2020, 1, 1))
+
+
+def test_pairs_of_a_prompt_are_drawn_whatever_other_prompts_there_are():
+    one = [post(f"h{n}", 99) for n in range(6)] + [post(f"l{n}", 0) for n in range(6)]
+    other = [post("u", 99, "q"), post("v", 0, "q")]
+    drawn = build_pairs(one, seed=3, per_prompt=4)
+    assert len(set(names(drawn))) == 4
+    both = build_pairs([*other, *one], seed=3, per_prompt=4)
+    assert [pair for pair in both if pair.item == "p"] == drawn
+    assert len(both) == 5
+    assert build_pairs(one, seed=4, per_prompt=4) != drawn
+
+
+def test_no_pair_at_all_says_what_was_left_out():
+    with pytest.raises(InputError, match=r"50 votes or more and one of 0 .*2 between the votes"):
+        build_pairs([post("e", 49), post("f", 1)], seed=0)
+
+
+@pytest.mark.parametrize("settings", [{"low": 50}, {"words": (9, 8)}, {"per_prompt": 0}], ids=str)
+def test_settings_that_leave_nothing_are_refused(settings):
+    with pytest.raises(SettingError):
+        build_pairs(POSTS, seed=0, **settings)
+
+
+def test_two_posts_with_one_id_are_refused():
+    with pytest.raises(InputError, match="two posts share the id 'a'"):
+        build_pairs([*POSTS, post("a", 0)], seed=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"votes": "12"}, "votes are '12'"),
+        ({"votes": float("nan")}, "nan"),
+        ({"text": None}, "text"),
+    ],
+)
+def test_a_post_with_a_wrong_field_is_refused_by_name(fields, problem):
+    with pytest.raises(InputError, match=f"post 'a': .*{problem}"):
+        Post(**({"id": "a", "prompt": "p", "text": "t", "votes": 1} | fields))
+
+
+def test_a_pair_is_of_one_item():
+    with pytest.raises(InputError, match="do not share an item"):
+        Pair(Story("a", "A", item="1"), Story("b", "B", item="2"))
+
+
+def some_pairs(prompts: int, each: int = 2) -> list[Pair]:
+    return [
+        Pair(
+            Story(f"{p}h{n}", tale(f"{p}h{n}", 5), item=str(p)), Story(f"{p}l", f"{p}", item=str(p))
+        )
+        for p in range(prompts)
+        for n in range(each)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "counts"), [(118, [94, 12, 12]), (10, [8, 1, 1]), (3, [1, 1, 1]), (4, [2, 1, 1])]
+)
+def test_sets_share_no_prompt_and_have_their_share_of_them(prompts, counts):
+    pairs = some_pairs(prompts)
+    sets = split_by_prompt(pairs, seed=5)
+    assert [len({pair.item for pair in one}) for one in sets] == counts
+    assert sorted(names([pair for one in sets for pair in one])) == sorted(names(pairs))
+    items = [{pair.item for pair in one} for one in sets]
+    assert not items[0] & items[1] | items[1] & items[2] | items[0] & items[2]
+
+
+def test_a_split_follows_from_the_seed_and_not_from_the_order():
+    pairs = some_pairs(40)
+    held = {pair.item for pair in split_by_prompt(pairs, seed=1)[2]}
+    assert {pair.item for pair in split_by_prompt(pairs[::-1], seed=1)[2]} == held
+    assert {pair.item for pair in split_by_prompt(pairs, seed=2)[2]} != held
+
+
+def test_prompts_that_share_a_text_stand_in_one_set():
+    twins = [
+        Pair(
+            Story(f"t{p}", "The same old tale.", item=str(p)), Story(f"o{p}", f"{p}.", item=str(p))
+        )
+        for p in (0, 7, 19)
+    ]
+    for seed in range(5):
+        sets = split_by_prompt([*some_pairs(20), *twins], seed=seed)
+        assert len([one for one in sets if any(pair in twins for pair in one)]) == 1
+
+
+def test_more_sets_than_prompts_are_refused():
+    with pytest.raises(InputError, match="2 prompts cannot fill 3 sets"):
+        split_by_prompt(some_pairs(2), seed=0)
+    with pytest.raises(SettingError, match="not all positive"):
+        split_by_prompt(some_pairs(9), (1, 0), seed=0)
+
+
+def test_preferences_of_a_data_set_become_pairs_of_cleaned_stories():
+    stories = (
+        Story("1", "It rained.\nEdit: a word", item="p"),
+        Story("2", "It *snowed*.", item="p"),
+    )
+    found = pairs_of(
+        Dataset(
+            "mine", DatasetCard("m", "m", "m"), stories, preferences=(Preference("1", "2", "r"),)
+        )
+    )
+    assert [(pair.better.text, pair.worse.text) for pair in found] == [("It rained.", "It snowed.")]
+    assert found[0].preference == Preference("1", "2", "r")
+
+
+def test_a_table_of_posts_is_read_by_its_usual_names(tmp_path):
+    file = tmp_path / "posts.csv"
+    file.write_text(
+        "id,prompt_id,text,score,created_utc,edited\n"
+        'a,7,"It rained,\nall day.",12,1577836800,False\n'
+        "b,7,It snowed.,-1,2019-12-31,2020-01-02T10:00:00Z\n"
+    )
+    assert read_posts(file) == [
+        Post("a", "7", "It rained,\nall day.", 12.0, date(2020, 1, 1)),
+        Post("b", "7", "It snowed.", -1.0, date(2019, 12, 31), date(2020, 1, 2)),
+    ]
+
+
+def test_columns_of_other_names_are_named(tmp_path):
+    file = tmp_path / "posts.jsonl"
+    file.write_text('{"name": "a", "thread": 7.0, "body": "It rained.", "points": 3}\n')
+    columns = {"id": "name", "text": "body", "votes": "points", "prompt": "thread"}
+    assert read_posts(file, columns=columns) == [Post("a", "7", "It rained.", 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("a,7,It rained.,many,", r"line 2, column 'votes': 'many' is no number"),
+        ("a,7,It rained.,,", r"line 2, column 'votes': the cell is empty"),
+        ("a,,It rained.,1,", r"line 2, column 'prompt': the cell is empty"),
+        (",7,It rained.,1,", r"line 2: no story id"),
+        ("a,7,,1,\nb,7,It snowed.,1,", r"line 2, column 'text': the cell is empty"),
+        ("a,7,It rained.,1,soon", r"line 2, column 'created': 'soon' is no date"),
+        ("a,7,It rained.,1,\na,7,It snowed.,1,", r"line 3: id 'a' was used before"),
+    ],
+)
+def test_a_fault_in_a_table_names_row_and_field(tmp_path, rows, problem):
+    file = tmp_path / "posts.csv"
+    file.write_text(f"id,prompt,text,votes,created\n{rows}\n")
+    with pytest.raises(InputError, match=problem):
+        read_posts(file)
+
+
+def test_a_table_without_votes_is_refused(tmp_path):
+    file = tmp_path / "posts.csv"
+    file.write_text("id,prompt,text\na,7,It rained.\n")
+    with pytest.raises(InputError, match="votes are not all among the columns id, prompt, text"):
+        read_posts(file)
+    with pytest.raises(InputError, match="no column 'point'"):
+        read_posts(file, columns={"votes": "point"})
+
+
+def test_the_pairs_of_the_release_are_all_pairs_of_its_prompts(shared):
+    from fabula.datasets import load_dataset
+
+    found = load_dataset("storyer", shared / "data" / "storyer")
+    liked = {one.better for one in found.preferences}
+    posts = [
+        Post(story.id, story.item or "", story.text, 50 if story.id in liked else 0)
+        for story in found.stories
+    ]
+    built = build_pairs(posts, seed=0, words=(1, 10_000))
+    assert {pair.preference for pair in built} == set(found.preferences)

@@ -13,7 +13,7 @@ from fabula.core.errors import InputError, UnknownName
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports.columns import column_rows, write_columns
+from fabula.reports.columns import column_rows, columns_page, seconds_kept, write_columns
 from fabula.scoring import columns as module
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import columns_of_release
@@ -147,6 +147,28 @@ def test_the_folder_holds_values_figures_and_a_page(release: Dataset, tmp_path: 
     page = (tmp_path / "out" / "columns.md").read_text(encoding="utf-8")
     assert "| Length | `words` | – | 32 | 1.000 | 1.000 | 1.000 | 1.000 |" in page
     assert page.count("\n| ") == 1 + len(WANTED)
+
+
+def test_seconds_of_several_runs_add_up_also_when_one_is_stopped(
+    release: Dataset, tmp_path: Any
+) -> None:
+    with seconds_kept(tmp_path) as spent:
+        make_columns(release, "toy", sample=6, spent=spent)
+    first = json.loads((tmp_path / "seconds.json").read_text(encoding="utf-8"))
+    assert set(first) == {spec for spec, _ in WANTED.values()}
+    with pytest.raises(KeyboardInterrupt), seconds_kept(tmp_path) as spent:
+        assert spent == first
+        spent["words"] += 2.0
+        raise KeyboardInterrupt
+    again = json.loads((tmp_path / "seconds.json").read_text(encoding="utf-8"))
+    assert again["words"] == pytest.approx(first["words"] + 2)
+
+
+def test_a_long_note_stands_below_the_table(release: Dataset) -> None:
+    page = columns_page(column_rows(make_columns(release, "toy", sample=6)))
+    [row] = [line for line in page.splitlines() if line.startswith("| Absent")]
+    assert row.endswith("| missing_model |")
+    assert "hf download" in page
 
 
 def test_a_release_without_published_scores_is_refused() -> None:

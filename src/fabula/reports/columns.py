@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,25 @@ _ABOUT = (
     "was chosen: layers, thresholds and S3's regressors come from prompts 0 to 47. Where the "
     "model is not the one that HANNA used, the two columns measure the same thing with another "
     "reader and need not agree. Seconds are those of two cores; what metrics share (one pass of "
-    "the encoder) counts for the first, and 0 means that scores were known from an earlier run."
+    "the encoder) counts for the first."
 )
+# Longer notes stand below the table.
+_SHORT_NOTE = 60
+
+
+@contextmanager
+def seconds_kept(folder: Path) -> Iterator[dict[str, float]]:
+    """Give the seconds that metrics took in earlier runs into a folder; keep what is added."""
+    file = folder / "seconds.json"
+    spent: dict[str, float] = {}
+    if file.is_file():
+        spent = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        yield spent
+    finally:
+        folder.mkdir(parents=True, exist_ok=True)
+        rounded = {spec: round(seconds, 2) for spec, seconds in spent.items()}
+        file.write_text(json.dumps(rounded, indent=1) + "\n", encoding="utf-8")
 
 
 def column_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:
@@ -64,6 +82,8 @@ def columns_page(rows: Sequence[dict[str, Any]]) -> str:
     lines += [
         "| " + " | ".join(_cell(name, value) for name, value in row.items()) + " |" for row in rows
     ]
+    notes = dict.fromkeys(row["note"] for row in rows if len(row["note"]) > _SHORT_NOTE)
+    lines += [f"\n{note}." for note in notes]
     return "\n".join(lines) + "\n"
 
 
@@ -72,6 +92,8 @@ def _cell(name: str, value: Any) -> str:
         return "–"
     if name in ("spec", "checkpoint") and value != "–":
         return f"`{value}`"
+    if name == "note" and len(value) > _SHORT_NOTE:
+        return str(value).partition(":")[0]
     return f"{value:.3f}" if isinstance(value, float) and name != "seconds" else str(value)
 
 

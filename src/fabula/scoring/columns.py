@@ -57,12 +57,14 @@ def make_columns(
     *,
     sample: int = SAMPLE,
     cache: ScoreCache | None = None,
+    spent: dict[str, float] | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Column]:
     """Score all stories of a release with the metrics of its columns; the slow take a sample.
 
-    What was scored before and is in the cache is not scored again.
+    What was scored before and is in the cache is not scored again. `spent` are the seconds that
+    each metric took before; this run's are added, also where it is stopped.
     """
     wanted = columns_of_release(name)
     stories = checked_stories(release)
@@ -70,17 +72,20 @@ def make_columns(
     quick = [metric for metric in metrics.values() if metric.name not in SLOW]
     slow = [metric for metric in metrics.values() if metric.name in SLOW]
     found: dict[tuple[str, str], dict[str, Score]] = {}
-    seconds: dict[str, float] = {}
+    seconds = {} if spent is None else spent
     machines = by_machines(release)
     few = sampled(machines, sample) if sample else stories
     for group, some in ((quick, stories), (slow, few)):
         if not group:
             continue
         engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
-        with closing(engine.run(some)) as scores:
-            for story, score in scores:
-                found.setdefault((score.scorer, score.aspect), {})[story.id] = score
-        seconds |= engine.seconds
+        try:
+            with closing(engine.run(some)) as scores:
+                for story, score in scores:
+                    found.setdefault((score.scorer, score.aspect), {})[story.id] = score
+        finally:
+            for spec, taken in engine.seconds.items():
+                seconds[spec] = seconds.get(spec, 0.0) + taken
     by_name = _published(release)
     return [
         _column(
@@ -127,7 +132,7 @@ def agreement(
     from fabula.meta.coefficients import pearson, spearman
 
     ids = [one.id for one in stories if one.id in ours and one.id in theirs]
-    left, right = (np.array([side[one] for one in ids]) for side in (ours, theirs))
+    left, right = (np.array([side[one] for one in ids], dtype=float) for side in (ours, theirs))
     if len(ids) < 3 or not np.ptp(left) or not np.ptp(right):
         return None
     return Agreement(float(pearson(left, right)), float(spearman(left, right)), len(ids))

@@ -18,8 +18,8 @@ _ABOUT = (
     "published ones, over the stories by machines. `later` are prompts 48 to 95, on which nothing "
     "was chosen: layers, thresholds and S3's regressors come from prompts 0 to 47. Where the "
     "model is not the one that HANNA used, the two columns measure the same thing with another "
-    "reader and need not agree. Seconds are of the machine at hand; what metrics share (one pass of "
-    "the encoder) counts for the first."
+    "reader and need not agree. Seconds are of the machine at hand; what metrics share (one pass "
+    "of the encoder) counts for the first."
 )
 # Longer notes stand below the table.
 _SHORT_NOTE = 60

@@ -10,6 +10,8 @@ from fabula.reports._study_blocks import Words
 from fabula.reports._study_page import write_study
 from study_factory import MadeUp, make_study, study_sections
 
+expect = pytest.importorskip("playwright.sync_api").expect
+
 pytestmark = pytest.mark.browser
 
 PHONE = {"viewport": {"width": 380, "height": 800}, "has_touch": True, "is_mobile": True}
@@ -144,19 +146,20 @@ def test_points_are_walked_and_opened_by_keyboard(open_page, study: Path, made: 
     for key in ("ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     order = made.stories.values[:, 0].argsort()
+    # What a key does is seen when the page has heard that its address has changed.
     title = page.locator("#reader-title")
-    assert title.inner_text() == made.stories.stories[order[2]].id
-    assert page.locator("#position").inner_text() == "3 of 40"
+    expect(title).to_have_text(made.stories.stories[order[2]].id)
+    expect(page.locator("#position")).to_have_text("3 of 40")
     page.keyboard.press("ArrowRight")
-    assert title.inner_text() == made.stories.stories[order[3]].id
+    expect(title).to_have_text(made.stories.stories[order[3]].id)
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.dataset.story") == str(order[3])
-    assert page.evaluate("location.hash") == "#stories"
+    page.wait_for_function(f"document.activeElement.dataset.story === '{order[3]}'")
+    page.wait_for_function("location.hash === '#stories'")
 
 
 def test_a_link_leads_to_a_story(open_page, study: Path) -> None:
     page = open_page(study, "#story=02-inkwell")
-    assert page.locator("#reader-title").inner_text() == "02-inkwell"
+    expect(page.locator("#reader-title")).to_have_text("02-inkwell")
 
 
 def test_points_follow_metric_aspect_and_systems(open_page, study: Path) -> None:

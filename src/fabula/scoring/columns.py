@@ -23,6 +23,10 @@ SLOW = ("blanc", "infolm")
 SAMPLE = 96
 
 
+# Scores by scorer and aspect, then by story.
+_Found = dict[tuple[str, str], dict[str, Score]]
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Pearson's r and Spearman's ρ of our values with the published ones."""
@@ -67,33 +71,35 @@ def make_columns(
     each metric took before; this run's are added, also where it is stopped.
     """
     wanted = columns_of_release(name)
-    stories = checked_stories(release)
+    stories, machines = checked_stories(release), by_machines(release)
     metrics = {spec: METRICS.build(spec) for spec, _ in wanted.values()}
-    quick = [metric for metric in metrics.values() if metric.name not in SLOW]
-    slow = [metric for metric in metrics.values() if metric.name in SLOW]
-    found: dict[tuple[str, str], dict[str, Score]] = {}
-    seconds = {} if spent is None else spent
-    machines = by_machines(release)
     few = sampled(machines, sample) if sample else stories
-    for group, some in ((quick, stories), (slow, few)):
-        if not group:
-            continue
-        engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
-        try:
-            with closing(engine.run(some)) as scores:
-                for story, score in scores:
-                    found.setdefault((score.scorer, score.aspect), {})[story.id] = score
-        finally:
-            for spec, taken in engine.seconds.items():
-                seconds[spec] = seconds.get(spec, 0.0) + taken
-    by_name = _published(release)
+    found: _Found = {}
+    seconds = {} if spent is None else spent
+    for some, are_slow in ((stories, False), (few, True)):
+        group = [one for one in metrics.values() if (one.name in SLOW) == are_slow]
+        if group:
+            engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
+            _run(engine, some, found, seconds)
+    theirs = _published(release)
     return [
         _column(
             column, metrics[spec], aspect, machines=machines, seconds=seconds[spec],
-            ours=found[spec, aspect], theirs=by_name[column],
+            ours=found[spec, aspect], theirs=theirs[column],
         )
         for column, (spec, aspect) in wanted.items()
     ]  # fmt: skip
+
+
+def _run(engine: Engine, stories: list[Story], found: _Found, seconds: dict[str, float]) -> None:
+    """Take in all scores, and the seconds even where it is stopped."""
+    try:
+        with closing(engine.run(stories)) as scores:
+            for story, score in scores:
+                found.setdefault((score.scorer, score.aspect), {})[story.id] = score
+    finally:
+        for spec, taken in engine.seconds.items():
+            seconds[spec] = seconds.get(spec, 0.0) + taken
 
 
 def checked_stories(release: Dataset) -> list[Story]:

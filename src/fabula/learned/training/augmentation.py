@@ -1,0 +1,133 @@
+"""Comments without an aspect made into rated comments of one: more to learn from (StoryER)."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fabula.core.errors import InputError, SettingError
+from fabula.text.words import words as words_of
+
+Classify = Callable[[Sequence[str]], Sequence[Mapping[str, float]]]
+Rate = Callable[[Sequence[str]], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What a reader said of a story, by its id."""
+
+    story: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RatedComment:
+    """A comment with its aspect, how sure that is, and a rating from 0 to 1."""
+
+    story: str
+    text: str
+    aspect: str
+    confidence: float
+    rating: float
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """Rated comments in the order they came, and how many were left out and why."""
+
+    kept: tuple[RatedComment, ...]
+    left_out: Mapping[str, int]
+
+
+def augment(
+    comments: Iterable[Comment],
+    *,
+    classify: Classify,
+    rate: Rate,
+    least: float = 0.9,
+    words: tuple[int, int] = (15, 50),
+    per_aspect: int = 2000,
+    seed: int,
+) -> Augmented:
+    """Keep comments of fit length whose aspect is sure, rate them and balance the aspects.
+
+    `classify` gives the probability of each aspect, `rate` a rating from 1 to 5, NaN where there
+    is none; it becomes (r - 1) / 4. Of more than `per_aspect` comments on an aspect so many are
+    drawn, whatever order they came in. A text that a story has twice counts once.
+    """
+    if words[0] > words[1] or per_aspect < 1 or not 0 <= least <= 1:
+        given = f"least={least:g}, words={words}, per_aspect={per_aspect}"
+        raise SettingError(f"{given} keep nothing", "fewest words first, least from 0 to 1")
+    left_out: Counter[str] = Counter()
+    fit = _of_fit_length(comments, words, left_out)
+    sure = _of_sure_aspect(fit, classify, least, left_out)
+    rated = _rated(sure, rate, left_out)
+    return Augmented(_balanced(rated, per_aspect, seed, left_out), dict(left_out))
+
+
+def _of_fit_length(
+    comments: Iterable[Comment], words: tuple[int, int], left_out: Counter[str]
+) -> list[Comment]:
+    found: dict[Comment, None] = {}
+    for comment in comments:
+        count = len(words_of(comment.text))
+        if count < words[0]:
+            left_out["too short"] += 1
+        elif count > words[1]:
+            left_out["too long"] += 1
+        elif comment in found:
+            left_out["said twice"] += 1
+        else:
+            found[comment] = None
+    return list(found)
+
+
+def _of_sure_aspect(
+    comments: Sequence[Comment], classify: Classify, least: float, left_out: Counter[str]
+) -> list[tuple[Comment, str, float]]:
+    found = []
+    answers = classify([comment.text for comment in comments]) if comments else ()
+    for comment, probabilities in zip(comments, answers, strict=True):
+        aspect = max(probabilities, key=lambda name: probabilities[name])
+        if probabilities[aspect] >= least:
+            found.append((comment, aspect, float(probabilities[aspect])))
+        else:
+            left_out["of no sure aspect"] += 1
+    return found
+
+
+def _rated(
+    comments: Sequence[tuple[Comment, str, float]], rate: Rate, left_out: Counter[str]
+) -> list[RatedComment]:
+    found = []
+    ratings = rate([comment.text for comment, _, _ in comments]) if comments else ()
+    for (comment, aspect, confidence), rating in zip(comments, ratings, strict=True):
+        if math.isnan(rating):
+            left_out["without a rating"] += 1
+        elif not 1 <= rating <= 5:
+            where = f"a comment on story {comment.story!r}"
+            raise InputError(f"{where} has the rating {rating:g}", "rate from 1 to 5")
+        else:
+            value = (float(rating) - 1) / 4
+            found.append(RatedComment(comment.story, comment.text, aspect, confidence, value))
+    return found
+
+
+def _balanced(
+    comments: Sequence[RatedComment], per_aspect: int, seed: int, left_out: Counter[str]
+) -> tuple[RatedComment, ...]:
+    """Draw from each aspect by itself, so that no aspect's draw hangs on another's."""
+    by_aspect: dict[str, list[RatedComment]] = {}
+    for comment in comments:
+        by_aspect.setdefault(comment.aspect, []).append(comment)
+    drawn: set[RatedComment] = set()
+    for aspect, found in by_aspect.items():
+        found.sort(key=lambda comment: (comment.story, comment.text))
+        count = min(per_aspect, len(found))
+        drawn.update(random.Random(f"{seed} {aspect}").sample(found, count))
+    if len(drawn) < len(comments):
+        left_out["beyond the aspect's share"] = len(comments) - len(drawn)
+    return tuple(comment for comment in comments if comment in drawn)

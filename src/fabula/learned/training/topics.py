@@ -1,0 +1,165 @@
+"""What readers talk about: topics of their comments, from which aspects are named by hand."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+
+from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.text.words import words
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Words = tuple[tuple[str, ...], ...]
+
+TOP_WORDS = 10
+_LEAST_COMMENTS = 2  # that hold a word, and per topic
+_MOST_SHARE = 0.5  # of the comments; a word of more of them tells no topic from another
+_ROUNDS = 20  # of variational inference
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Topics, the most frequent first: their likeliest words and their shares of the comments.
+
+    `scores` holds the stability of each count of topics that was tried, `chance` that of the
+    chosen count once the words were shuffled between the comments: topics that are not well above
+    it are noise. `left_out` counts the comments without a word that topics are made of.
+    """
+
+    count: int
+    words: Words
+    shares: tuple[float, ...]
+    scores: Mapping[int, float]
+    chance: float
+    left_out: int = 0
+
+
+def find_topics(
+    comments: Sequence[str],
+    *,
+    counts: Sequence[int] = range(5, 16),
+    seed: int = 0,
+    runs: int = 3,
+    stop_words: Collection[str] | None = None,
+) -> Topics:
+    """Find topics by latent Dirichlet allocation; each comment is a document.
+
+    The count of topics is the one that is most stable (Greene, O'Callaghan and Cunningham, 2014,
+    "How many topics?"): each count is fitted `runs` times from other seeds, and the topics of two
+    runs are compared by `likeness`; of equal counts the lowest stands. The topics are those of the
+    run that is most like the others. Stop words are scikit-learn's English ones by default.
+    """
+    if not counts or min(counts) < 2 or runs < 2:
+        given = f"counts={list(counts)}, runs={runs}"
+        raise SettingError(f"{given} give nothing to compare", "two topics and two runs at least")
+    texts, vocabulary = _known_words(comments, _stop_words() if stop_words is None else stop_words)
+    least = _LEAST_COMMENTS * max(counts)
+    if len(texts) < least or len(vocabulary) < 2 * TOP_WORDS:
+        raise InputError(
+            f"{len(texts)} comments with {len(vocabulary)} words that return are too few for "
+            f"{max(counts)} topics",
+            f"give at least {least} comments with {2 * TOP_WORDS} such words, or lower counts",
+        )
+    table = _count_words(texts, vocabulary)
+    tried = {count: _fit(table, count, seed=seed, runs=runs) for count in sorted(set(counts))}
+    scores = {count: _stability(models, vocabulary) for count, models in tried.items()}
+    best = max(scores, key=lambda count: scores[count])
+    noise = _fit(_count_words(_shuffled(texts, seed), vocabulary), best, seed=seed, runs=runs)
+    found, shares = _likest(tried[best], table, vocabulary)
+    chance = _stability(noise, vocabulary)
+    return Topics(best, found, shares, scores, chance, len(comments) - len(texts))
+
+
+def likeness(one: Words, other: Words) -> float:
+    """Give the mean Jaccard index of each topic's words and those of its best match.
+
+    Both sides count alike, so that two topics with one match are not called stable.
+    """
+    table = np.array([[_jaccard(left, right) for right in other] for left in one])
+    return float((table.max(axis=0).mean() + table.max(axis=1).mean()) / 2)
+
+
+def _jaccard(left: Sequence[str], right: Sequence[str]) -> float:
+    return len({*left} & {*right}) / len({*left} | {*right})
+
+
+def _known_words(
+    comments: Sequence[str], stop_words: Collection[str]
+) -> tuple[list[list[str]], list[str]]:
+    """Give the words of comments that return, by comment and in all; no comment is empty."""
+    stopped = frozenset(stop_words)
+    texts = [[word for word in words(text) if _tells(word, stopped)] for text in comments]
+    seen = Counter(word for text in texts for word in set(text))
+    known = {word for word, count in seen.items() if 2 <= count <= _MOST_SHARE * len(texts)}
+    kept = [[word for word in text if word in known] for text in texts]
+    return [text for text in kept if text], sorted(known)
+
+
+def _shuffled(texts: Sequence[Sequence[str]], seed: int) -> list[list[str]]:
+    """Deal all words out again: comments keep their lengths, words their counts."""
+    pool = [word for text in texts for word in text]
+    random.Random(seed).shuffle(pool)
+    rest = iter(pool)
+    return [list(islice(rest, len(text))) for text in texts]
+
+
+def _count_words(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> Any:
+    vectorizer = _sklearn("feature_extraction.text").CountVectorizer
+    return vectorizer(analyzer=list, vocabulary=vocabulary).fit_transform(
+        texts
+    )  # (comments, words)
+
+
+def _tells(word: str, stop_words: frozenset[str]) -> bool:
+    """Whether a word may say what a comment is about: no contraction, number or letter."""
+    return len(word) > 1 and word.isalpha() and word not in stop_words
+
+
+def _stop_words() -> frozenset[str]:
+    found: frozenset[str] = _sklearn("feature_extraction.text").ENGLISH_STOP_WORDS
+    return found
+
+
+def _fit(table: Any, count: int, *, seed: int, runs: int) -> list[Any]:
+    make = _sklearn("decomposition").LatentDirichletAllocation
+    seeds = np.random.SeedSequence([seed, count]).generate_state(runs)
+    return [
+        make(n_components=count, max_iter=_ROUNDS, random_state=int(one)).fit(table)
+        for one in seeds
+    ]
+
+
+def _top_words(model: Any, vocabulary: Sequence[str]) -> Words:
+    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :TOP_WORDS]
+    return tuple(tuple(vocabulary[place] for place in topic) for topic in order)
+
+
+def _stability(models: Sequence[Any], vocabulary: Sequence[str]) -> float:
+    found = [_top_words(model, vocabulary) for model in models]
+    return float(np.mean([likeness(one, other) for one, other in combinations(found, 2)]))
+
+
+def _likest(
+    models: Sequence[Any], table: Any, vocabulary: Sequence[str]
+) -> tuple[Words, tuple[float, ...]]:
+    """Give words and shares of the topics of the run that is most like the others."""
+    found = [_top_words(model, vocabulary) for model in models]
+    chosen = int(np.argmax([sum(likeness(one, other) for other in found) for one in found]))
+    shares: Array = models[chosen].transform(table).mean(axis=0)
+    order = np.argsort(-shares, kind="stable").tolist()
+    return tuple(found[chosen][n] for n in order), tuple(float(shares[n]) for n in order)
+
+
+def _sklearn(module: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(f"sklearn.{module}")
+    except ImportError:
+        raise PackageMissing("scikit-learn", "train") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import pytest
 
@@ -43,6 +44,14 @@ def test_a_model_that_is_not_here_is_a_reason_that_names_the_command(bare, name)
     assert command in note
     assert "\n" not in note
     assert "|model:missing|" in metric.signature()
+
+
+def test_a_package_that_is_not_here_is_a_reason_that_names_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ot.lp", None)
+    metric = METRICS.build("moverscore(model='fake()', layer=1)")
+    [score] = metric.score(STORIES[:1])
+    assert score.status is Status.MISSING_MODEL
+    assert score.note == "POT is not installed; run: pip install 'fabula[models]'"
 
 
 @pytest.mark.parametrize("name", WITH_WEIGHTS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -11,7 +14,12 @@ _EXTRAS = {
     "fast": (("numba",), "ROUGE-W and its like, compiled"),
     "nlp": (("spacy", "nltk"), "HANNA's own tokens"),
     "plots": (("altair", "vl_convert"), "figures"),
-    "models": (("torch", "transformers", "safetensors", "onnxruntime"), "metrics with a model"),
+    "meta": (("scipy", "evalica"), "intervals by t and F, Bradley–Terry, clustering"),
+    "models": (
+        ("torch", "transformers", "safetensors", "onnxruntime", "ot"),
+        "metrics with a model",
+    ),
+    "train": (("sklearn",), "weights and regressors of one's own"),
     "vision": (("PIL",), "metrics with images"),
     "web": (("fastapi", "uvicorn", "jinja2"), "the studio"),
     "ray": (("ray",), "runs on a cluster"),
@@ -66,11 +74,23 @@ def _say_metrics() -> None:
     text = "The lamp went out. Nobody lit it again, and the ships learned another way."
     story = Story("check", text, prompt="A lamp.", references=(text,), system="doctor", item="1")
     chosen = choose_metrics(["all", "hanna"])
-    lacking = {
-        score.scorer: score.note
-        for score in evaluate([story], chosen)
-        if score.status is Status.MISSING_MODEL
-    }
+    with _offline():
+        table = evaluate([story], chosen)
+    lacking = {one.scorer: one.note for one in table if one.status is Status.MISSING_MODEL}
     click.echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")
     for spec, note in lacking.items():
         click.echo(f"  {spec}: {note}")
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """To ask what is here is not to ask a hub for gigabytes."""
+    before = os.environ.get("FABULA_OFFLINE")
+    os.environ["FABULA_OFFLINE"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["FABULA_OFFLINE"]
+        else:
+            os.environ["FABULA_OFFLINE"] = before

@@ -84,6 +84,6 @@ def _assigned(centre: Array, cloud: Array) -> Array:
     try:
         from scipy.optimize import linear_sum_assignment
     except ImportError:
-        raise PackageMissing("scipy", "meta") from None
+        raise PackageMissing("scipy", "models") from None
     partners: Array = linear_sum_assignment(squared_distances(centre, cloud))[1]
     return partners

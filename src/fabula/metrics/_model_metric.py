@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from fabula.core.errors import SettingError, UnknownName, UserError
+from fabula.core.errors import PackageMissing, SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
 from fabula.core.model import Foreseeing, Model
 from fabula.core.score import Reading, Status
@@ -41,10 +41,13 @@ class ModelMetric(Metric):
     def read_by(
         self, ask: Callable[[Sequence[Story]], Sequence[Reading]], stories: Sequence[Story]
     ) -> Sequence[Reading]:
-        """Read stories in a given way if the model is at hand."""
+        """Read stories in a given way if the model, and all that it takes, is at hand."""
         if self._loaded is None:
             return [self.missing(Status.MISSING_MODEL, self._absence) for _ in stories]
-        return ask(stories)
+        try:
+            return ask(stories)
+        except PackageMissing as error:
+            return [self.missing(Status.MISSING_MODEL, str(error)) for _ in stories]
 
     def layers_wanted(self) -> tuple[int, ...]:
         """Layers of an encoder that will be asked for: that of the setting `layer`, if any."""

@@ -205,7 +205,7 @@ def _newton(place: _Place) -> Array | None:
     try:
         from scipy.linalg import get_lapack_funcs
     except ImportError:
-        raise PackageMissing("scipy", "meta") from None
+        raise PackageMissing("scipy", "models") from None
     rows, columns = place.pairs.shape
     # Far off, where steps are damped and rough anyway, 32 bits do.
     kind: Kind = np.float32 if place.error > _ROUGH else np.float64

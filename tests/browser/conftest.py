@@ -54,6 +54,11 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         if not request.url.startswith(("file:", "data:")):
             troubles.append(f"fetched {request.url}")
 
+    def note_message(message: Any) -> None:
+        # Chromium says so where a key was quicker than the focus of a dialogue.
+        if not message.text.startswith("Autofocus processing was blocked"):
+            troubles.append(f"{message.type}: {message.text}")
+
     def open_file(path: Path, hash: str = "", **options: Any) -> Page:
         page = browser.new_page(**options)
         pages.append(page)

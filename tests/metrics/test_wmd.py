@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics import _word_transport
 from fabula.metrics._word_transport import content_words
@@ -117,5 +117,6 @@ def test_stop_words_that_cannot_be_read_are_refused(tmp_path):
 
 def test_without_pot_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot.lp", None)
-    with pytest.raises(PackageMissing, match="POT is not installed"):
-        value_of(Wmd("fake()"), "sea", "ship")
+    [score] = Wmd("fake()").score([make_story("sea", "ship")])
+    assert score.status is Status.MISSING_MODEL
+    assert score.note == "POT is not installed; run: pip install 'fabula[models]'"

@@ -63,7 +63,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         page = browser.new_page(**options)
         pages.append(page)
         page.on("request", note_request)
-        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("console", note_message)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.goto(path.as_uri() + hash)
         return page

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 
@@ -66,6 +63,7 @@ def _say_assets() -> None:
 
 def _say_metrics() -> None:
     """Score one story with every metric: those that cannot run say what they need."""
+    from fabula.core.environment import switched_on
     from fabula.core.score import Status
     from fabula.core.story import Story
     from fabula.scoring.catalogue import choose_metrics
@@ -74,23 +72,10 @@ def _say_metrics() -> None:
     text = "The lamp went out. Nobody lit it again, and the ships learned another way."
     story = Story("check", text, prompt="A lamp.", references=(text,), system="doctor", item="1")
     chosen = choose_metrics(["all", "hanna"])
-    with _offline():
+    # To ask what is here is not to ask a hub for gigabytes.
+    with switched_on("FABULA_OFFLINE"):
         table = evaluate([story], chosen)
     lacking = {one.scorer: one.note for one in table if one.status is Status.MISSING_MODEL}
     click.echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")
     for spec, note in lacking.items():
         click.echo(f"  {spec}: {note}")
-
-
-@contextmanager
-def _offline() -> Iterator[None]:
-    """To ask what is here is not to ask a hub for gigabytes."""
-    before = os.environ.get("FABULA_OFFLINE")
-    os.environ["FABULA_OFFLINE"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["FABULA_OFFLINE"]
-        else:
-            os.environ["FABULA_OFFLINE"] = before

@@ -118,7 +118,7 @@ def new(name: str, root: Path) -> None:
     type=click.IntRange(0),
     default=96,
     show_default=True,
-    help="Stories for InfoLM and BLANC, which are slow; 0 takes all.",
+    help="Stories for slow metrics (InfoLM, BLANC's tune and golden); 0 takes all.",
 )
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")

@@ -61,6 +61,11 @@ class Metric:
         """Fields of a story that it cannot do without, with the settings it has."""
         return self.card.needs
 
+    @property
+    def slow(self) -> bool:
+        """Whether it takes seconds a story with the settings it has, so that a sample may do."""
+        return False
+
     @cached_property
     def spec(self) -> str:
         """Canonical spelling: constructor call, column label and head of the signature."""

@@ -40,7 +40,7 @@ class Rarity:
 
 @dataclass
 class _Texts:
-    """How many texts of one side hold each token; every different text counts once a story."""
+    """How many texts of one side hold each token; one that stories share counts for each."""
 
     number: int = 0
     counts: Counter[str] = field(default_factory=Counter)

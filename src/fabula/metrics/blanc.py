@@ -125,6 +125,11 @@ class Blanc(ModelMetric):
         """What plays the document or the summary beside the story."""
         return ("reference",) if self.use == "golden" else ("prompt",)
 
+    @property
+    def slow(self) -> bool:
+        """It trains a copy for every summary, or reads the summary before every sentence."""
+        return self.how == "tune" or self.use == "golden"
+
     def ask(self, stories: Sequence[Story]) -> list[Reading]:
         """Read each different pair of document and summary once."""
         wanted = [self._pairs(story) for story in stories]

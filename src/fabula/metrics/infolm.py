@@ -77,6 +77,11 @@ class Infolm(RarityMetric):
     alpha: float = 0.25
     beta: float = 0.25
 
+    @property
+    def slow(self) -> bool:
+        """It masks every token of both texts."""
+        return True
+
     def check(self) -> None:
         """Refuse settings with which the measure is not defined."""
         super().check()

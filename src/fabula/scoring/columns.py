@@ -18,8 +18,7 @@ from fabula.scoring.catalogue import METRICS, columns_of_release
 from fabula.scoring.engine import Engine
 from fabula.scoring.survey import survey
 
-# A pass of a model for every few words, or its training for every story: they take a sample.
-SLOW = ("blanc", "infolm")
+# Stories that slow metrics take.
 SAMPLE = 96
 
 
@@ -77,7 +76,7 @@ def make_columns(
     found: _Found = {}
     seconds = {} if spent is None else spent
     for some, are_slow in ((stories, False), (few, True)):
-        group = [one for one in metrics.values() if (one.name in SLOW) == are_slow]
+        group = [one for one in metrics.values() if one.slow == are_slow]
         if group:
             engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
             _run(engine, some, found, seconds)

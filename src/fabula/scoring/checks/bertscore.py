@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -12,6 +11,7 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
+from fabula.core.environment import switched_on
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
@@ -59,15 +59,6 @@ def _package_values(stories: Sequence[Story], folder: Path) -> list[float]:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Keep other packages from the network, and quiet."""
-    before = {name: os.environ.get(name) for name in _SWITCHES}
-    os.environ.update(dict.fromkeys(_SWITCHES, "1"))
-    try:
-        with warnings.catch_warnings(), redirect_stderr(StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    with switched_on(*_SWITCHES), warnings.catch_warnings(), redirect_stderr(StringIO()):
+        warnings.simplefilter("ignore")
+        yield

@@ -34,6 +34,8 @@ SHORT = {
     "lines": "Once upon.\n\n\nA time.\r\nThe end.",
     "usual": usual_text(600, seed=3),
 }
+# Settings that name what is loaded: a model, or the weights of a learned metric.
+ASKED = {"model", "weights"}
 OTHER = "Once upon a time, 今日 a dragon slept. The end."
 
 
@@ -50,14 +52,15 @@ def settings_of(metric: Metric | type[Metric]) -> set[str]:
 
 
 def faked(metric: Metric) -> Metric:
-    """The metric with a model that is instant and needs no weights, if it asks one at all."""
+    """The metric with a model or a reader that is instant and needs no weights, if it asks one."""
     fakes: dict[str, Any] = {
         "model": "fake()",
+        "weights": "fake",
         "layer": 1,
         "entities": "capitals",
         "directions": 200,
     }
-    if "model" not in settings_of(metric):
+    if not settings_of(metric) & ASKED:
         return metric
     return replace(metric, **{key: fakes[key] for key in fakes if key in settings_of(metric)})
 
@@ -72,7 +75,7 @@ def marked(specs: list[str]) -> list[object]:
 
 def needs_asset(spec: str) -> bool:
     metric = METRICS.build(spec)
-    return bool(metric.card.assets) and "model" not in settings_of(metric)
+    return bool(metric.card.assets) and not settings_of(metric) & ASKED
 
 
 EVERY = [spec for name in NAMES for spec in specs_of(name)]

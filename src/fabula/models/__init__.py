@@ -7,6 +7,7 @@ from fabula.models._archive import export_assets, import_assets
 from fabula.models._asset import Asset, AssetError, asset, asset_names
 from fabula.models._convert import missing_package
 from fabula.models._load import MODELS, load_model, model_spec, need
+from fabula.models._pooled import PooledBert, pooled_bert
 from fabula.models._store import (
     Check,
     add,
@@ -28,6 +29,7 @@ __all__ = [
     "Asset",
     "AssetError",
     "Check",
+    "PooledBert",
     "add",
     "asset",
     "asset_names",
@@ -41,6 +43,7 @@ __all__ = [
     "model_spec",
     "need",
     "path_of",
+    "pooled_bert",
     "pull",
     "remove",
     "replacing",

@@ -7,8 +7,8 @@ asked for are kept. Attention runs over runs of texts of equal length, so nothin
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Dtype = Literal["fp32", "bf16"]
 _GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+_SELVES = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
+_JOINED = "attention.output"
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,11 @@ class Layer:
 
 @dataclass(frozen=True)
 class Bert:
-    """The encoder: a table of words, a table of places, and layers."""
+    """The encoder: tables of words, of places and of kinds of tokens, and layers."""
 
     words: Tensor
-    places: Tensor
+    places: Tensor  # with the vector of the first kind added
+    kinds: Tensor  # as differences from the first kind
     norm: Norm
     stack: tuple[Layer, ...]
 
@@ -115,10 +118,17 @@ class Bert:
         """Tokens it reads at once, those it adds included."""
         return len(self.places)
 
-    def __call__(self, texts: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
+    def __call__(
+        self,
+        texts: Sequence[Sequence[int]],
+        layers: Sequence[int],
+        *,
+        kinds: Sequence[Sequence[int]] | None = None,
+    ) -> list[Tensor]:
         """Give the rows of all tokens, text after text, at each of the layers.
 
-        Layer 0 is the embedding of the words. Texts of equal length should be neighbours.
+        Layer 0 is the embedding of the words. Texts of equal length should be neighbours. Tokens
+        are of the first kind unless `kinds` has another for each.
         """
         import torch
 
@@ -126,13 +136,33 @@ class Bert:
         with torch.inference_mode():
             ids = torch.tensor([one for ids in texts for one in ids])
             spots = torch.cat([torch.arange(length) for length in lengths])
-            rows = self.norm(self.words[ids].add_(self.places[spots]))  # (T, H)
+            rows = self.words[ids].add_(self.places[spots])  # (T, H)
+            if kinds is not None:
+                rows.add_(self.kinds[torch.tensor([one for some in kinds for one in some])])
+            rows = self.norm(rows)
             kept = {0: rows.clone()} if 0 in layers else {}
             for number, layer in enumerate(self.stack[: max(layers)], 1):
                 rows = layer(rows, lengths)
                 if number in layers:
                     kept[number] = rows.clone() if number < max(layers) else rows
             return [kept[number] for number in layers]
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give the weights of all layers by their names in transformers, without copying any."""
+        found: dict[str, Tensor] = {}
+        for number, layer in enumerate(self.stack):
+            found |= {f"encoder.layer.{number}.{k}": v for k, v in _parts(layer).items()}
+        return found
+
+    def with_layers(self, tensors: Mapping[str, Tensor]) -> Bert:
+        """Give an encoder with other layers of the same sizes on the very same embeddings."""
+        stack = tuple(
+            _layer(
+                tensors, f"encoder.layer.{number}", heads=one.heads, gelu=one.gelu, eps=one.norm.eps
+            )
+            for number, one in enumerate(self.stack)
+        )
+        return replace(self, stack=stack)
 
 
 def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
@@ -166,34 +196,52 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 def _assemble(tensors: dict[str, Tensor], config: dict[str, Any]) -> Bert:
     eps = float(config["layer_norm_eps"])
-    # All tokens are of the first kind, so its vector can be added to the places once and for all.
-    places = tensors["embeddings.position_embeddings.weight"]
+    heads, gelu = int(config["num_attention_heads"]), _GELUS[config.get("hidden_act", "gelu")]
+    # Most tokens are of the first kind, so its vector is added to the places once and for all.
+    kinds = tensors["embeddings.token_type_embeddings.weight"]
     return Bert(
         words=tensors["embeddings.word_embeddings.weight"],
-        places=places + tensors["embeddings.token_type_embeddings.weight"][0],
+        places=tensors["embeddings.position_embeddings.weight"] + kinds[0],
+        kinds=kinds - kinds[0],
         norm=_norm(tensors, "embeddings.LayerNorm", eps),
         stack=tuple(
-            _layer(tensors, f"encoder.layer.{number}", config, eps=eps)
+            _layer(tensors, f"encoder.layer.{number}", heads=heads, gelu=gelu, eps=eps)
             for number in range(int(config["num_hidden_layers"]))
         ),
     )
 
 
-def _layer(tensors: dict[str, Tensor], name: str, config: dict[str, Any], *, eps: float) -> Layer:
-    selves = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+def _layer(tensors: Mapping[str, Tensor], name: str, *, heads: int, gelu: str, eps: float) -> Layer:
     return Layer(
-        attention=_linear(tensors, *selves),
-        joined=_linear(tensors, f"{name}.attention.output.dense"),
-        norm=_norm(tensors, f"{name}.attention.output.LayerNorm", eps),
+        attention=_linear(tensors, *(f"{name}.{one}" for one in _SELVES)),
+        joined=_linear(tensors, f"{name}.{_JOINED}.dense"),
+        norm=_norm(tensors, f"{name}.{_JOINED}.LayerNorm", eps),
         inner=_linear(tensors, f"{name}.intermediate.dense"),
         outer=_linear(tensors, f"{name}.output.dense"),
         last_norm=_norm(tensors, f"{name}.output.LayerNorm", eps),
-        heads=int(config["num_attention_heads"]),
-        gelu=_GELUS[config.get("hidden_act", "gelu")],
+        heads=heads,
+        gelu=gelu,
     )
 
 
-def _linear(tensors: dict[str, Tensor], *names: str) -> Linear:
+def _parts(layer: Layer) -> dict[str, Tensor]:
+    """Weights of one layer by name: what `_layer` was given."""
+    maps = {
+        f"{_JOINED}.dense": layer.joined,
+        "intermediate.dense": layer.inner,
+        "output.dense": layer.outer,
+    }
+    named: dict[str, Linear | Norm] = {
+        name: Linear(one.weight.t(), one.bias) for name, one in maps.items()
+    }
+    queries = layer.attention.weight.t().chunk(3), layer.attention.bias.chunk(3)
+    named |= {name: Linear(*both) for name, *both in zip(_SELVES, *queries, strict=True)}
+    named |= {f"{_JOINED}.LayerNorm": layer.norm, "output.LayerNorm": layer.last_norm}
+    weights = {f"{name}.weight": one.weight for name, one in named.items()}
+    return weights | {f"{name}.bias": one.bias for name, one in named.items()}
+
+
+def _linear(tensors: Mapping[str, Tensor], *names: str) -> Linear:
     """One matrix of several that are applied to the same rows."""
     import torch
 
@@ -201,5 +249,5 @@ def _linear(tensors: dict[str, Tensor], *names: str) -> Linear:
     return Linear(weight.t(), torch.cat([tensors[f"{name}.bias"] for name in names]))
 
 
-def _norm(tensors: dict[str, Tensor], name: str, eps: float) -> Norm:
+def _norm(tensors: Mapping[str, Tensor], name: str, eps: float) -> Norm:
     return Norm(tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps)

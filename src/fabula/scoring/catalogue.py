@@ -12,7 +12,7 @@ from fabula.core.spec import parse_spec, split_specs
 
 METRICS = MetricCatalogue(
     "metric",
-    ("fabula.metrics",),
+    ("fabula.metrics", "fabula.learned"),
     lambda module: cast(type[Metric], only_subclass(module, Metric)),
 )
 
@@ -20,8 +20,15 @@ RELEASES = ("hanna",)
 SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
+    "learned": "every metric that loads weights of its own training",
     "hanna": "HANNA's published columns, as the release gives them",
     "all": "every metric with its default settings, but those whose model is a hub's",
+}
+
+_FAMILIES = {
+    "baselines": ("baseline",),
+    "strings": ("string", "baseline"),
+    "learned": ("learned",),
 }
 
 
@@ -76,7 +83,7 @@ def _one_named(text: str) -> list[Metric]:
 def _specs_of_set(name: str) -> list[str]:
     if name in RELEASES:
         return [spelled for spelled, _ in columns_of_release(name).values()]
-    families = {"baselines": ("baseline",), "strings": ("string", "baseline")}.get(name)
+    families = _FAMILIES.get(name)
     return [
         spelled
         for metric in METRICS.names()

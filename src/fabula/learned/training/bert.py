@@ -114,15 +114,20 @@ def encode(
     *,
     shape: Shape,
     dropout: float = 0.0,
+    kinds: Tensor | None = None,
 ) -> Tensor:
-    """Give a vector for every token; a token sees those of its own segment alone."""
+    """Give a vector for every token; a token sees those of its own segment alone.
+
+    All tokens are of the first kind, unless `kinds` says otherwise.
+    """
     import torch
     from torch.nn import functional
 
     table = "bert.embeddings"
     x = functional.embedding(ids, weights[WORD_EMBEDDINGS])  # (B, T, H)
     x = x + functional.embedding(positions, weights[f"{table}.position_embeddings.weight"])
-    x = x + weights[f"{table}.token_type_embeddings.weight"][0]
+    types = weights[f"{table}.token_type_embeddings.weight"]
+    x = x + (types[0] if kinds is None else functional.embedding(kinds, types))
     x = _norm(weights, f"{table}.LayerNorm", x, shape)
     x = functional.dropout(x, dropout, dropout > 0)
     same = segments[:, None, :, None] == segments[:, None, None, :]

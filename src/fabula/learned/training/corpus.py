@@ -39,7 +39,7 @@ def read_texts(source: str, data: Path | None = None) -> list[Text]:
     from fabula.datasets import load_dataset
 
     name, _, system = source.partition(":")
-    stories = load_dataset(name, _folder(name, data) if data else None).stories
+    stories = load_dataset(name, data_folder(name, data) if data else None).stories
     texts = [
         Text(source, _STRAY.sub("", story.text), story.item and f"{name}:{story.item}")
         for story in stories
@@ -50,7 +50,7 @@ def read_texts(source: str, data: Path | None = None) -> list[Text]:
     return texts
 
 
-def _folder(name: str, data: Path) -> Path | None:
+def data_folder(name: str, data: Path) -> Path | None:
     """Folder below `data` with a file that the data set's card names; its own name comes first."""
     from fabula.datasets import DATASETS
 

@@ -42,7 +42,7 @@ def train_encoder(
     report: Report = print,
 ) -> dict[str, Any]:
     """Train from the encoder in `start`, leave the best weights in `out`, give training.json."""
-    if (finished := _open_folder(out, resume=resume)) is not None:
+    if (finished := open_folder(out, resume=resume)) is not None:
         return finished
     shape, place = read_shape(start), chosen_device(device)
     drawn = load_weights(start, shape, seed=recipe.seed)
@@ -68,7 +68,7 @@ def train_encoder(
     return _close_folder(out, start, config_of(shape), run.record() | {"device": str(place)})
 
 
-def _open_folder(out: Path, *, resume: bool) -> dict[str, Any] | None:
+def open_folder(out: Path, *, resume: bool) -> dict[str, Any] | None:
     """Make the folder and give the record of a training that is over, if it may be resumed."""
     begun = any((out / name).exists() for name in (CHECKPOINT, RECORD))
     if begun and not resume:

@@ -1,0 +1,180 @@
+"""What the stories that a reader learned from look like, and what is unlike them in a text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION, feature_row
+from fabula.text.words import words
+
+Domain = Mapping[str, Any]
+Array = np.ndarray[Any, np.dtype[Any]]
+
+VERSION = 1
+_TAIL = 0.003  # share of the stories learned from that lies beyond each bound
+_SURFACE_SHARE = 0.99  # of them that are nearer to the middle than what is called odd
+_LEAST_STORIES = 50  # for bounds on the surface to mean anything
+_LEAST_WORDS = 15  # to tell a language by its common words
+_MOST_SPREADS = 6.0  # that one feature may add to the distance
+_NORMAL_TAIL = 2.75  # standard deviations to the tail of a normal distribution
+_NAMED = 1.5  # spreads from which a feature is worth a mention
+
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]")
+_PROSE_MARKS = frozenset(".,;:!?'\"-()…–—‘’“”«»¡¿*`~")
+_COMMON = frozenset(
+    "a about after again all an and any are as at be because been before but by can could did do "
+    "don't down even for from get go had has have he her here him his how i i'm if in into is it "
+    "it's its just know like me more my never no not now of off on one only or our out over she so "
+    "some than that that's the their them then there these they this through time to up us was we "
+    "were what when where which who will with would you your s t m re ve ll d n't".split()
+)
+
+# What to call a feature that is far above or far below the usual.
+_WORDS = {
+    "type_token_ratio": ("words that hardly return", "few different words"),
+    "moving_type_token_ratio": ("words that hardly return", "words that return at once"),
+    "sentence_length": ("very long sentences", "very short sentences"),
+    "sentence_spread": ("sentences of very uneven length", "sentences of one length"),
+    "quoted_share": ("hardly anything but speech", "no speech"),
+    "repeated_trigrams": ("phrases said again and again", "no phrase that returns"),
+    "log_paragraphs": ("very many paragraphs", "very few paragraphs"),
+    "paragraph_length": ("very long paragraphs", "very short paragraphs"),
+    "word_length": ("very long words", "very short words"),
+    "long_words": ("many long words", "hardly a long word"),
+    "ellipses": ("very many ellipses", "no ellipsis"),
+    "exclamations": ("very many exclamation marks", "no exclamation mark"),
+    "questions": ("very many question marks", "no question mark"),
+    "commas": ("very many commas", "hardly a comma"),
+    "first_person": ("very many of I and me", "no first person"),
+}
+_SURFACE = [FEATURE_NAMES.index(name) for name in _WORDS]
+
+
+def describe(texts: Sequence[str]) -> dict[str, Any]:
+    """Describe stories by the bounds within which all but a few of them lie; plain JSON.
+
+    Bounds leave out 0.3 % of the stories on each side. The surface is described from 50 stories on.
+    """
+    if not texts:
+        return {}
+    found = [words(text) for text in texts]
+    sizes = [len(some) for some in found]
+    rows = [_shares(text, some) for text, some in zip(texts, found, strict=True)]
+    return {
+        "version": VERSION,
+        "stories": len(texts),
+        "words": [_low(sizes), float(np.median(sizes)), _high(sizes)],
+        "latin": _low([row["latin"] for row in rows]),
+        "common": _low([row["common"] for row in rows]),
+        "numbers": _high([row["numbers"] for row in rows]),
+        "signs": _high([row["signs"] for row in rows]),
+        "surface": _describe_surface(texts) if len(texts) >= _LEAST_STORIES else None,
+    }
+
+
+def unfamiliar(text: str, domain: Domain) -> tuple[str, ...]:
+    """Say in plain words what about a text is unlike the stories that were described."""
+    if not domain:
+        return ()
+    found = words(text)
+    low, _, high = domain["words"]
+    if not found:
+        return (f"no words; the reader learned from stories of {low:,.0f} to {high:,.0f} words",)
+    warnings = []
+    if not low <= len(found) <= high:
+        size = f"{len(found):,} word{'' if len(found) == 1 else 's'}"
+        span = f"stories of {low:,.0f} to {high:,.0f} words"
+        warnings.append(f"{size}; the reader learned from {span}")
+    if language := _foreign(_shares(text, found), len(found), domain):
+        return (*warnings, language)
+    # Most features go with the length: of a text that is too short or too long they say no more.
+    return tuple(warnings) or _odd_surface(text, domain)
+
+
+def _shares(text: str, found: Sequence[str]) -> dict[str, float]:
+    """Shares that tell English prose from other writing."""
+    letters, count = len(_LETTER.findall(text)), max(1, len(found))
+    signs = sum(
+        text.count(sign)
+        for sign in set(text)
+        if not (sign.isalnum() or sign.isspace() or sign in _PROSE_MARKS)
+    )
+    return {
+        "latin": len(_LATIN.findall(text)) / letters if letters else 1.0,
+        "common": sum(word in _COMMON for word in found) / count,
+        "numbers": sum(word[0].isdigit() for word in found) / count,
+        "signs": signs / count,
+    }
+
+
+def _foreign(shares: Mapping[str, float], count: int, domain: Domain) -> str:
+    """Say why a text is hardly English prose, if so; few words are given some room for chance."""
+    room = 1 / math.sqrt(count)
+    if shares["latin"] + room < min(domain["latin"], 0.9):
+        share = _percent(1 - shares["latin"])
+        return f"{share} of its letters are not Latin; the reader knows English"
+    if shares["numbers"] - room > domain["numbers"]:
+        return f"{_percent(shares['numbers'])} of its words are numbers; the reader knows prose"
+    if count >= _LEAST_WORDS and shares["common"] + room < domain["common"]:
+        share = f"only {_percent(shares['common'])}" if shares["common"] else "none"
+        return f"{share} of its words are common English words; the reader knows English"
+    if shares["signs"] - room > domain["signs"]:
+        share = f"{shares['signs']:.1f} signs a word that prose hardly has, as in code or markup"
+        return f"{share}; the reader knows prose"
+    return ""
+
+
+def _odd_surface(text: str, domain: Domain) -> tuple[str, ...]:
+    surface = domain["surface"]
+    if surface is None or surface["features_version"] != FEATURES_VERSION:
+        return ()
+    spreads = _spreads(np.array([feature_row(text)])[:, _SURFACE], surface)[0]
+    if np.sqrt((spreads**2).sum()) <= surface["distance"]:
+        return ()
+    names = list(_WORDS)
+    far = [i for i in np.argsort(-np.abs(spreads))[:3] if abs(spreads[i]) >= _NAMED]
+    said = ", ".join(dict.fromkeys(_WORDS[names[i]][int(spreads[i] < 0)] for i in far))
+    share = f"unlike {_percent(surface['share'])} of the stories the reader learned from"
+    return (f"its surface ({said}) is {share}" if said else f"its surface is {share}",)
+
+
+def _describe_surface(texts: Sequence[str]) -> dict[str, Any]:
+    rows = np.array([feature_row(text) for text in texts])[:, _SURFACE]
+    bounds = {
+        "low": [_low(column) for column in rows.T],
+        "middle": [float(np.median(column)) for column in rows.T],
+        "high": [_high(column) for column in rows.T],
+    }
+    distances = np.sqrt((_spreads(rows, bounds) ** 2).sum(axis=1))
+    distance = float(np.quantile(distances, _SURFACE_SHARE))
+    version = FEATURES_VERSION
+    return {"features_version": version, **bounds, "share": _SURFACE_SHARE, "distance": distance}
+
+
+def _spreads(rows: Array, bounds: Mapping[str, Any]) -> Array:
+    """How far features lie from the middle: in standard deviations, were each side normal."""
+    low, middle, high = (np.array(bounds[name]) for name in ("low", "middle", "high"))
+    side = np.where(rows >= middle, high - middle, middle - low)
+    # Where half of the stories have the lowest value of all, there is no side below.
+    far = (rows - middle) / np.maximum(side, 0.02 * (high - low) + 1e-4) * _NORMAL_TAIL
+    found: Array = np.clip(far, -_MOST_SPREADS, _MOST_SPREADS)
+    return found
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _low(values: Sequence[float] | Array) -> float:
+    """Give the value that all but a few of them reach: one of them."""
+    return float(np.quantile(values, _TAIL, method="lower"))
+
+
+def _high(values: Sequence[float] | Array) -> float:
+    return float(np.quantile(values, 1 - _TAIL, method="higher"))

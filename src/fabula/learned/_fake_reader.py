@@ -1,0 +1,85 @@
+"""A reader for tests: instant, without weights; its numbers come of digests and mean nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fabula.learned._about import About, Head, Pin, Scale, Surface, Term
+from fabula.learned._kept import text_key
+from fabula.learned._names import ASPECTS, CRITERIA
+from fabula.learned._windows import windows
+from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+    Outputs = Mapping[str, Array]
+
+FAKE = "fake"
+_WINDOW = 254
+_SINGLE = ("preference", "preference_n", "coherence", "union", "manplts", "order")
+_POINTS = tuple(point / 25 - 2 for point in range(101))
+
+
+@dataclass(frozen=True)
+class FakeStack:
+    """Outputs of heads between −2 and 2, by the digest of what is read; words are tokens."""
+
+    heads: Mapping[str, Head]
+    pair_room: int = 120
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Count the words of every text."""
+        return [len(text.split()) for text in texts]
+
+    def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
+        """Give for every text what each head says of its windows: (windows, outputs)."""
+        for text, length in zip(texts, self.lengths(texts), strict=True):
+            key, count = text_key(text), len(windows(length, _WINDOW))
+            yield {name: self._rows(name, key, count) for name in self.heads}
+
+    def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Outputs]:
+        """Give for every pair what each head says of it: (outputs,)."""
+        for pair in pairs:
+            key = text_key(*pair)
+            yield {name: self._rows(name, key, 1)[0] for name in self.heads}
+
+    def _rows(self, name: str, key: bytes, count: int) -> Array:
+        width = len(self.heads[name].outputs)
+        seeds = [
+            hashlib.blake2b(key, person=name.encode()[:16], salt=bytes([at % 256]))
+            for at in range(count)
+        ]
+        rows = [np.frombuffer(one.digest()[: 4 * width], dtype="<u4") for one in seeds]
+        found: Array = np.array(rows).reshape(count, width) / 2**30 - 2
+        return found
+
+
+def fake_about() -> About:
+    """Describe a reader that has every scale that a metric asks for."""
+    heads = {name: Head((name,)) for name in _SINGLE}
+    heads |= {"criteria": Head(CRITERIA), "aspects": Head(ASPECTS), "confidence": Head(ASPECTS)}
+    scales = {
+        name: Scale((Term(name),), _surface(), percentiles=_POINTS, error=0.2)
+        for name in _SINGLE[:2]
+    }
+    scales["coherence"] = Scale((Term("coherence"),))
+    scales |= {name: Scale((Term(name),), link="logistic") for name in ("union", "manplts")}
+    for head, names in (("criteria", CRITERIA), ("aspects", ASPECTS), ("confidence", ASPECTS)):
+        for at, name in enumerate(names):
+            terms = (Term(head, at),)
+            plain = head == "confidence"
+            scales[f"{head}.{name}"] = (
+                Scale(terms) if plain else Scale(terms, link="clipped", shift=3.0)
+            )
+    return About("fake", Pin("fake", ""), _WINDOW, heads, scales)
+
+
+def _surface() -> Surface:
+    count = len(FEATURE_NAMES)
+    return Surface(FEATURES_VERSION, (0.0,) * count, (1.0,) * count, (0.01,) * count)

@@ -1,0 +1,203 @@
+"""Readers: what a training left, loaded once a process, and asked once about a text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from fabula.core.errors import InputError, SettingError, UnknownName, closest
+from fabula.learned import _about, _stack
+from fabula.learned._about import About, Scale, raw_value, read_about, value_of
+from fabula.learned._fake_reader import FAKE, FakeStack, fake_about
+from fabula.learned._kept import Kept, text_key
+from fabula.learned._stack import open_stack
+from fabula.models import PooledBert, asset, asset_names, path_of, pooled_bert
+from fabula.text.features import FEATURES_VERSION, feature_row
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+    Outputs = Mapping[str, Array]
+
+KEPT_TEXTS = 4096
+KEPT_PAIRS = 16_384
+
+_loaded: dict[object, Reader] = {}
+_lock = RLock()
+
+
+class Source(Protocol):
+    """Where outputs of heads come from."""
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that are read of either text of a pair."""
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of every text."""
+
+    def window_outputs(self, texts: Sequence[str]) -> Iterable[Outputs]:
+        """Give for every text what each head says of its windows: (windows, outputs)."""
+
+    def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[Outputs]:
+        """Give for every pair what each head says of it: (outputs,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Heads that have been trained, and how values are made of what they say.
+
+    Texts are read whole, window by window. What was said of the last texts is kept, so that one
+    pass serves all metrics with the same weights.
+    """
+
+    about: About
+    signature: str
+    source: Source = field(repr=False)
+    _windows: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
+    _pairs: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_PAIRS), repr=False)
+    _features: Kept[list[float]] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
+
+    def scale(self, name: str) -> Scale:
+        """Give a scale by its name; one that these weights have not is for the user to mend."""
+        if name not in self.about.scales:
+            known = ", ".join(self.about.scales) or "none"
+            problem = f"the weights {self.signature} have no scale {name!r}"
+            raise SettingError(problem, f"take others; these have: {known}")
+        return self.about.scales[name]
+
+    def outputs(self, texts: Sequence[str]) -> list[Outputs]:
+        """Give for every text what each head says of it: the mean over its windows, (outputs,).
+
+        Of a text without a token nothing can be said: NaN.
+        """
+        return [
+            {name: _mean(rows) for name, rows in found.items()}
+            for found in self.window_outputs(texts)
+        ]
+
+    def window_outputs(self, texts: Sequence[str]) -> list[Outputs]:
+        """Give for every text what each head says of its windows: (windows, outputs)."""
+
+        def make(places: list[int]) -> Iterable[Outputs]:
+            return self.source.window_outputs([texts[place] for place in places])
+
+        return self._windows.of([text_key(text) for text in texts], make)
+
+    def pair_outputs(self, pairs: Sequence[tuple[str, str]], head: str) -> Array:
+        """Give what a head says of every pair of texts: (pairs, outputs)."""
+        if head not in self.about.heads:
+            known = ", ".join(self.about.heads)
+            problem = f"the weights {self.signature} have no head {head!r}"
+            raise SettingError(problem, f"take others; these have: {known}")
+
+        def make(places: list[int]) -> Iterable[Outputs]:
+            return self.source.pair_outputs([pairs[place] for place in places])
+
+        found = self._pairs.of([text_key(*pair) for pair in pairs], make)
+        count = len(self.about.heads[head].outputs)
+        return np.array([one[head] for one in found], dtype=float).reshape(-1, count)
+
+    def pair_coverage(self, texts: Sequence[str]) -> float:
+        """Give the share of the tokens of texts that is read when they come in pairs."""
+        lengths = self.source.lengths(texts)
+        read = sum(min(length, self.source.pair_room) for length in lengths)
+        return read / sum(lengths) if any(lengths) else 1.0
+
+    def raw(self, scale: str, texts: Sequence[str]) -> Array:
+        """Give the raw value of every text on a scale: (texts,)."""
+        wanted = self.scale(scale)
+        rows = self._feature_rows(texts) if wanted.surface else [None] * len(texts)
+        outputs = self.outputs(texts)
+        found = [raw_value(wanted, one, row) for one, row in zip(outputs, rows, strict=True)]
+        return np.array(found, dtype=float)
+
+    def values(self, scales: Sequence[str], texts: Sequence[str]) -> Array:
+        """Give the value of every text on each of some scales: (texts, scales)."""
+        columns = [
+            [value_of(self.scale(name), raw) for raw in self.raw(name, texts)] for name in scales
+        ]
+        return np.array(columns, dtype=float).reshape(len(scales), len(texts)).T
+
+    def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
+        def make(places: list[int]) -> Iterable[list[float]]:
+            return (feature_row(texts[place]) for place in places)
+
+        return self._features.of([text_key(text) for text in texts], make)
+
+
+def load_reader(name: str) -> Reader:
+    """Load the reader of an asset or of the folder of a training; once a process.
+
+    `fake` is a reader without weights, for tests.
+    """
+    with _lock:
+        if name == FAKE:
+            return _loaded.setdefault(FAKE, _fake_reader())
+        folder = _folder_of(name)
+        key = (folder, *_stamps(folder))
+        if key not in _loaded:
+            about = read_about(folder)
+            _check_encoder(folder, about)
+            _loaded[key] = open_reader(folder, pooled_bert(about.encoder.name))
+        return _loaded[key]
+
+
+def open_reader(folder: Path, encoder: PooledBert) -> Reader:
+    """Open the reader of a folder on an encoder that is at hand."""
+    about = read_about(folder)
+    stack = open_stack(folder, about, encoder)
+    digest = hashlib.sha256()
+    for file in (_about.FILE, _stack.FILE):
+        digest.update((folder / file).read_bytes())
+    signature = f"{about.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
+    return Reader(about, signature, stack)
+
+
+def _fake_reader() -> Reader:
+    about = fake_about()
+    return Reader(about, f"{FAKE},features={FEATURES_VERSION}", FakeStack(about.heads))
+
+
+def _folder_of(name: str) -> Path:
+    if name in asset_names():
+        return path_of(name)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder.resolve()
+    if folder.name != name:
+        raise SettingError(f"there is no folder {name}", "name an asset, or a training's folder")
+    raise UnknownName(
+        f"no asset is called {name!r}, nor is there such a folder", closest(name, asset_names())
+    )
+
+
+def _stamps(folder: Path) -> list[object]:
+    """Size and time of a reader's files: a folder that was trained into again is read again."""
+    files = [folder / name for name in (_about.FILE, _stack.FILE)]
+    stats = [file.stat() for file in files if file.is_file()]
+    return [(one.st_size, one.st_mtime_ns) for one in stats]
+
+
+def _check_encoder(folder: Path, about: About) -> None:
+    """Refuse weights that were trained on another version of the encoder than is pinned here."""
+    pinned = asset(about.encoder.name).tree_sha256
+    if about.encoder.tree_sha256 != pinned:
+        raise InputError(
+            f"{folder} was trained on another {about.encoder.name} "
+            f"({about.encoder.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
+            "train it again, or take the Fabula that it was made for",
+        )
+
+
+def _mean(rows: Array) -> Array:
+    if not len(rows):
+        return np.full(rows.shape[1], np.nan)
+    mean: Array = rows.mean(axis=0, dtype=np.float64)
+    return mean

@@ -1,0 +1,65 @@
+"""StoryER's ten aspects: a rating of each, or which of them a reader would speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.score import Reading
+from fabula.core.story import Story
+from fabula.learned._learned_metric import ScaleMetric, Weights
+from fabula.learned._names import ASPECTS
+
+
+@dataclass(frozen=True)
+class Aspects(ScaleMetric):
+    """Ratings from 1 to 5 of ten aspects of a story, as readers gave them (Chen et al., 2022).
+
+    With `confidence`, the share of each aspect in what readers would choose to speak of.
+    """
+
+    card = Card(
+        title="StoryER: ratings of aspects",
+        family="learned",
+        direction="higher",
+        low=0.0,
+        high=5.0,
+        aspects=ASPECTS,
+        assets=("story_encoder", "reader"),
+        paper="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
+        "via ranking, rating and reasoning. EMNLP, 1739–1753.",
+        formula="rating: a head's output, mean over the story's windows, moved to the raters' "
+        "scale and bounded by 1 and 5; confidence: softmax over ten such outputs of another head",
+        compat="The same numbers: the weights of the release cannot be had.",
+        quirks=(
+            "Ratings go from 1 to 5, as raters gave them; in the paper's model from 0 to 1.",
+            "Shares (confidence=True) go from 0 to 1 and sum to 1; they say what a story is about "
+            "for a reader, not how good it is.",
+            "A rater rated only the three to five aspects they were most sure of, so that a "
+            "rating of an aspect with a low share is a guess at what nobody would say.",
+        ),
+        cannot_see="Why a reader would rate so. All ten ratings come of one vector of the story, "
+        "so that they may lean on one impression of it.",
+    )
+
+    weights: Weights = "reader"
+    confidence: bool = False
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """Ratings, or confidences before they are shares."""
+        head = "confidence" if self.confidence else "aspects"
+        return tuple(f"{head}.{name}" for name in ASPECTS)
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Give the ten ratings, or the ten shares."""
+        if not self.confidence:
+            return super().ask(stories)
+        texts = [story.text for story in stories]
+        raws = np.column_stack([self.reader.raw(name, texts) for name in self.scales])
+        grown = np.exp(raws - raws.max(axis=1, keepdims=True))
+        shares = grown / grown.sum(axis=1, keepdims=True)
+        return [self.reading(story, row) for story, row in zip(stories, shares, strict=True)]

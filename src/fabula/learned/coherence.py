@@ -1,0 +1,38 @@
+"""Coherence: whether the sentences of a story belong together, as people rate it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.learned._learned_metric import ScaleMetric
+
+
+@dataclass(frozen=True)
+class Coherence(ScaleMetric):
+    """How coherent people would find a story, learned from ratings after spoiled stories."""
+
+    card = Card(
+        title="Coherence, learned",
+        family="learned",
+        direction="higher",
+        assets=("story_encoder", "reader"),
+        paper="Negatives: Guan and Huang (2020), EMNLP, 9157–9166, and Ghazarian, Liu, Akash S M, "
+        "Weischedel, Galstyan and Peng (2021), NAACL-HLT, 4334–4344. The model is ours.",
+        formula="weighted sum of the standardised outputs of heads that learned from people's "
+        "ratings and from spoiled stories, mean over the story's windows",
+        quirks=(
+            "Telling spoiled stories from others is easy to learn and says little of people's "
+            "ratings: the ratings come last in the training.",
+            "The value has no unit: compare values of the same weights.",
+            "A story is read by windows: what goes wrong between two far places is not seen.",
+        ),
+        cannot_see="Contradictions that take knowledge of the world, and threads that are left "
+        "open over several windows. On machine stories a moving type-token ratio is a strong "
+        "rival: compare with it.",
+    )
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The one scale."""
+        return ("coherence",)

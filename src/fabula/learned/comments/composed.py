@@ -1,0 +1,72 @@
+"""Comments composed from measured evidence: no language model is asked.
+
+A template is chosen by the story's digest and a seed. It says how the aspect is rated and what the
+quote is; all else in it are questions and advice, which claim nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from fabula.learned.comments.evidence import Evidence
+
+Band = Literal["low", "middle", "high"]
+By = Literal["composed", "written"]
+
+_LOW, _HIGH = 2.5, 3.5
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What is said of an aspect, on which evidence, and by whom.
+
+    `problems` are why earlier tries of a language model were not taken.
+    """
+
+    text: str
+    evidence: Evidence
+    by: By = "composed"
+    problems: tuple[str, ...] = ()
+
+
+def band_of(rating: float) -> Band:
+    """Name the band of a rating from 1 to 5: 1 and 2 are low, 3 is the middle, 4 and 5 high."""
+    if rating < _LOW:
+        return "low"
+    return "high" if rating >= _HIGH else "middle"
+
+
+def compose_comment(
+    text: str, evidence: Evidence, rating: float, *, seed: int = 0
+) -> Comment | None:
+    """Compose a comment on a story's aspect; None where there is no evidence to rest on."""
+    if not evidence.found:
+        return None
+    variants = templates()[evidence.aspect][band_of(rating)]
+    template = variants[_drawn(text, evidence.aspect, seed) % len(variants)]
+    said = template.format(quote=quoted(evidence.quote), how=evidence.how, rating=f"{rating:.1f}")
+    return Comment(said, evidence)
+
+
+def quoted(quote: str) -> str:
+    """Put a quote in the quotation marks that it does not hold itself."""
+    double = any(mark in quote for mark in '“”"')
+    return f"‘{quote}’" if double else f"“{quote}”"
+
+
+@lru_cache(maxsize=1)
+def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Read our templates: aspect → band → variants."""
+    text = (files(__package__) / "_templates.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _drawn(text: str, aspect: str, seed: int) -> int:
+    parts = f"{seed}|{aspect}|{text}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(parts, digest_size=8).digest(), "big")

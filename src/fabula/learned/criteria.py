@@ -1,0 +1,44 @@
+"""HANNA's six criteria, as its raters would rate a story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.learned._learned_metric import ScaleMetric
+from fabula.learned._names import CRITERIA
+
+
+@dataclass(frozen=True)
+class Criteria(ScaleMetric):
+    """Ratings from 1 to 5 on HANNA's six criteria, learned from its raters (Chhun et al., 2022)."""
+
+    card = Card(
+        title="HANNA's six criteria, learned",
+        family="learned",
+        direction="higher",
+        low=1.0,
+        high=5.0,
+        aspects=CRITERIA,
+        assets=("story_encoder", "reader"),
+        paper="Criteria and ratings: Chhun, Colombo, Suchanek and Clavel (2022). Of human criteria "
+        "and automatic metrics: A benchmark of the evaluation of story generation. COLING, "
+        "5794–5836. The model is ours.",
+        formula="a head's output for each criterion, mean over the story's windows, moved to the "
+        "raters' scale and bounded by 1 and 5",
+        quirks=(
+            "Relevance is guessed without the prompt, which is not read: it says how relevant "
+            "stories that look like this one were.",
+            "HANNA rates stories of machines and of people together; most of what the six values "
+            "share is how well a story is written at all.",
+            "On stories of HANNA itself the values are those of a model that has seen them.",
+        ),
+        cannot_see="Whether a story fits its prompt. All six ratings come of one vector of the "
+        "story, so that they may lean on one impression of it. A moving type-token ratio is a "
+        "strong rival: compare with it.",
+    )
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """One scale a criterion."""
+        return tuple(f"criteria.{name}" for name in CRITERIA)

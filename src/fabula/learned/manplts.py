@@ -1,0 +1,40 @@
+"""MANPLTS: the probability that a story's plot is plausible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.learned._learned_metric import ScaleMetric
+
+
+@dataclass(frozen=True)
+class Manplts(ScaleMetric):
+    """Probability that a story is plausible, not of a manipulated plot (Ghazarian et al., 2021)."""
+
+    card = Card(
+        title="MANPLTS: plausibility",
+        family="learned",
+        direction="higher",
+        low=0.0,
+        high=1.0,
+        assets=("story_encoder", "reader"),
+        paper="Ghazarian, Liu, Akash S M, Weischedel, Galstyan and Peng (2021). Plot-guided "
+        "adversarial example construction for evaluating open-domain story generation. NAACL-HLT, "
+        "4334–4344.",
+        formula="logistic function of a head's output, mean over the story's windows: p(plausible)",
+        compat="The same numbers: the weights of the release cannot be had.",
+        quirks=(
+            "The paper has a RoBERTa for ROCStories and a Longformer for WritingPrompts; this is "
+            "one small BERT for both.",
+            "In the paper a model tells the negatives anew from manipulated plots; ours are the "
+            "same manipulations of keywords within the stories themselves.",
+        ),
+        cannot_see="Implausibility that takes knowledge of the world. Telling manipulated "
+        "stories from others is another task than rating machine stories.",
+    )
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The one scale."""
+        return ("manplts",)

@@ -1,0 +1,112 @@
+"""RoViST-C: how well each sentence of a story follows the one before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.learned._learned_metric import LearnedMetric, Weights
+from fabula.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+    Pair = tuple[str, str]
+
+# The logit of identical neighbours, whose probability is 0: odds of 1 to 99.
+IDENTICAL_LOGIT = -math.log(99)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Two neighbouring sentences, and the probability that they stand in their own order."""
+
+    first: str
+    second: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class RovistC(LearnedMetric):
+    """Mean probability that neighbouring sentences are in their own order (Wang et al., 2022)."""
+
+    card = Card(
+        title="RoViST-C: coherence by the order of sentences",
+        family="learned",
+        direction="higher",
+        assets=("story_encoder", "order"),
+        paper="Wang, Han and Poon (2022). RoViST: Learning robust metrics for visual "
+        "storytelling. Findings of NAACL, 2691–2702.",
+        formula="mean over neighbouring sentences a, b of p(a before b), from 0 to 1; with "
+        "by='logit' the mean of log(p / (1 − p)), without bounds",
+        compat="The same numbers: the model of the release, an ALBERT, is another; its rule for "
+        "identical neighbours is the default here too.",
+        quirks=(
+            "Identical neighbours have probability 0, and the model is not asked: it could not "
+            "tell their order, and repetition is no coherence. With by='logit' they count as odds "
+            f"of 1 to 99 ({IDENTICAL_LOGIT:.1f}), because the logit of 0 is no number.",
+            "A story of one sentence has no neighbours and no value; in the release it is NaN.",
+            "Of either sentence of a pair the first 120 tokens are read; where one is longer, the "
+            "coverage says so.",
+            "Sentences are Fabula's, in the release NLTK's.",
+            "Sure answers pull the mean probability to 0 and 1; the mean logit keeps how sure.",
+        ),
+        cannot_see="Whether sentences far from each other belong together, and whether the story "
+        "is worth telling: a list of steps in order scores high.",
+    )
+
+    weights: Weights = "order"
+    by: Literal["probability", "logit"] = "probability"
+
+    def transitions(self, story: Story) -> list[Transition]:
+        """Give every pair of neighbouring sentences with its probability, in the story's order."""
+        pairs = _neighbours(story)
+        chances = _probabilities(self._logits(pairs), pairs)
+        return [
+            Transition(*pair, float(chance)) for pair, chance in zip(pairs, chances, strict=True)
+        ]
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Ask about the pairs of all stories at once."""
+        by_story = [_neighbours(story) for story in stories]
+        logits = self._logits([pair for pairs in by_story for pair in pairs])
+        ends = np.cumsum([len(pairs) for pairs in by_story])[:-1]
+        return [
+            self._reading(story, pairs, found)
+            for story, pairs, found in zip(stories, by_story, np.split(logits, ends), strict=True)
+        ]
+
+    def _reading(self, story: Story, pairs: list[Pair], logits: Array) -> Reading:
+        if not pairs:
+            return self.missing(Status.UNDEFINED, "one sentence has no neighbour")
+        found = logits if self.by == "logit" else _probabilities(logits, pairs)
+        coverage = self.reader.pair_coverage([pairs[0][0], *(second for _, second in pairs)])
+        return self.reading(story, [float(found.mean())], coverage=coverage)
+
+    def _logits(self, pairs: list[Pair]) -> Array:
+        """Logits of all pairs; the model is asked about those of two different sentences."""
+        logits = np.full(len(pairs), IDENTICAL_LOGIT)
+        asked = [place for place, (first, second) in enumerate(pairs) if first != second]
+        if asked:
+            found = self.reader.pair_outputs([pairs[place] for place in asked], "order")
+            logits[asked] = found[:, 0]
+        return logits
+
+
+def _neighbours(story: Story) -> list[Pair]:
+    return list(pairwise(sentences(story.text)))
+
+
+def _probabilities(logits: Array, pairs: list[Pair]) -> Array:
+    different = np.array([first != second for first, second in pairs], dtype=bool)
+    # Written by tanh, which does not overflow.
+    found: Array = np.where(different, 0.5 + 0.5 * np.tanh(logits / 2), 0.0)
+    return found

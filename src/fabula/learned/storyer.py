@@ -1,0 +1,62 @@
+"""StoryER: how much readers would prefer a story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.core.score import Reading
+from fabula.core.story import Story
+from fabula.learned._about import percentile_of, value_of
+from fabula.learned._learned_metric import LearnedMetric, Weights
+
+
+@dataclass(frozen=True)
+class Storyer(LearnedMetric):
+    """How much readers would prefer a story, and where it stands among people's stories.
+
+    Trained on pairs of stories of which one had more votes than the other, as StoryER is (Chen et
+    al., 2022); with `negatives`, also on stories made incoherent on purpose.
+    """
+
+    card = Card(
+        title="StoryER: preference",
+        family="learned",
+        direction="higher",
+        aspects=("", "percentile"),
+        assets=("story_encoder", "reader"),
+        paper="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
+        "via ranking, rating and reasoning. EMNLP, 1739–1753.",
+        formula="weighted sum of the standardised preference head (mean over the story's windows) "
+        "and of a linear reading of its surface features; percentile: share of human stories below "
+        "that value, 0 to 100",
+        compat="The same numbers: the weights of the release cannot be had.",
+        quirks=(
+            "The paper's model is a Longformer encoder-decoder; this one is a small BERT that "
+            "reads a story by windows.",
+            "Only the story is read, not the prompt, as in the paper.",
+            "Votes also reward what is no part of a story: posts were cleaned of signatures, "
+            "links and notes before the training, and the surface has a share of its own in the "
+            "value, because the head alone holds less well with other readers.",
+            "The value has no unit: compare the values of one pair of weights, or percentiles.",
+            "Systems are best compared by how often each wins on a shared prompt.",
+        ),
+        cannot_see="Whether a story fits its prompt, and whether what it says is true. It learned "
+        "from English stories of one forum: texts of another kind are scored, and the note says "
+        "that they are unfamiliar.",
+    )
+
+    weights: Weights = "reader"
+    negatives: bool = False
+
+    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+        """Give the preference and its percentile."""
+        name = "preference_n" if self.negatives else "preference"
+        scale = self.reader.scale(name)
+        note = "" if scale.percentiles else "the weights tell no percentiles"
+        raws = self.reader.raw(name, [story.text for story in stories])
+        return [
+            self.reading(story, (value_of(scale, raw), percentile_of(scale, raw)), note=note)
+            for story, raw in zip(stories, map(float, raws), strict=True)
+        ]

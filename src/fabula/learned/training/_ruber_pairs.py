@@ -1,0 +1,186 @@
+"""Prompts and stories that RUBER learns from: who is left out, who is held out, and vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from fabula.core.errors import InputError
+from fabula.core.model import Cutter, Embedder
+from fabula.core.story import Story
+from fabula.learned._domain import describe
+from fabula.learned._ruber_network import Array, pooled_vectors
+from fabula.learned.training.corpus import data_folder
+from fabula.learned.training.ruber_recipe import RuberRecipe
+from fabula.models import load_model, need
+
+PARTS = ("train", "dev", "test")
+_WORD = re.compile(r"[^\W_]+")
+_ADDED = 2  # tokens that an encoder puts round a text
+_PORTION = 200
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Stories by part, each with its prompt; and how many were left out, and why."""
+
+    parts: Mapping[str, tuple[tuple[str, str], ...]]
+    counts: Mapping[str, int]
+
+    @property
+    def sha256(self) -> str:
+        """Digest of all prompts and stories, in order."""
+        digest = hashlib.sha256()
+        for name in PARTS:
+            for text in (text for pair in self.parts[name] for text in pair):
+                digest.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class PooledPairs:
+    """Vectors of prompts and of stories by part, row by row; `items` says who shares a prompt."""
+
+    prompts: Mapping[str, Array]
+    stories: Mapping[str, Array]
+    items: Mapping[str, Array]
+    about: Mapping[str, Any]
+    domain: Mapping[str, Any] = field(default_factory=dict)  # what stories to train on look like
+
+
+def plain_prompt(prompt: str | None) -> str:
+    """Spell a prompt so that releases that differ in marks, blanks and case agree."""
+    return " ".join(_WORD.findall((prompt or "").lower()))
+
+
+def read_pairs(recipe: RuberRecipe, data: Path | None = None) -> Pairs:
+    """Read the stories of a recipe's sources, but for prompts that rated stories answer too."""
+    from fabula.datasets import load_dataset
+
+    def stories(names: Iterable[str]) -> list[Story]:
+        folder = {name: data_folder(name, data) if data else None for name in names}
+        return [one for name in names for one in load_dataset(name, folder[name]).stories]
+
+    barred = {plain_prompt(one.prompt) for one in stories(recipe.left_out)}
+    return split_pairs(stories(recipe.sources), barred, seed=recipe.split_seed)
+
+
+def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -> Pairs:
+    """Part stories 90/5/5 by prompt: a prompt's digest says where all its stories go."""
+    known = set(barred)
+    parts: dict[str, list[tuple[str, str]]] = {name: [] for name in PARTS}
+    named = [(plain_prompt(one.prompt), one) for one in stories if one.text.strip()]
+    prompted = [(plain, one) for plain, one in named if plain]
+    free = [(plain, one) for plain, one in prompted if plain not in known]
+    for plain, one in free:
+        parts[_part_of(plain, seed)].append((one.prompt or "", one.text))
+    left_out = [plain for plain, _ in prompted if plain in known]
+    counts = {
+        "stories": len(stories),
+        "without a prompt": len(stories) - len(prompted),
+        "left out with their prompts": len(left_out),
+        "prompts left out": len(set(left_out)),
+        "prompts": len({plain for plain, _ in free}),
+    }
+    return Pairs({name: tuple(some) for name, some in parts.items()}, counts)
+
+
+def _part_of(plain: str, seed: int) -> str:
+    lot = int.from_bytes(hashlib.blake2b(plain.encode(), key=str(seed).encode()).digest()[:4])
+    share = lot / 2**32
+    return "dev" if share < 0.05 else "test" if share < 0.1 else "train"
+
+
+def pool_pairs(
+    pairs: Pairs,
+    recipe: RuberRecipe,
+    *,
+    kept: Path | None = None,
+    report: Callable[[str], None] = print,
+) -> PooledPairs:
+    """Encode every different text once; with `kept`, a file saves doing so again."""
+    encoder = need(load_model(recipe.quick_model or recipe.model), Embedder)
+    about = {
+        "counts": dict(pairs.counts) | {name: len(pairs.parts[name]) for name in PARTS},
+        "sha256": pairs.sha256,
+        "encoder": f"{encoder.signature}|{recipe.layer}|{recipe.pooling}|{recipe.max_tokens}",
+    }
+    texts = list(
+        dict.fromkeys(text for name in PARTS for pair in pairs.parts[name] for text in pair)
+    )
+    table = _kept_table(kept, about)
+    if table is None:
+        table = _encoded(texts, recipe, encoder=encoder, report=report)
+        _keep_table(kept, table, about)
+    rows = dict(zip(texts, table, strict=True))
+    return _laid_out(pairs, rows, about)
+
+
+def _encoded(
+    texts: Sequence[str],
+    recipe: RuberRecipe,
+    *,
+    encoder: Embedder,
+    report: Callable[[str], None],
+) -> Array:
+    cut = need(encoder, Cutter).heads(texts, recipe.max_tokens + _ADDED)
+    found = []
+    vectors = pooled_vectors(encoder, cut, layer=recipe.layer, pooling=recipe.pooling)
+    for number, (vector, _) in enumerate(vectors, 1):
+        found.append(vector)
+        if number % _PORTION == 0 or number == len(texts):
+            report(f"encoded {number:,} of {len(texts):,} texts")
+    return np.array(found)
+
+
+def _laid_out(pairs: Pairs, rows: Mapping[str, Array], about: Mapping[str, Any]) -> PooledPairs:
+    parts, numbers = pairs.parts, dict[str, int]()
+    read = {
+        name: [one for one in some if not np.isnan(rows[one[0]] + rows[one[1]]).any()]
+        for name, some in parts.items()
+    }
+    if few := [name for name in PARTS if len({plain_prompt(one[0]) for one in read[name]}) < 2]:
+        raise InputError(f"fewer than two prompts are for {few[0]}", "give more stories")
+    return PooledPairs(
+        {name: np.array([rows[prompt] for prompt, _ in some]) for name, some in read.items()},
+        {name: np.array([rows[story] for _, story in some]) for name, some in read.items()},
+        {
+            name: np.array([numbers.setdefault(plain_prompt(p), len(numbers)) for p, _ in some])
+            for name, some in read.items()
+        },
+        about,
+        describe([story for _, story in read["train"]]),
+    )
+
+
+def _kept_table(file: Path | None, about: Mapping[str, Any]) -> Array | None:
+    """Give the vectors that a file holds, if they are of these texts and the file is whole."""
+    if file is None or not file.is_file():
+        return None
+    try:
+        with np.load(file, allow_pickle=False) as found:
+            same = str(found["digest"]) == _digest(about)
+            return np.asarray(found["table"]) if same else None
+    except (OSError, ValueError, KeyError, BadZipFile):
+        return None
+
+
+def _keep_table(file: Path | None, table: Array, about: Mapping[str, Any]) -> None:
+    if file is None:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}.part")
+    with partial.open("wb") as out:
+        np.savez(out, table=table, digest=np.array(_digest(about)))
+    partial.replace(file)
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    return f"{about['sha256']}|{about['encoder']}"

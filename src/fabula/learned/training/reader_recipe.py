@@ -1,0 +1,168 @@
+"""How a reader is trained: tasks, stages and rates, in one frozen recipe read from TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from fabula.core.errors import SettingError
+from fabula.learned._about import Link
+from fabula.learned._plain import read_plain
+
+TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
+Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one head learns, and from which data sets.
+
+    `pairs`: which of two stories people prefer (with `negatives`, the less liked one and a
+    corruption of it); `ratings`: people's ratings on `aspects`, which are standardised; `shares`:
+    which of the `aspects` raters chose to speak of; `labels`: a data set's own labels;
+    `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
+    the encoder guessed; `order`: which of two neighbouring sentences comes first.
+    """
+
+    kind: TaskKind
+    data: tuple[str, ...]
+    head: str
+    aspects: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()  # whose stories count; none: everyone's
+    hidden: int = 0
+    weight: float = 1.0
+    positives: float = 1.0  # weight of a label 1
+    repeat: int = 1  # times that an example stands in an epoch
+    loss: Loss = "logistic"
+    margin: float = 0.3
+    negatives: bool = False
+    with_prompt: bool = False  # the prompt is the story's first sentence
+    sentences: tuple[int, int] = (0, 0)  # of a longer story, so many in a row; (0, 0): all
+    most: int = 0  # stories that are taken; 0: all
+    split: str = ""  # part of the stories: their id begins with it
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tasks that share a batch, and how many of their examples a step takes."""
+
+    tasks: tuple[str, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps with one schedule; `epochs` are those of the first group, where steps are not said."""
+
+    groups: tuple[Group, ...]
+    rate: float
+    steps: int = 0
+    epochs: float = 0.0
+    layer_decay: float = 0.9
+    windows: int = 4  # of a long story, so many are drawn
+    heads_only: bool = False  # the layers stay as they are
+
+
+@dataclass(frozen=True)
+class ScaleRecipe:
+    """How a value is made of heads and surface features.
+
+    `terms` are weights of `head` or `head.output`. Heads are standardised over the texts of the
+    tasks that it is fitted `to`, each `task` or `task.aspect`; without any they count as they are.
+    The same opinions tell what the surface features are worth, which count with weight `surface`.
+    """
+
+    terms: Mapping[str, float]
+    to: tuple[str, ...] = ()
+    surface: float = 0.0
+    without: tuple[str, ...] = ()  # surface features that are not looked at
+    link: Link = "identity"
+    people: str = ""  # task whose texts people wrote: percentiles are among them
+    also: tuple[str, ...] = ()  # other opinions that it is measured against
+
+
+@dataclass(frozen=True)
+class ReaderRecipe:
+    """What the training of a reader depends on, besides its data."""
+
+    kind: str
+    tasks: Mapping[str, Task]
+    stages: tuple[Stage, ...]
+    encoder: str = "story_encoder"
+    left_out: tuple[str, ...] = ()  # data sets that `corrupted`, `filled`, `order` keep away from
+    scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
+    licence: str = "research use; see weights/LICENSE"
+    seed: int = 1
+    window: int = 254
+    dropout: float = 0.1
+    head_dropout: float = 0.1
+    weight_decay: float = 0.01
+    warmup: float = 0.06
+    clip: float = 1.0
+    frozen_layers: int = 0  # the lowest so many stay as they are
+    held_out: float = 0.0  # share of the items that is evaluated, not learned from
+    patience: int = 0  # evaluations without a better one before it stops; 0: never
+    evaluate_every: int = 100
+    checkpoint_every: int = 200
+    report_every: int = 50
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def heads(self) -> dict[str, Task]:
+        """The first task of every head."""
+        found: dict[str, Task] = {}
+        for task in self.tasks.values():
+            found.setdefault(task.head, task)
+        return found
+
+
+def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
+    """Read a recipe from TOML; changes that are not None take the place of what it says."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read ({error.strerror})", "check --recipe") from None
+    except ValueError as error:
+        raise SettingError(f"{path} is no TOML ({error})", "mend it") from None
+    return replace(
+        reader_recipe_of(found, str(path)), **{k: v for k, v in changes.items() if v is not None}
+    )
+
+
+def reader_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> ReaderRecipe:
+    """Make a recipe of plain values, as TOML or JSON gives them."""
+    try:
+        return read_plain(ReaderRecipe, found)
+    except ValueError as error:
+        raise SettingError(f"{where}: {error}", "mend it") from None
+
+
+def _check(recipe: ReaderRecipe) -> None:
+    for stage in recipe.stages:
+        if not stage.groups or (stage.steps <= 0 and stage.epochs <= 0) or stage.rate <= 0:
+            raise SettingError("a stage needs groups, a rate, and steps or epochs", "mend it")
+        for group in stage.groups:
+            if unknown := sorted(set(group.tasks) - recipe.tasks.keys()):
+                raise SettingError(f"a stage names the task {unknown[0]!r}", "it has none such")
+            if group.rows < 1 or not group.tasks:
+                raise SettingError("a group has tasks, and rows of at least 1", "mend the recipe")
+    for name, task in recipe.tasks.items():
+        if task.kind in ("ratings", "shares") and not task.aspects:
+            raise SettingError(f"task {name} needs aspects", "name those of the data set")
+        if not task.data or task.repeat < 1:
+            raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
+    for name in ("dropout", "head_dropout", "warmup", "weight_decay", "held_out"):
+        if not 0 <= getattr(recipe, name) < 1:
+            raise SettingError(f"{name} must be at least 0 and below 1", "mend the recipe")
+    for name in ("evaluate_every", "checkpoint_every", "report_every"):
+        if getattr(recipe, name) < 1:
+            raise SettingError(f"{name} must be at least 1", "mend the recipe")
+    if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
+        raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
+    if not recipe.tasks or not recipe.stages:
+        raise SettingError("a recipe has tasks and stages", "see recipes/storyer.toml")

@@ -1,0 +1,247 @@
+"""Scales of a reader: what its heads said of unseen stories, made into values people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.learned._about import About, Head, Pin, Scale, Surface, Term, write_about
+from fabula.learned.training.cross_fit import CrossFitted
+from fabula.learned.training.examples import ExampleSet, Prepared
+from fabula.learned.training.reader_recipe import ReaderRecipe, ScaleRecipe, Task
+from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
+from fabula.models import asset, asset_names
+from fabula.text.features import FEATURES_VERSION
+
+Array = np.ndarray[Any, np.dtype[Any]]
+CROSS_FITTED = "cross_fitted.npz"
+
+
+def write_reader(
+    out: Path,
+    recipe: ReaderRecipe,
+    prepared: Prepared,
+    crossed: CrossFitted | None,
+    *,
+    record: Mapping[str, Any],
+) -> None:
+    """Fit the scales and write `reader.json`; what unseen stories were given goes beside it."""
+    heads = {name: Head(_names(task), task.hidden) for name, task in recipe.heads.items()}
+    fit = _Fit(recipe, prepared.examples, crossed)
+    scales = {name: fit.scale(name, one) for name, one in recipe.scales.items()}
+    about = About(
+        kind=recipe.kind,
+        encoder=_pin(recipe.encoder),
+        window=recipe.window,
+        heads=heads,
+        scales=scales,
+        domain=prepared.domain,
+        training={
+            "licence": recipe.licence,
+            "seed": record["seed"],
+            "data": record["data"],
+            "versions": record["versions"],
+        },
+    )
+    write_about(out, about)
+    if fit.kept:
+        np.savez_compressed(out / CROSS_FITTED, **fit.kept)  # type: ignore[arg-type]
+
+
+def _names(task: Task) -> tuple[str, ...]:
+    return task.aspects if task.kind in ("ratings", "shares") else (task.head,)
+
+
+def _pin(name: str) -> Pin:
+    return Pin(name, asset(name).tree_sha256 if name in asset_names() else "")
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Opinions that a scale is fitted to: a task's examples, and which of its outputs."""
+
+    task: str
+    examples: ExampleSet
+    output: int | None  # None: pairs
+
+    @property
+    def pairs(self) -> tuple[Array, Array]:
+        """Give texts that people preferred, and those beside them: of one item, rated lower."""
+        if self.output is None:
+            return self.examples.members[:, 0], self.examples.members[:, 1]
+        by_item: dict[str, list[int]] = {}
+        for number, item in enumerate(self.examples.items):
+            by_item.setdefault(item, []).append(number)
+        said = self.examples.targets[:, self.output]
+        found = [
+            (one, other)
+            for numbers in by_item.values()
+            for one in numbers
+            for other in numbers
+            if said[one] > said[other]
+        ]
+        texts = self.examples.members[:, 0]
+        better, worse = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return texts[better], texts[worse]
+
+    @property
+    def values(self) -> Array:
+        """Give people's values by text, mean 0 and deviation 1; NaN where there is none."""
+        found = np.full(len(self.examples.texts), np.nan)
+        if self.output is not None:
+            found[self.examples.members[:, 0]] = self.examples.targets[:, self.output]
+        return found
+
+
+class _Fit:
+    def __init__(
+        self,
+        recipe: ReaderRecipe,
+        examples: Mapping[str, ExampleSet],
+        crossed: CrossFitted | None,
+    ) -> None:
+        self._recipe, self._examples, self._crossed = recipe, examples, crossed
+        self.kept: dict[str, Array] = {}
+
+    def scale(self, name: str, one: ScaleRecipe) -> Scale:
+        """Fit one scale."""
+        terms = tuple(self._term(spelled, weight) for spelled, weight in one.terms.items())
+        if not one.to or self._crossed is None:
+            return Scale(terms, link=one.link if one.link != "clipped" else "identity")
+        targets = [self._target(spelled) for spelled in one.to]
+        terms = tuple(self._standardised(term, targets) for term in terms)
+        surface, parts = None, dict[str, Array]()
+        if one.surface:
+            surface, parts = self._surface(one, targets)
+        raws = {target.task: self._raw(terms, target.task, parts, one) for target in targets}
+        scale = _linked(Scale(terms, surface, one.link), targets, raws)
+        scale = replace(scale, error=_error(list(raws.values())))
+        if one.people:
+            people = np.nanmean(self._raw(terms, one.people, parts, one), axis=0)
+            points = np.nanpercentile(people, np.arange(101))
+            scale = replace(scale, percentiles=tuple(points.tolist()))
+            if one.link == "logistic":
+                scale = replace(scale, shift=-scale.slope * float(points[50]))
+        self._keep(name, one, terms, raws, parts)
+        return scale
+
+    def _target(self, spelled: str) -> _Target:
+        task, _, aspect = spelled.partition(".")
+        if task not in self._examples:
+            raise SettingError(f"a scale is fitted to {spelled!r}", "name a task, or task.aspect")
+        examples, kind = self._examples[task], self._recipe.tasks[task]
+        if kind.kind == "pairs":
+            return _Target(task, examples, None)
+        return _Target(task, examples, kind.aspects.index(aspect) if aspect else 0)
+
+    def _term(self, spelled: str, weight: float) -> Term:
+        head, _, output = spelled.partition(".")
+        if head not in self._recipe.heads:
+            raise SettingError(f"a scale has the term {spelled!r}", "name a head, or head.output")
+        names = _names(self._recipe.heads[head])
+        return Term(head, names.index(output) if output else 0, weight)
+
+    def _outputs(self, term: Term, task: str) -> Array:
+        """What the term's head said of a task's texts: (seeds, texts)."""
+        assert self._crossed is not None
+        found: Array = self._crossed.outputs[task, term.head][:, :, term.output]
+        return found
+
+    def _standardised(self, term: Term, targets: list[_Target]) -> Term:
+        values = np.concatenate([self._outputs(term, one.task).ravel() for one in targets])
+        deviation = float(np.nanstd(values)) or 1.0
+        return replace(term, mean=float(np.nanmean(values)), deviation=deviation)
+
+    def _surface(
+        self, one: ScaleRecipe, targets: list[_Target]
+    ) -> tuple[Surface, dict[str, Array]]:
+        """Fit the surface features to all; and, for texts unseen, to the other folds alone."""
+        assert self._crossed is not None
+        opinions = [(t.examples, t.output) for t in targets]
+        means, deviations, weights = fit_surface(opinions, one.without)
+        parts: dict[str, Array] = {}
+        for task in {*(t.task for t in targets), *(s.partition(".")[0] for s in one.also)}:
+            parts[task] = surface_parts(
+                self._examples[task], self._crossed.folds[task],
+                opinions=opinions,
+                folds=[self._crossed.folds[t.task] for t in targets],
+                own=[t.task == task for t in targets],
+                without=one.without,
+            )  # fmt: skip
+        pooled = np.concatenate([parts[t.task].ravel() for t in targets])
+        mean, deviation = float(np.nanmean(pooled)), float(np.nanstd(pooled)) or 1.0
+        surface = Surface(
+            FEATURES_VERSION, tuple(means), tuple(deviations), tuple(weights),
+            clip=CLIP, weight=one.surface, mean=mean, deviation=deviation,
+        )  # fmt: skip
+        return surface, {task: (value - mean) / deviation for task, value in parts.items()}
+
+    def _raw(
+        self, terms: tuple[Term, ...], task: str, parts: Mapping[str, Array], one: ScaleRecipe
+    ) -> Array:
+        """Raw values of a task's texts: (seeds, texts)."""
+        found = sum(
+            term.weight * (self._outputs(term, task) - term.mean) / term.deviation for term in terms
+        )
+        raw: Array = np.asarray(found) + (one.surface * parts[task] if one.surface else 0.0)
+        return raw
+
+    def _keep(
+        self,
+        name: str,
+        one: ScaleRecipe,
+        terms: tuple[Term, ...],
+        raws: Mapping[str, Array],
+        parts: Mapping[str, Array],
+    ) -> None:
+        found = dict(raws)
+        for spelled in one.also:
+            task = spelled.partition(".")[0]
+            found.setdefault(task, self._raw(terms, task, parts, one))
+        for task, raw in found.items():
+            self.kept[f"{name}/{task}"] = raw.astype(np.float32)
+            self.kept[f"ids/{task}"] = np.array(self._examples[task].ids)
+            if task in parts:
+                self.kept[f"{name}/{task}/surface"] = parts[task].astype(np.float32)
+
+
+def _linked(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:
+    """Choose slope and shift so that values are what people would say."""
+    if scale.link == "identity":
+        return scale
+    if scale.link == "logistic":
+        gaps = []
+        for target in targets:
+            first, second = target.pairs
+            gaps.append((raws[target.task][:, first] - raws[target.task][:, second]).ravel())
+        return replace(scale, slope=_logistic_slope(np.concatenate(gaps)))
+    raw = np.concatenate([np.nanmean(raws[t.task], axis=0) for t in targets])
+    said = np.concatenate([t.values for t in targets])
+    both = ~np.isnan(raw) & ~np.isnan(said)
+    slope, shift = np.polyfit(raw[both], said[both], 1)
+    if slope < 0:
+        # What tells nothing must not be read backwards: everyone gets the mean.
+        slope, shift = 0.0, said[both].mean()
+    return replace(scale, slope=float(slope), shift=float(shift), low=1.0, high=5.0)
+
+
+def _logistic_slope(gaps: Array) -> float:
+    """The slope at which the sigmoid of a gap is the probability that people agree with it."""
+    slope = 1.0
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-slope * gaps))
+        slope += float(((1 - share) * gaps).sum() / (share * (1 - share) * gaps**2).sum())
+    return slope
+
+
+def _error(raws: list[Array]) -> float | None:
+    """Standard error between trainings: None where there was one seed."""
+    if raws[0].shape[0] < 2:
+        return None
+    variances = np.concatenate([np.nanvar(raw, axis=0, ddof=1) for raw in raws])
+    return float(np.sqrt(np.nanmean(variances)))

@@ -1,0 +1,206 @@
+"""Tasks made into examples: data sets in, numbers to learn from out."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError
+from fabula.core.story import Story
+from fabula.learned._domain import describe
+from fabula.learned.negatives.corpus import Corpus
+from fabula.learned.negatives.union import corrupt
+from fabula.learned.training.examples import ExampleSet, Prepared, example_set
+from fabula.learned.training.pairs import pairs_of
+from fabula.learned.training.reader_recipe import ReaderRecipe, Task
+from fabula.learned.training.task_stories import (
+    Free,
+    human_references,
+    read_dataset,
+    task_stories,
+)
+from fabula.text.features import feature_row
+from fabula.text.respaced import parted, respaced
+
+Cut = Callable[[Sequence[str]], list[list[int]]]
+_LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
+
+
+def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepared:
+    """Make the examples of all tasks; `cut` gives texts as word pieces."""
+    sets: dict[str, Dataset] = {}
+
+    def dataset(name: str) -> Dataset:
+        if name not in sets:
+            sets[name] = read_dataset(name, data)
+        return sets[name]
+
+    free = Free([dataset(name) for name in recipe.left_out])
+    found: dict[str, ExampleSet] = {}
+    for name, task in recipe.tasks.items():
+        sources = [dataset(one) for one in task.data]
+        found[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
+        if not len(found[name]):
+            raise InputError(f"task {name} has no example", "check its data and aspects")
+    return Prepared(found, describe(_read_by_people(recipe, dataset)) if recipe.scales else {})
+
+
+def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> list[str]:
+    """Give the stories that people rated or preferred, as a reader reads them."""
+    texts: dict[str, None] = {}
+    for task in recipe.tasks.values():
+        for name in task.data if task.kind in ("pairs", "ratings", "shares") else ():
+            texts |= dict.fromkeys(respaced(story.text) for story in dataset(name).stories)
+    return [text for text in texts if text]
+
+
+def _build(
+    task: Task, sources: Sequence[Dataset], *, free: Free, cut: Cut, seed: int
+) -> ExampleSet:
+    if task.kind == "pairs":
+        return _preferences(task, sources, cut=cut, seed=seed)
+    if task.kind in ("ratings", "shares", "labels"):
+        return _opinions(task, sources, free=free, cut=cut)
+    if task.kind == "order":
+        return _neighbours(order_stories(task, sources, free), cut)
+    stories = _stretches(task, free.stories(sources), seed)
+    if task.kind == "filled":
+        return _sentence_runs(stories, cut)
+    return _corrupted(stories, cut=cut, seed=seed)
+
+
+def order_stories(
+    task: Task, sources: Sequence[Dataset], free: Free, *, kept_back: bool = False
+) -> list[list[str]]:
+    """Give the sentences of human stories: a corpus's own, or the references of systems' stories.
+
+    The references of VIST are parted by its own sets, so that none is kept back.
+    """
+    corpora = [one for one in sources if not any(story.references for story in one.stories)]
+    found = free.stories(corpora, kept_back=kept_back) if corpora else []
+    if not kept_back:
+        for one in sources:
+            if one not in corpora:
+                found += human_references(one, task.split)
+    return [parted(story.text) for story in found][: task.most or None]
+
+
+def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int) -> ExampleSet:
+    pairs = [pair for one in sources for pair in pairs_of(one)][: task.most or None]
+    texts: dict[str, str] = {}
+    members, items = [], []
+    corpus = (
+        Corpus.of([parted(respaced(pair.worse.text)) for pair in pairs]) if task.negatives else None
+    )
+    for number, pair in enumerate(pairs):
+        texts.setdefault(pair.better.id, respaced(pair.better.text))
+        texts.setdefault(pair.worse.id, respaced(pair.worse.text))
+        sides = pair.better.id, pair.worse.id
+        if corpus is not None:
+            made = corrupt(parted(texts[sides[1]]), others=corpus, seed=_seed(seed, number))
+            sides = sides[1], f"{sides[1]}/negative{number}"
+            texts[sides[1]] = " ".join(made.sentences)
+        members.append(sides)
+        items.append(f"{sources[0].name}:{pair.item}")
+    place = {name: number for number, name in enumerate(texts)}
+    return example_set(
+        cut(list(texts.values())),
+        [[place[name] for name in sides] for sides in members],
+        [[1.0]] * len(members),
+        items=items,
+        ids=list(texts),
+        features=[feature_row(text) for text in texts.values()],
+    )
+
+
+def _opinions(task: Task, sources: Sequence[Dataset], *, free: Free, cut: Cut) -> ExampleSet:
+    texts, targets, items, ids = [], [], [], []
+    for one in sources:
+        said: dict[tuple[str, str], list[float]] = {}
+        table = one.scores if task.kind == "labels" else one.ratings
+        for score in table:
+            if not math.isnan(score.value):
+                said.setdefault((score.story, score.aspect), []).append(score.value)
+        for story in task_stories(one, task):
+            row = [said.get((story.id, aspect), []) for aspect in task.aspects]
+            if any(row) and (task.kind != "labels" or free.allows(story.text)):
+                texts.append(story.text)
+                targets.append(_target(row, is_share=task.kind == "shares"))
+                items.append(str(story.item))
+                ids.append(f"{one.name}:{story.id}")
+    return example_set(
+        cut(texts),
+        [[i] for i in range(len(texts))],
+        targets,
+        items=items,
+        ids=ids,
+        features=[] if task.kind == "labels" else [feature_row(text) for text in texts],
+    )
+
+
+def _target(row: Sequence[Sequence[float]], *, is_share: bool) -> list[float]:
+    if is_share:
+        total = sum(map(len, row))
+        return [len(one) / total for one in row]
+    return [float(np.mean(one)) if one else math.nan for one in row]
+
+
+def _neighbours(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
+    flat = [sentence for story in stories for sentence in story]
+    members, items, at = [], [], 0
+    for number, story in enumerate(stories):
+        for place, (one, other) in enumerate(pairwise(story), at):
+            if one.strip().lower() != other.strip().lower():
+                members.append([place, place + 1])
+                items.append(f"story:{number}")
+        at += len(story)
+    pieces = [one[:_LONGEST_SENTENCE] for one in cut(flat)]
+    return example_set(pieces, members, [[1.0]] * len(members), items=items, ids=[])
+
+
+def _stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list[str]]:
+    """Part stories into sentences, longer ones cut to a stretch of a length within bounds."""
+    low, high = task.sentences
+    found = []
+    for number, story in enumerate(stories[: task.most or None]):
+        parts = parted(story.text)
+        if high:
+            rng = random.Random(_seed(seed, number))
+            count = min(rng.randint(low, high), len(parts))
+            start = rng.randint(0, len(parts) - count)
+            parts = parts[start : start + count]
+        if len(parts) >= max(3, low):
+            found.append(parts)
+    return found
+
+
+def _corrupted(stories: Sequence[Sequence[str]], *, cut: Cut, seed: int) -> ExampleSet:
+    corpus = Corpus.of(stories)
+    made = [
+        corrupt(story, others=corpus, seed=_seed(seed, number))
+        for number, story in enumerate(stories)
+    ]
+    kept = [number for number, one in enumerate(made) if one.changed]
+    texts = [" ".join(stories[number]) for number in kept]
+    texts += [" ".join(made[number].sentences) for number in kept]
+    labels = [[1.0]] * len(kept) + [[0.0]] * len(kept)
+    items = [f"story:{number}" for number in kept] * 2
+    return example_set(cut(texts), [[i] for i in range(len(texts))], labels, items=items, ids=[])
+
+
+def _sentence_runs(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
+    ends = np.cumsum([0, *map(len, stories)]).tolist()
+    flat = [sentence for story in stories for sentence in story]
+    items = [f"story:{number}" for number in range(len(stories))]
+    runs = [list(one) for one in pairwise(ends)]
+    return example_set(cut(flat), runs, [[1.0]] * len(runs), items=items, ids=[])
+
+
+def _seed(seed: int, number: int) -> str:
+    return f"{seed} {number}"

@@ -1,0 +1,119 @@
+"""A ranking of stories to read: as a table, JSON, CSV, or a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fabula._version import __version__
+from fabula.core.errors import SettingError
+from fabula.reports._markup import escaped, named, tag
+from fabula.reports._printed import Printed, render_rows
+from fabula.reports._review_words import lack_words, number
+from fabula.reports._template import filled, joined, policy, static
+from fabula.scoring.review_ranking import Ranking, Standing
+
+FORMS = ("text", "json", "csv", "html")
+_STYLES = ("page.css", "review.css")
+_HEADS = ("story", "rank", "preference", "of 100", "95 %", "win rate", "95 %", "words")
+_LEGEND = (
+    "Of 100: how many human stories are liked less. Win rate: how often a story is expected to be "
+    "preferred to another one here, with the rate at either end of its own interval."
+)
+
+
+def render_ranking(form: str, ranking: Ranking, name: str) -> str:
+    """Write a ranking as text, json, csv or html."""
+    if form not in FORMS:
+        raise SettingError(f"a ranking is not written as {form}", f"known: {', '.join(FORMS)}")
+    if form == "html":
+        return _page(ranking, name)
+    rows = [one.plain() for one in ranking.stories]
+    lacks = lack_words(ranking.lacks)
+    notes = [f"{one.story}: {one.note}" for one in ranking.stories if one.note]
+    table = Printed(
+        _HEADS,
+        [cells(one) for one in ranking.stories],
+        f"{len(ranking.stories):,} stories of {name}, the best liked first",
+        [*lacks, _LEGEND, *notes],
+    )
+    record = {
+        "source": name,
+        "missing": [{"part": one.part, "why": one.why} for one in ranking.lacks],
+        "warnings": notes,
+        "signatures": dict(ranking.signatures or {}),
+    }
+    return render_rows(form, rows, [table], record)
+
+
+def cells(one: Standing) -> list[str]:
+    """Write a story's row."""
+    return [
+        one.story,
+        "–" if one.rank is None else str(one.rank),
+        number(one.preference, 2),
+        number(one.percentile, 0),
+        _between(one.low, one.high, 0),
+        number(one.wins, 2),
+        _between(one.win_low, one.win_high, 2),
+        number(one.words, 0),
+    ]
+
+
+def _between(low: float, high: float, decimals: int) -> str:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "–"
+    return f"{number(low, decimals)}–{number(high, decimals)}"
+
+
+def _page(ranking: Ranking, name: str) -> str:
+    notes = [f"{one.story}: {one.note}" for one in ranking.stories if one.note]
+    lines = [*lack_words(ranking.lacks), *notes]
+    listed = tag("ul", "".join(tag("li", escaped(line)) for line in lines))
+    signatures = [
+        tag("li", tag("code", escaped(one))) for one in (ranking.signatures or {}).values()
+    ]
+    return filled(
+        static("review_ranking.html"),
+        {
+            "policy": policy(""),
+            "title": escaped(name),
+            "style": joined(_STYLES),
+            "count": f"{len(ranking.stories):,}",
+            "warnings": tag("section", listed, class_="warnings") if lines else "",
+            "table": _table(ranking.stories),
+            "legend": escaped(_LEGEND),
+            "signatures": tag("ul", "".join(signatures), class_="signatures"),
+            "version": escaped(__version__),
+        },
+    )
+
+
+def _table(stories: Sequence[Standing]) -> str:
+    heads = ["rank", "story", "among 100 human stories", "95 %", "win rate", "95 %", "words"]
+    head = tag("tr", "".join(tag("th", escaped(words), scope="col") for words in heads))
+    body = "\n".join(tag("tr", _row(one)) for one in stories)
+    table = tag("table", tag("thead", head) + tag("tbody", body), class_="ranking-table")
+    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label="Ranking")
+
+
+def _row(one: Standing) -> str:
+    _, rank, _, percentile, between, wins, win_between, words = cells(one)
+    parts = [
+        tag("td", rank, class_="num"),
+        tag("th", named(one.story), scope="row", class_="system"),
+        tag("td", f"{tag('span', percentile, class_='figure')} {_track(one)}"),
+    ]
+    parts += [tag("td", text, class_="num") for text in (between, wins, win_between, words)]
+    return "".join(parts)
+
+
+def _track(one: Standing) -> str:
+    if not math.isfinite(one.percentile):
+        return ""
+    inside = ""
+    if math.isfinite(one.low) and math.isfinite(one.high):
+        style = f"left:{one.low:.1f}%;right:{100 - one.high:.1f}%"
+        inside = tag("span", class_="range", style=style)
+    point = tag("span", class_="point", style=f"left:{one.percentile:.1f}%")
+    return tag("span", inside + point, class_="track", aria_hidden="true")

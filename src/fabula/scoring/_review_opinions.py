@@ -1,0 +1,163 @@
+"""Everyone is asked: the learned metrics and the trivial baselines, through the one catalogue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from fabula.core.errors import UserError
+from fabula.core.metric import Metric
+from fabula.core.score import Missing, Score, Status
+from fabula.core.spec import format_spec
+from fabula.core.story import Story
+from fabula.scoring._review_parts import Lack, Opinions, Span, Step
+from fabula.scoring.catalogue import METRICS, choose_metrics
+from fabula.scoring.evaluate import evaluate
+from fabula.text.sentences import sentence_spans
+
+WEIGHTS = "reader"
+PREFERENCE = "storyer"
+BASELINES = "baselines"
+ORDER_WEIGHTS = "order"
+_READ = ("storyer", "criteria", "coherence", "aspects")
+_CONFIDENCE = "confidence"
+_ORDER = "rovist_c"
+
+
+class Transition(Protocol):
+    """The step from one sentence to the next, as a metric gives it."""
+
+    @property
+    def probability(self) -> float:
+        """How likely the second follows the first."""
+        ...
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A metric that can say how likely each step from sentence to sentence is."""
+
+    def transitions(self, story: Story) -> Sequence[Transition]:
+        """Give the steps, in order."""
+        ...
+
+
+def opinions_on(
+    story: Story,
+    *,
+    weights: str = WEIGHTS,
+    order: str = ORDER_WEIGHTS,
+    cache: bool | str | Path = False,
+) -> Opinions:
+    """Ask everyone about a story. What cannot be had is said, with what to do."""
+    parts, lacks = chosen_parts(weights, order)
+    trivial = choose_metrics(BASELINES)
+    table = evaluate([story], [*parts.values(), *trivial], cache=cache)
+    by_spec: dict[str, dict[str, Score]] = {}
+    for score in table:
+        by_spec.setdefault(score.scorer, {})[score.aspect] = score
+    scores = {part: by_spec[metric.spec] for part, metric in parts.items()}
+    scores[BASELINES] = {
+        f"{spec} {aspect}".strip(): score
+        for spec in (metric.spec for metric in trivial)
+        for aspect, score in by_spec[spec].items()
+    }
+    steps, more = _steps(story, parts.get(_ORDER), scores.get(_ORDER, {}))
+    return Opinions(
+        scores,
+        steps,
+        _interval(story, weights, scores.get(PREFERENCE, {})),
+        (*lacks, *_absent(scores), *more),
+        {metric.spec: metric.signature() for metric in (*parts.values(), *trivial)},
+    )
+
+
+def chosen_parts(
+    weights: str, order: str = ORDER_WEIGHTS, wanted: Iterable[str] = ()
+) -> tuple[dict[str, Metric], list[Lack]]:
+    """Build the learned metrics of a review, or of the parts wanted; say which there are not.
+
+    Weights that the user has named must be there.
+    """
+    reader = _named(weights, WEIGHTS)
+    specs = {name: (name, reader) for name in _READ}
+    specs[_CONFIDENCE] = ("aspects", {**reader, "confidence": True})
+    specs[_ORDER] = (_ORDER, _named(order, ORDER_WEIGHTS))
+    parts: dict[str, Metric] = {}
+    lacks = []
+    for part in wanted or specs:
+        name, settings = specs[part]
+        try:
+            metric = METRICS.build(format_spec(name, settings))
+            metric.signature()
+            parts[part] = metric
+        except UserError as error:
+            if "weights" in settings:
+                raise
+            lacks.append(Lack(part, str(error)))
+    return parts, lacks
+
+
+def _named(weights: str, usual: str) -> dict[str, object]:
+    return {} if weights == usual else {"weights": weights}
+
+
+def percentile_intervals(weights: str, texts: Sequence[str]) -> list[tuple[float, float]]:
+    """Percentiles between which the preferences of texts lie, 95 times of 100."""
+    from fabula.learned._about import interval_of
+    from fabula.learned._reader import load_reader
+
+    reader = load_reader(weights)
+    scale = reader.about.scales["preference"]
+    return [interval_of(scale, float(raw)) for raw in reader.raw("preference", texts)]
+
+
+def preference_error(weights: str) -> float:
+    """Standard error of a preference between trainings, in its own unit; NaN if not known."""
+    from fabula.learned._reader import load_reader
+
+    scale = load_reader(weights).about.scales["preference"]
+    return math.nan if scale.error is None else abs(scale.slope) * scale.error
+
+
+def _interval(story: Story, weights: str, scores: dict[str, Score]) -> tuple[float, float]:
+    if not any(score.ok for score in scores.values()):
+        return math.nan, math.nan
+    return percentile_intervals(weights, [story.text])[0]
+
+
+def _absent(scores: dict[str, dict[str, Score]]) -> list[Lack]:
+    """Parts whose model is not there; their notes name the command that gets it."""
+    lacks = []
+    for part, by_aspect in scores.items():
+        first = next(iter(by_aspect.values()), None)
+        if first is not None and first.status is Status.MISSING_MODEL:
+            lacks.append(Lack(part, first.note))
+    return lacks
+
+
+def _steps(
+    story: Story, metric: Metric | None, scores: dict[str, Score]
+) -> tuple[tuple[Step, ...], list[Lack]]:
+    known = any(score.ok for score in scores.values())
+    if not known or not isinstance(metric, Stepping):
+        return (), []
+    try:
+        found = metric.transitions(story)
+    except Missing as missing:
+        return (), [Lack(_ORDER, missing.note)]
+    except UserError as error:
+        return (), [Lack(_ORDER, str(error))]
+    return placed_steps(story.text, found), []
+
+
+def placed_steps(text: str, transitions: Sequence[Transition]) -> tuple[Step, ...]:
+    """Give steps their places; a metric that parts sentences otherwise than we do has none."""
+    spans: list[Span] = sentence_spans(text)
+    if len(spans) != len(transitions) + 1:
+        return ()
+    return tuple(
+        Step(spans[at], spans[at + 1], float(one.probability)) for at, one in enumerate(transitions)
+    )

@@ -1,0 +1,174 @@
+"""reader.json: what is written is read again, what is wrong is named, scales by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabula.core.errors import InputError
+from fabula.learned._about import (
+    About,
+    Head,
+    Pin,
+    Scale,
+    Surface,
+    Term,
+    interval_of,
+    percentile_of,
+    raw_value,
+    read_about,
+    value_of,
+    write_about,
+)
+from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
+
+COUNT = len(FEATURE_NAMES)
+SURFACE = Surface(FEATURES_VERSION, (1.0,) * COUNT, (2.0,) * COUNT, (0.5,) * COUNT)
+POINTS = tuple(float(point) for point in range(101))
+SCALE = Scale((Term("preference", 0, 0.5, 0.1, 2.0),), SURFACE, percentiles=POINTS, error=1.0)
+ABOUT = About(
+    "storyer",
+    Pin("story_encoder", "ab" * 32),
+    254,
+    {"preference": Head(("preference",)), "order": Head(("order",), 384)},
+    {"preference": SCALE, "order": Scale((Term("order"),), link="clipped")},
+    {"words": [1, 2, 3]},
+    {"licence": "research use"},
+)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    write_about(tmp_path, ABOUT)
+    assert read_about(tmp_path) == ABOUT
+    assert [path.name for path in tmp_path.iterdir()] == ["reader.json"]
+
+
+def changed(path: tuple[Any, ...], value: Any) -> Any:
+    """A description with one field changed."""
+
+    def change(here: Any, rest: tuple[Any, ...]) -> Any:
+        if not rest:
+            return value
+        if isinstance(here, list):
+            return [change(one, rest[1:]) if at == rest[0] else one for at, one in enumerate(here)]
+        return {**here, rest[0]: change(here.get(rest[0]), rest[1:])}
+
+    return lambda plain: change(plain, path)
+
+
+PREFERENCE = ("scales", "preference")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("format",), 2, "format is 2, and this Fabula reads 1"),
+        (("window",), "long", "window must be a whole number, not 'long'"),
+        (("window",), 0, "window must be at least 1"),
+        (("kind",), None, "kind must be a string"),
+        (("colour",), 1, "colour is no field"),
+        (("encoder",), {"name": "x"}, r"encoder\.tree_sha256 is missing"),
+        (("heads",), [], "heads must be an object"),
+        (("heads", "order", "hidden"), True, r"heads\.order\.hidden must be a whole number"),
+        (("heads", "order", "outputs"), [], r"heads\.order\.outputs must not be empty"),
+        ((*PREFERENCE, "terms", 0, "head"), "mood", r"terms\[0\]\.head is 'mood', which is no"),
+        ((*PREFERENCE, "terms", 0, "output"), 1, r"terms\[0\]\.output must be from 0 to 0"),
+        ((*PREFERENCE, "terms", 0, "deviation"), 0, r"terms\[0\]\.deviation must be above 0"),
+        ((*PREFERENCE, "terms", 0, "mean"), math.nan, r"terms\[0\]\.mean must be a number"),
+        ((*PREFERENCE, "link"), "probit", r"preference\.link must be one of 'identity'"),
+        ((*PREFERENCE, "percentiles"), [1.0, 2.0], "percentiles must be 101 numbers"),
+        ((*PREFERENCE, "percentiles"), list(POINTS[::-1]), "percentiles must ascend"),
+        ((*PREFERENCE, "error"), -1, "error must be at least 0"),
+        ((*PREFERENCE, "surface", "version"), 99, "version is 99, and this Fabula's features"),
+        ((*PREFERENCE, "surface", "means"), [1.0], f"means must be {COUNT} numbers"),
+        ((*PREFERENCE, "surface", "clip"), 0, "clip must be above 0"),
+    ],
+)
+def test_a_field_that_will_not_do_is_named_with_its_file(
+    tmp_path: Path, path: tuple[Any, ...], value: Any, message: str
+) -> None:
+    write_about(tmp_path, ABOUT)
+    file = tmp_path / "reader.json"
+    plain = changed(path, value)(json.loads(file.read_text(encoding="utf-8")))
+    file.write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_about(tmp_path)
+    assert "reader.json: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "cannot be read"), ("[]", "must be an object")]
+)
+def test_what_is_no_description_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "reader.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_about(tmp_path)
+
+
+def test_a_folder_without_a_description_holds_no_reader(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no reader: it has no reader\.json"):
+        read_about(tmp_path)
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    for wrong in (replace(ABOUT, window=0), replace(ABOUT, domain={"words": math.inf})):
+        with pytest.raises(InputError, match=r"reader\.json"):
+            write_about(tmp_path, wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_raw_value_by_hand() -> None:
+    outputs = {"preference": np.array([3.1])}
+    scale = replace(SCALE, surface=None)
+    # 0.5 · (3.1 − 0.1) / 2
+    assert raw_value(scale, outputs) == pytest.approx(0.75)
+    # Of the features, all but two are at their mean; one is 3 deviations up by the clip (it is at
+    # 4), one is a deviation down: 0.5 · 3 − 0.5 · 1 = 1, and the bias 0.25 makes 1.25.
+    features = [9.0, -1.0, *[1.0] * (COUNT - 2)]
+    part = replace(SURFACE, bias=0.25, weight=2.0, mean=0.25, deviation=0.5)
+    # 0.75 + 2 · (1.25 − 0.25) / 0.5
+    assert raw_value(replace(SCALE, surface=part), outputs, features) == pytest.approx(4.75)
+
+
+def test_a_scale_that_reads_the_surface_does_not_do_without() -> None:
+    with pytest.raises(ValueError, match="surface features"):
+        raw_value(SCALE, {"preference": np.array([0.0])})
+
+
+def test_links_by_hand() -> None:
+    scale = Scale((Term("x"),), slope=2.0, shift=-1.0)
+    assert value_of(scale, 3.0) == 5.0
+    assert value_of(replace(scale, link="logistic"), 0.5) == 0.5
+    # 1 / (1 + e^−1)
+    assert value_of(replace(scale, link="logistic"), 1.0) == pytest.approx(0.7310585786)
+    assert value_of(replace(scale, link="logistic"), -1e6) == 0.0
+    clipped = replace(scale, link="clipped", low=1.0, high=5.0)
+    assert [value_of(clipped, raw) for raw in (-9, 0.5, 1.5, 9)] == [1.0, 1.0, 2.0, 5.0]
+    assert math.isnan(value_of(clipped, math.nan))
+
+
+def test_percentiles_by_hand() -> None:
+    scale = replace(SCALE, percentiles=tuple(point * 2 - 100.0 for point in range(101)))
+    found = [percentile_of(scale, raw) for raw in (-101, -100, -99, 0, 0.5, 100, 101)]
+    assert found == [0.0, 0.0, 0.5, 50.0, 50.25, 100.0, 100.0]
+    # Forty points are alike, those of 10 to 49 %: whoever is there stands in their middle.
+    tied = (*POINTS[:10], *[10.0] * 40, *POINTS[50:])
+    assert percentile_of(replace(SCALE, percentiles=tied), 10.0) == 29.5
+    # Between the last of them (49 %) and the point of 50 %, which is 50.
+    assert percentile_of(replace(SCALE, percentiles=tied), 30.0) == 49.5
+    assert percentile_of(replace(SCALE, percentiles=(7.0,) * 101), 7.0) == 50.0
+    assert math.isnan(percentile_of(replace(SCALE, percentiles=None), 1.0))
+    assert math.isnan(percentile_of(scale, math.nan))
+
+
+def test_an_interval_is_that_of_two_standard_errors_in_percentiles() -> None:
+    # Points are their own percentiles: 50 ± 1.96.
+    assert interval_of(SCALE, 50.0) == (48.04, 51.96)
+    assert interval_of(SCALE, 0.5) == (0.0, pytest.approx(2.46))
+    assert all(map(math.isnan, interval_of(replace(SCALE, error=None), 50.0)))

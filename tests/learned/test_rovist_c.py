@@ -1,0 +1,86 @@
+"""RoViST-C: means over neighbours, by hand from a reader whose logits are told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from fabula.core.score import Status
+from fabula.learned import _learned_metric
+from fabula.learned._about import About, Head, Pin
+from fabula.learned._reader import Reader
+from fabula.learned.rovist_c import RovistC, Transition
+from factories import make_story
+
+RAIN = "It rained. She took a coat. She took a coat. She left."
+
+
+@dataclass
+class Told:
+    """A source that says 0 of a pair, or 2 where the second sentence holds 'left'."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    pair_room: int = 2
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, np.ndarray]]:
+        self.asked += pairs
+        return [{"order": np.array([2.0 if "left" in second else 0.0])} for _, second in pairs]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    source = Told()
+    about = About("order", Pin("story_encoder", ""), 254, {"order": Head(("order",))}, {})
+    reader = Reader(about, "told", source)  # type: ignore[arg-type]
+    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    return source
+
+
+def test_the_mean_probability_counts_identical_neighbours_as_zero(told: Told) -> None:
+    [score] = RovistC().score([make_story(RAIN)])
+    # 1 / (1 + e^0) = 0.5; identical: 0; 1 / (1 + e^−2) = 0.880797
+    assert score.value == pytest.approx((0.5 + 0 + 0.8807970780) / 3)
+    assert told.asked == [("It rained.", "She took a coat."), ("She took a coat.", "She left.")]
+
+
+def test_the_mean_logit_counts_identical_neighbours_as_odds_of_1_to_99(told: Told) -> None:
+    [score] = RovistC(by="logit").score([make_story(RAIN)])
+    assert score.value == pytest.approx((0 + math.log(1 / 99) + 2) / 3)
+
+
+def test_sentences_that_are_cut_lower_the_coverage(told: Told) -> None:
+    [score] = RovistC().score([make_story(RAIN)])
+    # Sentences of 2, 4, 4 and 2 words, of which two each are read.
+    assert score.coverage == pytest.approx(8 / 12)
+
+
+def test_one_sentence_has_no_value(told: Told) -> None:
+    [score] = RovistC().score([make_story("It rained all day")])
+    assert math.isnan(score.value)
+    assert score.status is Status.UNDEFINED
+    assert score.note == "one sentence has no neighbour"
+
+
+def test_stories_are_told_apart_when_they_are_asked_about_together(told: Told) -> None:
+    stories = [make_story(RAIN), make_story("One."), make_story("He came. He left.")]
+    values = [score.value for score in RovistC().score(stories)]
+    assert values[0] == pytest.approx(0.4602656927)
+    assert math.isnan(values[1])
+    assert values[2] == pytest.approx(0.8807970780)
+
+
+def test_transitions_are_the_pairs_with_their_probabilities(told: Told) -> None:
+    found = RovistC().transitions(make_story(RAIN))
+    assert found[:2] == [
+        Transition("It rained.", "She took a coat.", 0.5),
+        Transition("She took a coat.", "She took a coat.", 0.0),
+    ]
+    assert found[2].probability == pytest.approx(0.8807970780)
+    assert RovistC().transitions(make_story("One.")) == []

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabula.core.errors import SettingError
+from fabula.core.story import Story
+from fabula.reports._review_marks import paragraph_spans, story_html
+from fabula.reports._review_words import standing_words
+from fabula.reports.review import comments_text, render_review, scores_text
+from fabula.reports.review_ranking import render_ranking
+from fabula.scoring._review_parts import Lack
+from fabula.scoring.review import scored_review
+from fabula.scoring.review_ranking import Liked, Ranking, standings
+from made_up_review import NOTE, STORY, TEXT, made_up_opinions, made_up_review, without_models
+
+
+class Shown(HTMLParser):
+    """What a browser would show of the story's own words, and the ids on the way."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.ids, self.links, self._skipped = "", [], [], 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        if "id" in named:
+            self.ids.append(named["id"])
+        if tag == "a":
+            self.links.append(named["href"])
+            self._skipped += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self._skipped -= tag == "a"
+
+    def handle_data(self, data: str) -> None:
+        if not self._skipped:
+            self.text += data
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_the_terminal_shows_scores_first_and_then_comments() -> None:
+    text = render_review("text", made_up_review(note=NOTE))
+    order = [
+        "! storyer:", "Liked better than about 63 of 100 human stories; between 41 and 80.",
+        "Criteria", "Aspects", "From sentence", "Repetition", "Statistics", "Comments",
+    ]  # fmt: skip
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    assert "2 × “and somebody had written a name on it”" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_scores_alone_hold_no_comment() -> None:
+    scored = scored_review(STORY, made_up_opinions())
+    assert "Comments" not in scores_text(scored) and comments_text(scored) == ""
+
+
+def test_where_a_story_stands_is_said_in_words() -> None:
+    assert standing_words(scored_review(STORY, without_models())).startswith("There is no pref")
+
+
+def test_json_is_the_plain_review() -> None:
+    found = made_up_review()
+    assert json.loads(render_review("json", found)) == json.loads(json.dumps(found.plain()))
+
+
+def test_a_form_that_is_not_known_is_refused() -> None:
+    with pytest.raises(SettingError, match="known: text, json, html"):
+        render_review("pdf", made_up_review())
+
+
+def test_the_page_needs_nothing_else_and_no_script() -> None:
+    page = render_review("html", made_up_review())
+    assert "<script" not in page and "http://" not in page.replace("http://www.w3.org", "")
+    assert "default-src 'none'" in page and "{{" not in page
+    for words in ("Liked better than about 63", "Six criteria", "weakest step, 8 %", "229"):
+        assert words in page
+
+
+def test_every_link_of_the_page_leads_somewhere_and_ids_are_unique() -> None:
+    shown = Shown(render_review("html", made_up_review()))
+    assert len(set(shown.ids)) == len(shown.ids)
+    assert {link.removeprefix("#") for link in shown.links} <= set(shown.ids)
+
+
+PARTS = st.sampled_from(
+    ["Mara ran. ", "But it was <b>dark</b> & cold. ", "“Go,” said Tom. ", "\n\n", "A \n line. ",
+     "The old door was open again. ", "海は暗い。", "😀 ", "</mark>"]
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, min_size=1, max_size=14).map("".join))
+def test_a_marked_story_says_what_the_story_says(text: str) -> None:
+    found = made_up_review(Story("x", text))
+    assert squeezed(Shown(story_html(found)).text) == squeezed(text)
+
+
+def test_paragraphs_are_parted_by_blank_lines() -> None:
+    text = "One.\n\n  Two\nlines.\n \n\nThree."
+    assert [text[slice(*span)] for span in paragraph_spans(text)] == [
+        "One.", "Two\nlines.", "Three.",
+    ]  # fmt: skip
+
+
+def test_evidence_repetition_and_the_weakest_step_are_marked_in_place() -> None:
+    page = story_html(made_up_review())
+    assert re.search(r'id="at-opening"[^>]*></span><mark class="evidence" data-of="aspect-op', page)
+    assert len(re.findall(r'class="[^"]*repeated" data-of="[^"]*repeated-0">and some', page)) == 2
+    before, _, after = page.partition('class="weakest"')
+    assert before.rstrip().endswith('<a href="#flow"') and "Shaking, Mara" in after
+
+
+def test_whatever_a_story_holds_stays_text() -> None:
+    bad = '<script>alert(1)</script> \ud800 & "quotes". Another <img src=x onerror=y>. Third.'
+    found = made_up_review(
+        Story(bad, bad, prompt=bad), weakest=0, note=bad, lacks=(Lack(bad, bad),)
+    )
+    page = render_review("html", found)
+    assert "<script" not in page and "<img" not in page
+    assert page.encode("utf-8")
+    assert render_review("text", found).encode("utf-8") and json.loads(render_review("json", found))
+
+
+def test_what_is_missing_is_said_on_top_with_the_command() -> None:
+    found = scored_review(STORY, without_models())
+    page = render_review("html", found)
+    assert page.index("fabula models pull reader") < page.index("The lamp in the tower")
+    assert "fabula models pull reader" in render_review("text", found)
+
+
+def test_a_story_without_steps_or_repetition_is_still_a_page() -> None:
+    found = made_up_review(Story("short", "It rained."))
+    assert "no step from sentence to sentence" in render_review("html", found)
+    assert "No run of four words" in render_review("text", found)
+
+
+@pytest.fixture
+def ranking() -> Ranking:
+    known = [Liked("<b>a</b>", 0.5, 63.0, (41.0, 80.0), 200.0), Liked("b", 1.5, 81.0),
+             Liked("c", float("nan"), note="the story has no text")]  # fmt: skip
+    return Ranking(tuple(standings(known, error=0.3)), (), {"storyer": "storyer|x"})
+
+
+def test_a_ranking_is_a_table_with_win_rates(ranking: Ranking) -> None:
+    lines = render_ranking("text", ranking, "tales").splitlines()
+    assert lines[0] == "3 stories of tales, the best liked first"
+    # By hand: 1/(1 + e^-1) = .731.
+    assert [line.split()[:2] for line in lines[4:7]] == [["b", "1"], ["<b>a</b>", "2"], ["c", "–"]]
+    assert lines[4].split()[5] == "0.73" and "41–80" in lines[5]
+    assert "c: the story has no text" in lines
+
+
+def test_a_ranking_is_json_csv_and_a_page(ranking: Ranking) -> None:
+    found = json.loads(render_ranking("json", ranking, "tales"))
+    assert [row["story"] for row in found["rows"]] == ["b", "<b>a</b>", "c"]
+    assert found["rows"][2]["wins"] is None and found["signatures"]
+    assert render_ranking("csv", ranking, "tales").startswith("story,rank,preference,percentile,")
+    page = render_ranking("html", ranking, "tales")
+    assert "&lt;b&gt;a&lt;/b&gt;" in page and "<b>a" not in page and "{{" not in page
+    with pytest.raises(SettingError, match="known: text, json, csv, html"):
+        render_ranking("pdf", ranking, "tales")
+
+
+def test_the_made_up_story_is_whole() -> None:
+    assert len(TEXT.split()) > 200

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabula.core.errors import UnknownName
+from fabula.core.story import Story
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.comments.composed import Comment
+from fabula.learned.comments.evidence import Evidence
+from fabula.learned.comments.places import placed_words
+from fabula.scoring._review_opinions import opinions_on
+from fabula.scoring._review_repetition import repetitions
+from fabula.scoring.catalogue import METRICS
+from fabula.scoring.evaluate import evaluate
+from fabula.scoring.review import comment_on, commented_aspects, review, scored_review
+from made_up_review import (
+    CONFIDENCES,
+    NOTE,
+    RATINGS,
+    STORY,
+    TEXT,
+    made_up_opinions,
+    made_up_review,
+    without_models,
+)
+
+PARTS = st.sampled_from(
+    ["Mara ran.", "But it was dark. ", "“Go,” said Tom. ", "He wept and wept. ", "\n\n", "A day. ",
+     "The old door was open again. ", "海は暗い。", "😀 "]
+)  # fmt: skip
+
+
+def test_the_plain_form_has_the_names_that_others_rely_on() -> None:
+    plain = json.loads(json.dumps(made_up_review().plain(), allow_nan=False))
+    names = (
+        "preference percentile interval criteria aspects transitions weakest repetition statistics "
+        "warnings signatures"
+    )
+    assert set(names.split()) <= set(plain)
+    assert (plain["preference"], plain["percentile"], plain["interval"]) == (0.42, 63.2, [41, 80.4])
+    assert [one["name"] for one in plain["aspects"]] == list(ASPECTS)
+    assert {"name", "confidence", "rating", "comment", "evidence"} <= set(plain["aspects"][0])
+    assert [one["rating"] for one in plain["aspects"]] == list(RATINGS)
+    assert [one["confidence"] for one in plain["aspects"]] == list(CONFIDENCES)
+    assert plain["transitions"][6] == {
+        "first": "The price of coal rose again on the mainland.",
+        "second": "Shaking, Mara lit the lamp with the last of the matches.",
+        "probability": 0.08,
+    }
+    assert plain["weakest"] == 6
+    assert plain["statistics"]["words"] == 229
+
+
+def test_every_quote_of_a_review_is_in_its_story() -> None:
+    for one in made_up_review().aspects:
+        assert TEXT[one.evidence.start : one.evidence.end] == one.evidence.quote
+        assert one.evidence.quote in one.comment or not one.comment
+
+
+@given(st.lists(PARTS, min_size=1, max_size=12).map("".join))
+def test_every_comment_on_any_story_quotes_it(text: str) -> None:
+    found = made_up_review(Story("x", text))
+    for one in found.aspects:
+        if one.comment:
+            assert one.evidence.quote in text and one.evidence.quote in one.comment
+    for step in found.steps:
+        assert text[slice(*step.first)] and text[slice(*step.second)]
+
+
+def test_comments_go_to_the_aspects_that_are_surest_and_have_evidence() -> None:
+    scored = scored_review(STORY, made_up_opinions())
+    # Surer than an even share of .1: ending .21, scene .18, opening .16, character .12.
+    assert [one.name for one in commented_aspects(scored)] == [
+        "ending", "scene", "opening", "character",
+    ]  # fmt: skip
+    assert not any(one.comment for one in scored.aspects)
+
+
+def test_comments_come_one_at_a_time_after_the_scores() -> None:
+    scored = scored_review(STORY, made_up_opinions())
+    told = [sum(bool(one.comment) for one in later.aspects) for later in comment_on(scored)]
+    assert told == [1, 2, 3, 4]
+
+
+def test_who_writes_comments_has_one_deadline_for_all() -> None:
+    class Writer:
+        asked: list[float]
+
+        def deadline(self) -> float:
+            self.asked = []
+            return 7.0
+
+        def comment(
+            self, text: str, evidence: Evidence, rating: float, *, until: float, seed: int = 0
+        ) -> Comment:
+            self.asked.append(until)
+            return Comment(f"“{evidence.quote}” Good.", evidence, "written")
+
+    writer = Writer()
+    *_, found = comment_on(scored_review(STORY, made_up_opinions()), writer)
+    assert writer.asked == [7.0] * 4
+    assert {one.by for one in found.aspects if one.comment} == {"written"}
+
+
+def test_notes_of_scores_are_warnings_each_once() -> None:
+    assert made_up_review(note=NOTE).warnings == (f"storyer: {NOTE}",)
+
+
+def test_without_models_all_else_is_given_with_what_to_do() -> None:
+    found = scored_review(STORY, without_models())
+    assert math.isnan(found.preference) and found.criteria == {} and found.weakest is None
+    assert found.statistics["words"] == 229 and found.repetition and found.warnings == ()
+    assert "fabula models pull reader" in found.lacks[0].why
+    assert all(one.evidence.found or one.evidence.reason for one in found.aspects)
+    assert found.plain()["interval"] is None and list(comment_on(found)) == []
+
+
+def test_values_are_those_of_the_metrics_themselves() -> None:
+    found = review(STORY, weights="fake", order="fake")
+    table = evaluate([STORY], ["storyer(weights='fake')", "criteria(weights='fake')", "mattr"])
+    values = {(one.scorer.partition("(")[0], one.aspect): one.value for one in table}
+    assert found.preference == values["storyer", ""]
+    assert found.percentile == values["storyer", "percentile"]
+    assert found.criteria["empathy"] == values["criteria", "empathy"]
+    assert found.statistics["mattr"] == values["mattr", ""]
+    steps = METRICS.build("rovist_c(weights='fake')").transitions(STORY)
+    assert [one["probability"] for one in found.plain()["transitions"]] == [
+        one.probability for one in steps
+    ]
+    low, high = found.interval
+    assert low < found.percentile < high
+    assert any(one.comment for one in found.aspects) and not found.lacks
+
+
+@pytest.mark.parametrize("text", ["", "Yes.", "海は暗い。", "word " * 3000])
+def test_odd_stories_are_reviewed_as_well(text: str) -> None:
+    found = review(Story("odd", text), weights="fake", order="fake")
+    assert json.dumps(found.plain(), allow_nan=False)
+    assert len(found.aspects) == 10
+
+
+def test_weights_that_were_named_must_be_there() -> None:
+    with pytest.raises(UnknownName, match="no asset is called 'nowhere'"):
+        opinions_on(STORY, weights="nowhere")
+
+
+def test_the_longest_runs_that_come_again_are_found_with_all_their_places() -> None:
+    text = "We walked down to the sea. He slept. WE walked, down to the sea! Down to the sea."
+    [found] = repetitions(text)
+    assert (found.text, found.count) == ("We walked down to the sea", 2)
+    assert [text[slice(*place)] for place in found.places] == [
+        "We walked down to the sea", "WE walked, down to the sea",
+    ]  # fmt: skip
+
+
+def test_function_words_alone_and_short_runs_are_no_repetition() -> None:
+    assert repetitions("It was in the box. It was in the jar. The red dog. The red dog.") == ()
+
+
+def test_a_loop_is_told_without_overlaps_and_quickly() -> None:
+    [found] = repetitions("tick tock " * 8)
+    assert (found.count, found.text) == (2, " ".join(["tick tock"] * 4))
+    assert repetitions("ha " * 50_000)
+
+
+@given(st.lists(st.sampled_from("red dog ran home far".split()), max_size=40).map(" ".join))
+def test_no_place_is_repeated_twice(text: str) -> None:
+    spans = sorted(place for one in repetitions(text) for place in one.places)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    for one in repetitions(text):
+        said = {tuple(w.word for w in placed_words(text, *place)) for place in one.places}
+        assert len(said) == 1 and one.count >= 2

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from fabula.core.errors import InputError
+from fabula.core.story import Story
+from fabula.scoring.review_ranking import Liked, rank, standings, win_rate
+from made_up_review import TEXT
+
+
+def test_a_win_rate_is_the_mean_chance_to_be_preferred() -> None:
+    # By hand: 1/(1 + e^-1) = .73106 against 0, and 1/2 against 1.
+    assert win_rate(1.0, [0.0, 1.0]) == pytest.approx((0.7310586 + 0.5) / 2)
+    assert math.isnan(win_rate(1.0, [])) and math.isnan(win_rate(math.nan, [1.0]))
+
+
+def test_the_best_liked_comes_first_ties_share_a_rank_and_the_unknown_come_last() -> None:
+    known = [
+        Liked("a", 0.0),
+        Liked("b", math.nan, note="no text"),
+        Liked("c", 2.0),
+        Liked("d", 0.0),
+    ]
+    found = standings(known, error=0.5)
+    assert [(one.story, one.rank) for one in found] == [("c", 1), ("a", 2), ("d", 2), ("b", None)]
+    assert found[0].win_low < found[0].wins < found[0].win_high
+    assert found[-1].plain()["wins"] is None and found[-1].note == "no text"
+    # Among those that are ranked, wins and losses are as many.
+    assert sum(one.wins for one in found[:3]) == pytest.approx(1.5)
+
+
+def test_without_an_error_there_is_no_interval() -> None:
+    assert math.isnan(standings([Liked("a", 0.0), Liked("b", 1.0)])[0].win_low)
+
+
+def test_stories_are_ranked_by_the_metric_itself() -> None:
+    stories = [Story("long", TEXT), Story("short", "It rained. We left."), Story("none", "")]
+    found = rank(stories, weights="fake")
+    assert {one.story for one in found.stories[:2]} == {"long", "short"}
+    assert found.stories[0].preference >= found.stories[1].preference
+    assert found.stories[-1].note == "the story has no text"
+    assert found.stories[0].low < found.stories[0].percentile < found.stories[0].high
+
+
+def test_one_story_is_not_ranked() -> None:
+    with pytest.raises(InputError, match="one story cannot be ranked"):
+        rank([Story("a", TEXT)])

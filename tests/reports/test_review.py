@@ -146,7 +146,7 @@ def test_a_story_without_steps_or_repetition_is_still_a_page() -> None:
 
 @pytest.fixture
 def ranking() -> Ranking:
-    known = [Liked("<b>a</b>", 0.5, 63.0, (41.0, 80.0), 200.0), Liked("b", 1.5, 81.0),
+    known = [Liked("<b>a</b>", 0.5, 63.0, (41.0, 80.0), 200.0), Liked("b", 0.73, 81.0),
              Liked("c", float("nan"), note="the story has no text")]  # fmt: skip
     return Ranking(tuple(standings(known, error=0.3)), (), {"storyer": "storyer|x"})
 
@@ -154,7 +154,7 @@ def ranking() -> Ranking:
 def test_a_ranking_is_a_table_with_win_rates(ranking: Ranking) -> None:
     lines = render_ranking("text", ranking, "tales").splitlines()
     assert lines[0] == "3 stories of tales, the best liked first"
-    # By hand: 1/(1 + e^-1) = .731.
+    # A story of the middle loses to one that is preferred in .73 of the cases that often.
     assert [line.split()[:2] for line in lines[4:7]] == [["b", "1"], ["<b>a</b>", "2"], ["c", "–"]]
     assert lines[4].split()[5] == "0.73" and "41–80" in lines[5]
     assert "c: the story has no text" in lines

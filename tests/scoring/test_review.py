@@ -97,7 +97,14 @@ def test_who_writes_comments_has_one_deadline_for_all() -> None:
             return 7.0
 
         def comment(
-            self, text: str, evidence: Evidence, rating: float, *, until: float, seed: int = 0
+            self,
+            text: str,
+            evidence: Evidence,
+            rating: float,
+            *,
+            until: float,
+            usual: float = 3.0,
+            seed: int = 0,
         ) -> Comment:
             self.asked.append(until)
             return Comment(f"“{evidence.quote}” Good.", evidence, "written")

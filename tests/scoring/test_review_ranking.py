@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.scoring.review_ranking import Liked, rank, standings, win_rate
+from fabula.scoring.review_ranking import Liked, logit, rank, standings, win_rate
 from made_up_review import TEXT
 
 
@@ -16,12 +16,18 @@ def test_a_win_rate_is_the_mean_chance_to_be_preferred() -> None:
     assert math.isnan(win_rate(1.0, [])) and math.isnan(win_rate(math.nan, [1.0]))
 
 
+def test_the_chance_against_a_story_of_the_middle_is_the_preference_itself() -> None:
+    # logit(.9) − logit(.5) = log 9, whose logistic is .9.
+    assert win_rate(logit(0.9), [logit(0.5)]) == pytest.approx(0.9)
+    assert math.isfinite(logit(1.0)) and math.isfinite(logit(0.0))
+
+
 def test_the_best_liked_comes_first_ties_share_a_rank_and_the_unknown_come_last() -> None:
     known = [
-        Liked("a", 0.0),
+        Liked("a", 0.5),
         Liked("b", math.nan, note="no text"),
-        Liked("c", 2.0),
-        Liked("d", 0.0),
+        Liked("c", 0.9),
+        Liked("d", 0.5),
     ]
     found = standings(known, error=0.5)
     assert [(one.story, one.rank) for one in found] == [("c", 1), ("a", 2), ("d", 2), ("b", None)]
@@ -32,7 +38,7 @@ def test_the_best_liked_comes_first_ties_share_a_rank_and_the_unknown_come_last(
 
 
 def test_without_an_error_there_is_no_interval() -> None:
-    assert math.isnan(standings([Liked("a", 0.0), Liked("b", 1.0)])[0].win_low)
+    assert math.isnan(standings([Liked("a", 0.2), Liked("b", 0.8)])[0].win_low)
 
 
 def test_stories_are_ranked_by_the_metric_itself() -> None:

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli import _train_reader
+from fabula.cli._dataset import columns_of, dataset_arguments, names_of, open_dataset
+from fabula.cli._train_reader import DATA, DEVICE, OUT, QUIET, RECIPE, RESUME, SEED, reporter
+from fabula.cli._train_ruber import ruber_command
+from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
     from fabula.learned.training.recipe import Recipe
     from fabula.learned.training.tokens import TokenCorpus
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group("train")
@@ -21,26 +26,41 @@ def command() -> None:
     """Train the weights that learned metrics need."""
 
 
+for _one in (*_train_reader.commands(), ruber_command):
+    command.add_command(_one)
+
+
+@command.command("storyer")
+@_train_reader.reader_options
+@click.option("--ratings", type=_FILE, help="Table of your own ratings: makes a reader personal.")
+@click.option("--gold", metavar="NAME", help="Column of --ratings that holds them.")
+@click.option("-c", "--column", multiple=True, metavar="ROLE=NAME", help="Column of --ratings.")
+@click.option("--aspect", default="", help="Which ratings, where there are several.")
+def storyer_command(ratings: Path | None, **options: Any) -> None:
+    """Preference, HANNA's criteria and StoryER's aspects.
+
+    The recipe that is built in is recipes/storyer.toml. With --ratings nothing is trained but the
+    weight of what a reader says: that of the asset, or the one in the folder --start.
+    """
+    own = {name: options.pop(name) for name in ("gold", "column", "aspect")}
+    if ratings is None:
+        if any(own.values()):
+            raise SettingError("--gold, --column and --aspect are for --ratings", "leave them out")
+        return _train_reader.train_kind("storyer", options)
+    return _personalise(ratings, own, options)
+
+
 @command.command("encoder")
-@click.option("--data", type=_FOLDER, help="Folder with a folder for each data set.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    help="For the weights.",
-)
-@click.option(
-    "--tokens",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Texts as word pieces (.npz): read if it is there, else written.",
-)
-@click.option("--recipe", type=click.Path(path_type=Path), help="TOML file.  [default: built in]")
+@DATA
+@OUT
+@click.option("--tokens", type=_FILE, help="Word pieces (.npz): read if there, else written.")
+@RECIPE
 @click.option("--start", type=_FOLDER, help="Encoder to begin with.  [default: asset minilm]")
 @click.option("--steps", type=click.IntRange(1), help="Instead of the recipe's.")
-@click.option("--seed", type=click.IntRange(0), help="Instead of the recipe's.")
-@click.option("--device", default="", metavar="NAME", help="cpu or cuda.  [default: what is there]")
-@click.option("--resume", is_flag=True, help="Go on after a kill.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@SEED
+@DEVICE
+@RESUME
+@QUIET
 def encoder_command(
     out: Path, recipe: Path | None, start: Path | None, data: Path | None, **options: Any
 ) -> None:
@@ -51,10 +71,7 @@ def encoder_command(
     from fabula.learned.training.encoder import train_encoder
     from fabula.models import path_of
 
-    def report(line: str) -> None:
-        if not options["quiet"]:
-            click.echo(line, err=True)
-
+    report = reporter(quiet=options["quiet"])
     chosen = _recipe(recipe, steps=options["steps"], seed=options["seed"])
     begin = start or path_of("minilm")
     corpus = _corpus(chosen, begin, data=data, tokens=options["tokens"])
@@ -68,9 +85,7 @@ def encoder_command(
 @command.command("s3")
 @dataset_arguments
 @click.option("--aspect", default="", help="Which ratings, where there are several.")
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON file."
-)
+@click.option("--out", type=_FILE, required=True, help="JSON file.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def s3_command(aspect: str, out: Path, seed: int, **options: Any) -> None:
     """Fit the regressor of the metric s3 to people's ratings.
@@ -89,6 +104,32 @@ def s3_command(aspect: str, out: Path, seed: int, **options: Any) -> None:
         said = f"r = {found.unseen.r:.3f}, ρ = {found.unseen.rho:.3f}"
         click.echo(f"with the ratings of unseen items: {said}, n = {found.unseen.n:,}", err=True)
     click.echo(f"s3(regressor={str(out)!r})")
+
+
+def _personalise(ratings: Path, own: dict[str, Any], options: dict[str, Any]) -> None:
+    from fabula.cli._train_words import personal_lines
+    from fabula.learned.training._personal_table import read_own_opinions
+    from fabula.learned.training.personal import FEW, personalise
+
+    for name in ("data", "recipe", "prepared", "folds", "grid", "resume"):
+        if options[name]:
+            raise SettingError(f"--{name} is not for --ratings", "leave it out")
+    columns = columns_of(own["column"], "text")
+    opinions = read_own_opinions(
+        ratings, gold=names_of(own["gold"]), columns=columns, aspect=own["aspect"]
+    )
+    if len(opinions.items) < FEW:
+        count = len(opinions.items)
+        click.echo(f"{count} opinions are few: from {FEW} on the figures mean more", err=True)
+    found = personalise(
+        opinions,
+        out=options["out"],
+        reader=str(options["start"] or "reader"),
+        seed=options["seed"] or 0,
+    )
+    for line in personal_lines(found):
+        click.echo(line, err=True)
+    click.echo(f"storyer(weights={str(options['out'])!r})")
 
 
 def _recipe(path: Path | None, **changes: int | None) -> Recipe:

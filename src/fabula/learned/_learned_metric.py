@@ -16,6 +16,7 @@ from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.learned._domain import unfamiliar
 from fabula.learned._reader import Reader, load_reader
+from fabula.text.respaced import respaced
 
 Weights = Annotated[str, Means("an asset, or the folder of a training")]
 
@@ -58,7 +59,12 @@ class LearnedMetric(Metric):
     @property
     def reader(self) -> Reader:
         """The reader; a UserError says what to do where it is not here."""
-        return self._attempt if isinstance(self._attempt, Reader) else load_reader(self.weights)
+        return self._attempt if isinstance(self._attempt, Reader) else load_reader(self.source)
+
+    @property
+    def source(self) -> str:
+        """The asset or the folder that is read: that of the settings, as a rule."""
+        return self.weights
 
     def reading(
         self, story: Story, values: Sequence[float], *, coverage: float = 1.0, note: str = ""
@@ -66,17 +72,20 @@ class LearnedMetric(Metric):
         """Make a reading of values, with a warning where the story is unlike those learned from."""
         if np.isnan(values).all():
             return self.missing(Status.UNDEFINED, "the reader sees no token in the text")
-        notes = [*([note] if note else []), *unfamiliar(story.text, self.reader.about.domain)]
+        notes = [
+            *([note] if note else []),
+            *unfamiliar(respaced(story.text), self.reader.about.domain),
+        ]
         return Reading(tuple(map(float, values)), coverage=coverage, note="; ".join(notes))
 
     @cached_property
     def _attempt(self) -> Reader | str:
         """Give the reader, or why it cannot be had."""
         try:
-            return load_reader(self.weights)
+            return load_reader(self.source)
         except (SettingError, UnknownName) as error:
             # Weights of ours that this Fabula does not know yet are no mistake of the user's.
-            if self.weights in self.card.assets:
+            if self.source in self.card.assets:
                 return str(error)
             raise
         except UserError as error:

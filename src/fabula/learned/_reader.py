@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
-from fabula.learned import _about, _stack
+from fabula.learned import _about, _joint, _stack
 from fabula.learned._about import About, Scale, raw_value, read_about, value_of
 from fabula.learned._fake_reader import FAKE, FakeStack, fake_about
+from fabula.learned._joint_source import open_joint
 from fabula.learned._kept import Kept, text_key
 from fabula.learned._stack import open_stack
 from fabula.models import PooledBert, asset, asset_names, path_of, pooled_bert
 from fabula.text.features import FEATURES_VERSION, feature_row
+from fabula.text.respaced import respaced
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -53,8 +55,8 @@ class Source(Protocol):
 class Reader:
     """Heads that have been trained, and how values are made of what they say.
 
-    Texts are read whole, window by window. What was said of the last texts is kept, so that one
-    pass serves all metrics with the same weights.
+    Texts are read whole, window by window, respaced as those it learned from. What was said of the
+    last texts is kept, so that one pass serves all metrics with the same weights.
     """
 
     about: About
@@ -86,7 +88,7 @@ class Reader:
         """Give for every text what each head says of its windows: (windows, outputs)."""
 
         def make(places: list[int]) -> Iterable[Outputs]:
-            return self.source.window_outputs([texts[place] for place in places])
+            return self.source.window_outputs([respaced(texts[place]) for place in places])
 
         return self._windows.of([text_key(text) for text in texts], make)
 
@@ -127,7 +129,7 @@ class Reader:
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:
-            return (feature_row(texts[place]) for place in places)
+            return (feature_row(respaced(texts[place])) for place in places)
 
         return self._features.of([text_key(text) for text in texts], make)
 
@@ -143,9 +145,7 @@ def load_reader(name: str) -> Reader:
         folder = _folder_of(name)
         key = (folder, *_stamps(folder))
         if key not in _loaded:
-            about = read_about(folder)
-            _check_encoder(folder, about)
-            _loaded[key] = open_reader(folder, pooled_bert(about.encoder.name))
+            _loaded[key] = _opened(folder)
         return _loaded[key]
 
 
@@ -158,6 +158,14 @@ def open_reader(folder: Path, encoder: PooledBert) -> Reader:
         digest.update((folder / file).read_bytes())
     signature = f"{about.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
     return Reader(about, signature, stack)
+
+
+def _opened(folder: Path) -> Reader:
+    if _joint.is_joint(folder):
+        return Reader(*open_joint(folder))
+    about = read_about(folder)
+    _check_encoder(folder, about)
+    return open_reader(folder, pooled_bert(about.encoder.name))
 
 
 def _fake_reader() -> Reader:
@@ -180,7 +188,8 @@ def _folder_of(name: str) -> Path:
 
 def _stamps(folder: Path) -> list[object]:
     """Size and time of a reader's files: a folder that was trained into again is read again."""
-    files = [folder / name for name in (_about.FILE, _stack.FILE)]
+    names = (_about.FILE, _stack.FILE, _joint.FILE, _joint.HEADS_FILE)
+    files = [folder / name for name in names]
     stats = [file.stat() for file in files if file.is_file()]
     return [(one.st_size, one.st_mtime_ns) for one in stats]
 

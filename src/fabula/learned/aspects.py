@@ -10,6 +10,7 @@ import numpy as np
 from fabula.core.card import Card
 from fabula.core.score import Reading
 from fabula.core.story import Story
+from fabula.learned._about import value_of
 from fabula.learned._learned_metric import ScaleMetric, Weights
 from fabula.learned._names import ASPECTS
 
@@ -59,7 +60,13 @@ class Aspects(ScaleMetric):
         if not self.confidence:
             return super().ask(stories)
         texts = [story.text for story in stories]
-        raws = np.column_stack([self.reader.raw(name, texts) for name in self.scales])
-        grown = np.exp(raws - raws.max(axis=1, keepdims=True))
+        values = self.reader.values(self.scales, texts)
+        grown = np.exp(values - values.max(axis=1, keepdims=True))
         shares = grown / grown.sum(axis=1, keepdims=True)
         return [self.reading(story, row) for story, row in zip(stories, shares, strict=True)]
+
+    def usual(self) -> dict[str, float]:
+        """Give what raters say of each aspect of a story that nothing is known of."""
+        return {
+            name: value_of(self.reader.scale(f"aspects.{name}"), 0.0) for name in self.card.aspects
+        }

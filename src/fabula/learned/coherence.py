@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric
+from fabula.learned._learned_metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Coherence(ScaleMetric):
         title="Coherence, learned",
         family="learned",
         direction="higher",
-        assets=("story_encoder", "reader"),
+        assets=("story_encoder", "coherence"),
         paper="Negatives: Guan and Huang (2020), EMNLP, 9157–9166, and Ghazarian, Liu, Akash S M, "
         "Weischedel, Galstyan and Peng (2021), NAACL-HLT, 4334–4344. The model is ours.",
         formula="weighted sum of the standardised outputs of heads that learned from people's "
@@ -31,6 +31,8 @@ class Coherence(ScaleMetric):
         "open over several windows. On machine stories a moving type-token ratio is a strong "
         "rival: compare with it.",
     )
+
+    weights: Weights = "coherence"
 
     @property
     def scales(self) -> tuple[str, ...]:

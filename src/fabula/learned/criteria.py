@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric
+from fabula.learned._learned_metric import ScaleMetric, Weights
 from fabula.learned._names import CRITERIA
 
 
@@ -20,7 +20,7 @@ class Criteria(ScaleMetric):
         low=1.0,
         high=5.0,
         aspects=CRITERIA,
-        assets=("story_encoder", "reader"),
+        assets=("minilm", "permissive"),
         paper="Criteria and ratings: Chhun, Colombo, Suchanek and Clavel (2022). Of human criteria "
         "and automatic metrics: A benchmark of the evaluation of story generation. COLING, "
         "5794–5836. The model is ours.",
@@ -37,6 +37,8 @@ class Criteria(ScaleMetric):
         "story, so that they may lean on one impression of it. A moving type-token ratio is a "
         "strong rival: compare with it.",
     )
+
+    weights: Weights = "permissive"
 
     @property
     def scales(self) -> tuple[str, ...]:

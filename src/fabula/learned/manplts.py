@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric
+from fabula.learned._learned_metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Manplts(ScaleMetric):
         direction="higher",
         low=0.0,
         high=1.0,
-        assets=("story_encoder", "reader"),
+        assets=("story_encoder", "coherence"),
         paper="Ghazarian, Liu, Akash S M, Weischedel, Galstyan and Peng (2021). Plot-guided "
         "adversarial example construction for evaluating open-domain story generation. NAACL-HLT, "
         "4334–4344.",
@@ -33,6 +33,8 @@ class Manplts(ScaleMetric):
         cannot_see="Implausibility that takes knowledge of the world. Telling manipulated "
         "stories from others is another task than rating machine stories.",
     )
+
+    weights: Weights = "coherence"
 
     @property
     def scales(self) -> tuple[str, ...]:

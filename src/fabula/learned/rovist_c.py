@@ -14,7 +14,7 @@ from fabula.core.card import Card
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.learned._learned_metric import LearnedMetric, Weights
-from fabula.text.sentences import sentences
+from fabula.text.respaced import parted, respaced
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -102,7 +102,7 @@ class RovistC(LearnedMetric):
 
 
 def _neighbours(story: Story) -> list[Pair]:
-    return list(pairwise(sentences(story.text)))
+    return list(pairwise(parted(respaced(story.text))))
 
 
 def _probabilities(logits: Array, pairs: list[Pair]) -> Array:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.core.card import Card
 from fabula.core.score import Reading
 from fabula.core.story import Story
-from fabula.learned._about import percentile_of, value_of
+from fabula.learned._about import interval_of, percentile_of, value_of
 from fabula.learned._learned_metric import LearnedMetric, Weights
+
+_USUAL, _NEGATIVES = "reader", "coherence"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Storyer(LearnedMetric):
         family="learned",
         direction="higher",
         aspects=("", "percentile"),
-        assets=("story_encoder", "reader"),
+        assets=("story_encoder", _USUAL, _NEGATIVES),
         paper="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
         "via ranking, rating and reasoning. EMNLP, 1739–1753.",
         formula="weighted sum of the standardised preference head (mean over the story's windows) "
@@ -47,12 +50,17 @@ class Storyer(LearnedMetric):
         "that they are unfamiliar.",
     )
 
-    weights: Weights = "reader"
+    weights: Weights = _USUAL
     negatives: bool = False
+
+    @property
+    def source(self) -> str:
+        """With negatives, ours are a head of the weights that know corruptions."""
+        return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
 
     def ask(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the preference and its percentile."""
-        name = "preference_n" if self.negatives else "preference"
+        name = self._scale
         scale = self.reader.scale(name)
         note = "" if scale.percentiles else "the weights tell no percentiles"
         raws = self.reader.raw(name, [story.text for story in stories])
@@ -60,3 +68,18 @@ class Storyer(LearnedMetric):
             self.reading(story, (value_of(scale, raw), percentile_of(scale, raw)), note=note)
             for story, raw in zip(stories, map(float, raws), strict=True)
         ]
+
+    def intervals(self, texts: Sequence[str]) -> list[tuple[float, float]]:
+        """Give the percentiles between which another training would put texts, 95 of 100 times."""
+        scale = self.reader.scale(self._scale)
+        return [interval_of(scale, float(raw)) for raw in self.reader.raw(self._scale, texts)]
+
+    @property
+    def error(self) -> float:
+        """Standard error of the preference's logit between trainings; NaN if not known."""
+        scale = self.reader.scale(self._scale)
+        return math.nan if scale.error is None else abs(scale.slope) * scale.error
+
+    @property
+    def _scale(self) -> str:
+        return "preference_n" if self.negatives else "preference"

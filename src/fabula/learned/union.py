@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric
+from fabula.learned._learned_metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Union(ScaleMetric):
         direction="higher",
         low=0.0,
         high=1.0,
-        assets=("story_encoder", "reader"),
+        assets=("story_encoder", "coherence"),
         paper="Guan and Huang (2020). UNION: An unreferenced metric for evaluating open-ended "
         "story generation. EMNLP, 9157–9166.",
         formula="logistic function of a head's output, mean over the story's windows: p(human "
@@ -34,6 +34,8 @@ class Union(ScaleMetric):
         "is another task than rating machine stories, and agrees with people far less than its "
         "own accuracy suggests.",
     )
+
+    weights: Weights = "coherence"
 
     @property
     def scales(self) -> tuple[str, ...]:

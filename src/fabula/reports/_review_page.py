@@ -140,7 +140,8 @@ def _spoken(one: AspectReview) -> str:
     if not math.isfinite(one.confidence):
         return ""
     share = f"{100 * one.confidence:.0f} %"
-    return tag("p", f"{share} of readers’ remarks would be on it", class_="sure")
+    said = f"{share} of readers’ remarks would be on it; as a rule they give it {number(one.usual)}"
+    return tag("p", said, class_="sure")
 
 
 def _said(one: AspectReview) -> str:

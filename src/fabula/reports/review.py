@@ -108,10 +108,12 @@ def _aspects(review: Review) -> str:
     rated = [one for one in review.aspects if math.isfinite(one.rating)]
     rows = [
         f"  {ASPECT_WORDS[one.name]:<14}{_bar(one.rating)} {number(one.rating):>4}"
-        f"{_sure(one.confidence)}{_because(aspect_reason(one))}"
+        f"{number(one.usual):>7}{_sure(one.confidence)}{_because(aspect_reason(one))}"
         for one in rated
     ]
-    head = "Aspects, from 1 to 5, and how likely readers are to speak of them"
+    head = (
+        "Aspects, from 1 to 5; what raters give as a rule; how likely readers are to speak of them"
+    )
     return "\n".join([head, *rows]) if rows else ""
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from fabula.core.errors import UserError
 from fabula.core.metric import Metric
 from fabula.core.score import Missing, Score, Status
 from fabula.core.spec import format_spec
 from fabula.core.story import Story
+from fabula.learned.aspects import Aspects
+from fabula.learned.rovist_c import RovistC, Transition
+from fabula.learned.storyer import Storyer
 from fabula.scoring._review_parts import Lack, Opinions, Span, Step
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -24,24 +26,7 @@ ORDER_WEIGHTS = "order"
 _READ = ("storyer", "criteria", "coherence", "aspects")
 _CONFIDENCE = "confidence"
 _ORDER = "rovist_c"
-
-
-class Transition(Protocol):
-    """The step from one sentence to the next, as a metric gives it."""
-
-    @property
-    def probability(self) -> float:
-        """How likely the second follows the first."""
-        ...
-
-
-@runtime_checkable
-class Stepping(Protocol):
-    """A metric that can say how likely each step from sentence to sentence is."""
-
-    def transitions(self, story: Story) -> Sequence[Transition]:
-        """Give the steps, in order."""
-        ...
+_FAKE = "fake"  # for tests, where no part has weights
 
 
 def opinions_on(
@@ -71,6 +56,7 @@ def opinions_on(
         _interval(story, weights, scores.get(PREFERENCE, {})),
         (*lacks, *_absent(scores), *more),
         {metric.spec: metric.signature() for metric in (*parts.values(), *trivial)},
+        usual_ratings(weights),
     )
 
 
@@ -83,6 +69,9 @@ def chosen_parts(
     """
     reader = _named(weights, WEIGHTS)
     specs = {name: (name, reader) for name in _READ}
+    # From the same pass as the preference, rather than from weights of their own.
+    specs["criteria"] = ("criteria", {"weights": weights})
+    specs["coherence"] = ("coherence", {} if weights != _FAKE else reader)
     specs[_CONFIDENCE] = ("aspects", {**reader, "confidence": True})
     specs[_ORDER] = (_ORDER, _named(order, ORDER_WEIGHTS))
     parts: dict[str, Metric] = {}
@@ -94,7 +83,7 @@ def chosen_parts(
             metric.signature()
             parts[part] = metric
         except UserError as error:
-            if "weights" in settings:
+            if settings.get("weights", WEIGHTS) != WEIGHTS:
                 raise
             lacks.append(Lack(part, str(error)))
     return parts, lacks
@@ -106,20 +95,18 @@ def _named(weights: str, usual: str) -> dict[str, object]:
 
 def percentile_intervals(weights: str, texts: Sequence[str]) -> list[tuple[float, float]]:
     """Percentiles between which the preferences of texts lie, 95 times of 100."""
-    from fabula.learned._about import interval_of
-    from fabula.learned._reader import load_reader
-
-    reader = load_reader(weights)
-    scale = reader.about.scales["preference"]
-    return [interval_of(scale, float(raw)) for raw in reader.raw("preference", texts)]
+    return Storyer(weights).intervals(texts)
 
 
 def preference_error(weights: str) -> float:
-    """Standard error of a preference between trainings, in its own unit; NaN if not known."""
-    from fabula.learned._reader import load_reader
+    """Standard error of a preference's logit between trainings; NaN if not known."""
+    return Storyer(weights).error
 
-    scale = load_reader(weights).about.scales["preference"]
-    return math.nan if scale.error is None else abs(scale.slope) * scale.error
+
+def usual_ratings(weights: str) -> dict[str, float]:
+    """What raters say of each aspect as a rule; nothing where the weights are not here."""
+    metric = Aspects(weights)
+    return metric.usual() if metric.at_hand else {}
 
 
 def _interval(story: Story, weights: str, scores: dict[str, Score]) -> tuple[float, float]:
@@ -142,7 +129,7 @@ def _steps(
     story: Story, metric: Metric | None, scores: dict[str, Score]
 ) -> tuple[tuple[Step, ...], list[Lack]]:
     known = any(score.ok for score in scores.values())
-    if not known or not isinstance(metric, Stepping):
+    if not known or not isinstance(metric, RovistC):
         return (), []
     try:
         found = metric.transitions(story)

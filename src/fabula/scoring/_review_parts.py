@@ -48,7 +48,8 @@ class Lack:
 class Opinions:
     """What everyone says of a story: scores by part and aspect, steps, and what is lacking.
 
-    `interval` are the percentiles between which the preference lies.
+    `interval` are the percentiles between which the preference lies, `usual` what raters give each
+    aspect as a rule.
     """
 
     scores: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class Opinions:
     interval: tuple[float, float] = (math.nan, math.nan)
     lacks: tuple[Lack, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
+    usual: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, part: str, aspect: str = "") -> float:
         """Give a value; NaN where there is none."""
@@ -78,6 +80,7 @@ class AspectReview:
     evidence: Evidence
     comment: str = ""
     by: str = ""
+    usual: float = 3.0  # what raters give it as a rule
 
     def plain(self) -> dict[str, Any]:
         """Write it as plain values."""
@@ -93,6 +96,7 @@ class AspectReview:
             "name": self.name,
             "confidence": or_none(self.confidence),
             "rating": or_none(self.rating),
+            "usual": self.usual,
             "comment": self.comment or None,
             "by": self.by or None,
             "evidence": quoted if found.found else None,

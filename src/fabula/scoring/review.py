@@ -37,7 +37,14 @@ class Commenting(Protocol):
         ...
 
     def comment(
-        self, text: str, evidence: Evidence, rating: float, *, until: float, seed: int = 0
+        self,
+        text: str,
+        evidence: Evidence,
+        rating: float,
+        *,
+        until: float,
+        usual: float = 3.0,
+        seed: int = 0,
     ) -> Comment | None:
         """Give a comment on a story's aspect; None without evidence."""
         ...
@@ -92,10 +99,12 @@ def comment_on(
     until = commenter.deadline() if commenter else math.inf
     for one in commented_aspects(found):
         if commenter is None:
-            comment = compose_comment(found.story.text, one.evidence, one.rating, seed=seed)
+            comment = compose_comment(
+                found.story.text, one.evidence, one.rating, usual=one.usual, seed=seed
+            )
         else:
             comment = commenter.comment(
-                found.story.text, one.evidence, one.rating, until=until, seed=seed
+                found.story.text, one.evidence, one.rating, until=until, usual=one.usual, seed=seed
             )
         if comment is not None:
             told = replace(one, comment=comment.text, by=comment.by)
@@ -124,6 +133,7 @@ def _aspects(story: Story, opinions: Opinions) -> tuple[AspectReview, ...]:
             opinions.value("confidence", name),
             opinions.value("aspects", name),
             find_evidence(telling, name),
+            usual=opinions.usual.get(name, 3.0),
         )
         for name in ASPECTS
     )

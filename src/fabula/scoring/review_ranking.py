@@ -23,6 +23,7 @@ from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.evaluate import evaluate
 
 _REACH = 1.96
+_LEAST = 1e-9
 _WORDS = "words"
 
 
@@ -112,23 +113,23 @@ def rank(
 
 
 def standings(known: Sequence[Liked], *, error: float = math.nan) -> list[Standing]:
-    """Rank what is known; `error` is the standard error of a preference."""
+    """Rank what is known; `error` is the standard error of a preference's logit."""
     liked = sorted(
         (one for one in known if math.isfinite(one.preference)), key=lambda one: -one.preference
     )
     others = [one for one in known if not math.isfinite(one.preference)]
-    values = [one.preference for one in liked]
+    values = [logit(one.preference) for one in liked]
     reach = _REACH * error
     found = [
         Standing(
             one.story,
-            1 + sum(value > one.preference for value in values),
+            1 + sum(value > values[at] for value in values),
             one.preference,
             one.percentile,
             *one.interval,
-            win_rate(one.preference, _without(values, at)),
-            win_rate(one.preference - reach, _without(values, at)),
-            win_rate(one.preference + reach, _without(values, at)),
+            win_rate(values[at], _without(values, at)),
+            win_rate(values[at] - reach, _without(values, at)),
+            win_rate(values[at] + reach, _without(values, at)),
             one.words,
             one.note,
         )
@@ -138,11 +139,17 @@ def standings(known: Sequence[Liked], *, error: float = math.nan) -> list[Standi
     return found + [Standing(one.story, None, *nothing, one.words, one.note) for one in others]
 
 
-def win_rate(preference: float, others: Sequence[float]) -> float:
-    """How often a story is preferred: mean logistic of the differences (Bradley and Terry)."""
-    if not others or not math.isfinite(preference):
+def logit(preference: float) -> float:
+    """Give the logit of a preference from 0 to 1, which is kept from 0 and 1 themselves."""
+    inside = min(max(preference, _LEAST), 1 - _LEAST)
+    return math.log(inside / (1 - inside))
+
+
+def win_rate(value: float, others: Sequence[float]) -> float:
+    """How often a story is preferred: mean logistic of differences of logits (Bradley and Terry)."""
+    if not others or not math.isfinite(value):
         return math.nan
-    chances = [0.5 + 0.5 * math.tanh((preference - other) / 2) for other in others]
+    chances = [0.5 + 0.5 * math.tanh((value - other) / 2) for other in others]
     return sum(chances) / len(chances)
 
 

@@ -19,7 +19,7 @@ from fabula.learned.comments.evidence import Evidence
 Band = Literal["low", "middle", "high"]
 By = Literal["composed", "written"]
 
-_LOW, _HIGH = 2.5, 3.5
+_MIDDLE, _HALF = 3.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Comment:
     problems: tuple[str, ...] = ()
 
 
-def band_of(rating: float) -> Band:
-    """Name the band of a rating from 1 to 5: 1 and 2 are low, 3 is the middle, 4 and 5 high."""
-    if rating < _LOW:
+def band_of(rating: float, usual: float = _MIDDLE) -> Band:
+    """Name the band of a rating: half a point from what raters give as a rule is low, or high."""
+    if rating < usual - _HALF:
         return "low"
-    return "high" if rating >= _HIGH else "middle"
+    return "high" if rating >= usual + _HALF else "middle"
 
 
 def compose_comment(
-    text: str, evidence: Evidence, rating: float, *, seed: int = 0
+    text: str, evidence: Evidence, rating: float, *, usual: float = _MIDDLE, seed: int = 0
 ) -> Comment | None:
     """Compose a comment on a story's aspect; None where there is no evidence to rest on."""
     if not evidence.found:
         return None
-    variants = templates()[evidence.aspect][band_of(rating)]
+    variants = templates()[evidence.aspect][band_of(rating, usual)]
     template = variants[_drawn(text, evidence.aspect, seed) % len(variants)]
     said = template.format(quote=quoted(evidence.quote), how=evidence.how, rating=f"{rating:.1f}")
     return Comment(said, evidence)

@@ -77,13 +77,20 @@ class Commenter:
         return self.clock() + self.budget_s
 
     def comment(
-        self, text: str, evidence: Evidence, rating: float, *, until: float, seed: int = 0
+        self,
+        text: str,
+        evidence: Evidence,
+        rating: float,
+        *,
+        until: float,
+        usual: float = 3.0,
+        seed: int = 0,
     ) -> Comment | None:
         """Write a comment that passes every check, or compose one; None without evidence.
 
         No try begins that, by the last one, would end after the time `until`.
         """
-        composed = compose_comment(text, evidence, rating, seed=seed)
+        composed = compose_comment(text, evidence, rating, usual=usual, seed=seed)
         if composed is None:
             return None
         problems: list[str] = []
@@ -93,7 +100,7 @@ class Commenter:
             if began + took_s > until:
                 problems.append("no time was left")
                 break
-            band = band_of(rating)
+            band = band_of(rating, usual)
             said = first_sentence(self._said(evidence, band, seed=seed + attempt))
             took_s = self.clock() - began
             written = f"{quoted(evidence.quote)} {_beginning(evidence, band)}{said}"

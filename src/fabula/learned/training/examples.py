@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -86,8 +87,8 @@ def example_set(
     """Lay examples out as arrays."""
     return ExampleSet(
         token_set(texts),
-        np.array(members, dtype=np.int64).reshape(len(members), -1),
-        np.array(targets, dtype=np.float32).reshape(len(members), -1),
+        np.array(members or np.zeros((0, 1)), dtype=np.int64),
+        np.array(targets or np.zeros((0, 1)), dtype=np.float32),
         tuple(items),
         tuple(ids),
         np.array(features or np.zeros((0, 0)), dtype=np.float32),
@@ -102,28 +103,45 @@ def describe(examples: Examples) -> dict[str, Any]:
     }
 
 
-def save_prepared(prepared: Prepared, path: Path) -> None:
-    """Write what was prepared into one compressed file, whole or not at all."""
+def save_prepared(
+    prepared: Prepared, path: Path, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Write what was prepared into one compressed file, whole or not at all.
+
+    `settings` are those of the recipe that the examples follow from.
+    """
     arrays: dict[str, Array] = {"domain": np.array(json.dumps(prepared.domain))}
+    if settings is not None:
+        arrays["settings"] = np.array(json.dumps(settings))
     for name, one in prepared.examples.items():
         arrays |= {f"{name}/flat": one.texts.flat, f"{name}/offsets": one.texts.offsets}
         arrays |= {f"{name}/members": one.members, f"{name}/targets": one.targets}
         arrays[f"{name}/features"] = one.features
         arrays[f"{name}/names"] = np.array(json.dumps([one.items, one.ids]))
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     with partial.open("wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     partial.replace(path)
 
 
-def load_prepared(path: Path, tasks: Sequence[str]) -> Prepared:
-    """Read the examples of some tasks that `save_prepared` wrote."""
+def load_prepared(
+    path: Path, tasks: Sequence[str], settings: Mapping[str, Any] | None = None
+) -> Prepared:
+    """Read the examples of some tasks that `save_prepared` wrote.
+
+    Where `settings` are given and the file says others, it is refused.
+    """
+    remedy = "delete it, or name another file"
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            kept = json.loads(str(found["settings"])) if "settings" in found.files else settings
+            if settings is not None and kept != json.loads(json.dumps(settings)):
+                raise InputError(f"{path} holds examples of another recipe", remedy)
             domain = json.loads(str(found["domain"]))
             return Prepared({name: _read(found, name) for name in tasks}, domain)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path} does not hold the examples ({error})", "delete it") from None
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        raise InputError(f"{path} does not hold the examples ({error})", remedy) from None
 
 
 def _read(found: Any, name: str) -> ExampleSet:

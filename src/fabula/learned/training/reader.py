@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.errors import InputError
 from fabula.learned._packed import save_packed
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.checkpoint import CHECKPOINT, MODEL
@@ -18,6 +19,7 @@ from fabula.learned.training.filled import filled_set
 from fabula.learned.training.folds import held_apart, shared_stages
 from fabula.learned.training.masked_model import chosen_device
 from fabula.learned.training.reader_course import BEST, Course
+from fabula.learned.training.reader_evaluation import unseen_figures
 from fabula.learned.training.reader_model import ReaderModel
 from fabula.learned.training.reader_recipe import ReaderRecipe
 from fabula.learned.training.reader_scales import write_reader
@@ -46,7 +48,7 @@ def train_reader(
     With folds, as many readers a seed are trained first, each without one part of the items: from
     what they say of that part the scales are made, and the figures that can be believed.
     """
-    if (finished := open_folder(out, resume=resume)) is not None:
+    if (finished := _opened(out, resume=resume)) is not None:
         return finished
     place = chosen_device(device)
     ready = Bench(recipe, prepared.examples, start, place)
@@ -54,18 +56,26 @@ def train_reader(
     if folds:
         crossed = cross_fit(ready, folds=folds, seeds=seeds, out=out / OUTPUTS, report=report)
     examples, held = held_apart(ready.examples(recipe.seed), recipe)
-    model, first = ready.model(recipe.seed), 0
-    if folds and not held:
-        model, first = ready.shared_start(recipe.seed, report)
+    first = shared_stages(recipe) if folds and not held else 0
+    # Where it goes on from a checkpoint, what all folds begin with is in there.
+    is_new = first and not (out / CHECKPOINT).exists()
+    model = ready.shared_start(recipe.seed, report)[0] if is_new else ready.model(recipe.seed)
     course = Course(recipe, describe(examples), report, out=out, first=first)
     course.learn(model, examples, held, resume=resume)
     save_packed(out / MODEL, model.weights, ready.encoder)
     record = course.record() | {"device": str(place), "folds": folds, "seeds": seeds}
-    write_reader(out, recipe, prepared, crossed, record=record)
+    record["unseen"] = unseen_figures(crossed, prepared.examples, recipe) if crossed else {}
+    record["scales"] = write_reader(out, recipe, prepared, crossed, record=record)
     write_record(out / RECORD, record)
     for name in (CHECKPOINT, BEST):
         (out / name).unlink(missing_ok=True)
     return record
+
+
+def _opened(out: Path, *, resume: bool) -> dict[str, Any] | None:
+    if (out / OUTPUTS).exists() and not resume:
+        raise InputError(f"{out} holds a training", "say --resume, or name another folder")
+    return open_folder(out, resume=resume)
 
 
 class Bench:
@@ -77,7 +87,7 @@ class Bench:
         self.recipe, self.device = recipe, device
         self.shape = read_shape(start)
         self.encoder = load_weights(start, self.shape, seed=recipe.seed)
-        self._given = dict(examples)
+        self.given = dict(examples)
         self._made: dict[int, dict[str, ExampleSet]] = {}
         self._started: dict[int, ReaderModel] = {}
 
@@ -88,7 +98,7 @@ class Bench:
         torch.manual_seed(seed)
         sizes = {
             head: next(
-                self._given[name].targets.shape[1]
+                self.given[name].targets.shape[1]
                 for name, task in self.recipe.tasks.items()
                 if task.head == head
             )
@@ -117,7 +127,7 @@ class Bench:
         """Give the examples of a seed: words are guessed anew, ratings standardised."""
         if seed not in self._made:
             self._made = {
-                seed: {name: self._ready(name, one, seed) for name, one in self._given.items()}
+                seed: {name: self._ready(name, one, seed) for name, one in self.given.items()}
             }
         return self._made[seed]
 

@@ -106,10 +106,10 @@ class Course:
         return self.step % every == 0 or self.step == steps
 
     def _is_stale(self) -> bool:
-        """Whether patience is at an end."""
-        if not self.recipe.patience or not self.history:
+        """Whether patience with this stage is at an end; the next one is gone through anyway."""
+        means = [one["mean"] for one in self.history if one["stage"] == self.stage]
+        if not self.recipe.patience or not means:
             return False
-        means = [one["mean"] for one in self.history]
         return len(means) - 1 - int(np.argmax(means)) >= self.recipe.patience
 
     def _say(self, line: str) -> None:

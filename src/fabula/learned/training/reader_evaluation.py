@@ -11,11 +11,13 @@ import numpy as np
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.reader_batches import Row, pair_row, reading_batches, text_rows
 from fabula.learned.training.reader_model import ReaderModel, apply_head
-from fabula.learned.training.reader_recipe import Task
+from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.meta.coefficients import spearman
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from fabula.learned.training.cross_fit import CrossFitted
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,6 +68,46 @@ def evaluate(
     return {name: _figure(model, one, tasks[name]) for name, one in held.items() if len(one)}
 
 
+def unseen_figures(
+    crossed: CrossFitted, examples: Mapping[str, ExampleSet], recipe: ReaderRecipe
+) -> dict[str, dict[str, Any]]:
+    """Give a figure a task, over all stories as read by those who had not learned from them.
+
+    It is the mean over seeds; `n` counts examples.
+    """
+    found = {}
+    for name, one in examples.items():
+        task = recipe.tasks[name]
+        if (name, task.head) in crossed.outputs and len(one):
+            seeds = [
+                _opinion_figure(values[one.members], one, task)
+                for values in crossed.outputs[name, task.head]
+            ]
+            found[name] = figure_row(seeds, len(one), is_pair=task.kind == "pairs")
+    return found
+
+
+def figure_row(seeds: Sequence[float], count: int, *, is_pair: bool) -> dict[str, Any]:
+    """Lay a figure out for the record; a value that is not defined is None."""
+    known = [None if np.isnan(one) else float(one) for one in seeds]
+    value = None if None in known or not known else float(np.mean(seeds))
+    return {
+        "figure": "accuracy" if is_pair else "spearman",
+        "value": value,
+        "seeds": known,
+        "n": count,
+    }
+
+
+def text_means(values: Array) -> Array:
+    """Give the mean over seeds of every text's values; NaN where it has none."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    found: Array = np.full(values.shape[1], np.nan)
+    np.divide(np.where(known, values, 0).sum(axis=0), counts, out=found, where=counts > 0)
+    return found
+
+
 def _figure(model: ReaderModel, examples: ExampleSet, task: Task) -> float:
     if task.kind == "order":
         right = order_logits(model, examples, task.head, turned=False) > 0
@@ -74,7 +116,12 @@ def _figure(model: ReaderModel, examples: ExampleSet, task: Task) -> float:
     numbers = sorted({one for some in examples.members.tolist() for one in some})
     values = text_outputs(model, examples, numbers, [task.head])[task.head]
     place = {number: at for at, number in enumerate(numbers)}
-    found = values[np.vectorize(place.__getitem__)(examples.members)]  # (n, texts, outputs)
+    found = values[np.vectorize(place.__getitem__)(examples.members)]
+    return _opinion_figure(found, examples, task)
+
+
+def _opinion_figure(found: Array, examples: ExampleSet, task: Task) -> float:
+    """Compare what was said of every example's texts, (n, texts, outputs), with its targets."""
     if task.kind == "pairs":
         return float(np.mean(found[:, 0, 0] > found[:, 1, 0]))
     return _mean_figure(found[:, 0], examples.targets, _FIGURES.get(task.kind, _accuracy))

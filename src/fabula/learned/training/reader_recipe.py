@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.learned._about import Link
 from fabula.learned._plain import read_plain
 
 TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
 Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
+
+_PACKAGED = Path(__file__).with_name("_recipes")
+_UNKNOWN = " is no field that is known"
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class ReaderRecipe:
     tasks: Mapping[str, Task]
     stages: tuple[Stage, ...]
     encoder: str = "story_encoder"
+    domain: tuple[str, ...] = ()  # data sets whose stories it knows; none: all with opinions
     left_out: tuple[str, ...] = ()  # data sets that `corrupted`, `filled`, `order` keep away from
     scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
     licence: str = "research use; see weights/LICENSE"
@@ -121,17 +125,31 @@ class ReaderRecipe:
         return found
 
 
-def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
-    """Read a recipe from TOML; changes that are not None take the place of what it says."""
+def built_in_recipe(name: str) -> Path:
+    """Give the file of a recipe that comes with Fabula: in the package, or in the clone."""
+    source = Path(__file__).parents[3]
+    clone = source.parent / "recipes" if source.name == "src" else _PACKAGED
+    folder = _PACKAGED if _PACKAGED.is_dir() else clone
+    if not (found := folder / f"{name}.toml").is_file():
+        known = closest(name, (one.stem for one in folder.glob("*.toml")))
+        raise UnknownName(f"no recipe called {name!r} comes with Fabula", known)
+    return found
+
+
+def read_toml(path: Path, option: str = "--recipe") -> dict[str, Any]:
+    """Read the plain values of a TOML file that an option names."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SettingError(f"{path} cannot be read ({error.strerror})", "check --recipe") from None
+        raise SettingError(f"{path} cannot be read ({error.strerror})", f"check {option}") from None
     except ValueError as error:
         raise SettingError(f"{path} is no TOML ({error})", "mend it") from None
-    return replace(
-        reader_recipe_of(found, str(path)), **{k: v for k, v in changes.items() if v is not None}
-    )
+
+
+def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
+    """Read a recipe from TOML; changes that are not None take the place of what it says."""
+    found = reader_recipe_of(read_toml(path), str(path))
+    return replace(found, **{name: one for name, one in changes.items() if one is not None})
 
 
 def reader_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> ReaderRecipe:
@@ -139,7 +157,32 @@ def reader_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> ReaderR
     try:
         return read_plain(ReaderRecipe, found)
     except ValueError as error:
-        raise SettingError(f"{where}: {error}", "mend it") from None
+        raise SettingError(f"{where}: {error}", _remedy(str(error))) from None
+
+
+def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
+    """Give the settings that the examples of a recipe follow from, as plain values."""
+    names = (
+        "kind", "data", "aspects", "systems", "negatives", "with_prompt", "sentences", "most",
+        "split",
+    )  # fmt: skip
+    tasks = {
+        task: {name: _plain(getattr(one, name)) for name in names}
+        for task, one in recipe.tasks.items()
+    }
+    return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _remedy(problem: str) -> str:
+    """Name the setting that was meant, where there is none such."""
+    spelled, unknown, _ = problem.partition(_UNKNOWN)
+    kinds = (ReaderRecipe, Task, Stage, Group, ScaleRecipe)
+    known = {one.name for kind in kinds for one in fields(kind)}
+    return closest(spelled.rpartition(".")[2], known) if unknown else "mend it"
 
 
 def _check(recipe: ReaderRecipe) -> None:

@@ -13,13 +13,16 @@ from fabula.core.errors import SettingError
 from fabula.learned._about import About, Head, Pin, Scale, Surface, Term, write_about
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
+from fabula.learned.training.reader_evaluation import figure_row, text_means
 from fabula.learned.training.reader_recipe import ReaderRecipe, ScaleRecipe, Task
 from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
+from fabula.meta.coefficients import spearman
 from fabula.models import asset, asset_names
 from fabula.text.features import FEATURES_VERSION
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CROSS_FITTED = "cross_fitted.npz"
+_FLAT = 1e-12
 
 
 def write_reader(
@@ -29,8 +32,11 @@ def write_reader(
     crossed: CrossFitted | None,
     *,
     record: Mapping[str, Any],
-) -> None:
-    """Fit the scales and write `reader.json`; what unseen stories were given goes beside it."""
+) -> dict[str, Any]:
+    """Fit the scales and write `reader.json`; what unseen stories were given goes beside it.
+
+    Give how each scale agrees with the opinions on unseen stories that its recipe names.
+    """
     heads = {name: Head(_names(task), task.hidden) for name, task in recipe.heads.items()}
     fit = _Fit(recipe, prepared.examples, crossed)
     scales = {name: fit.scale(name, one) for name, one in recipe.scales.items()}
@@ -46,11 +52,13 @@ def write_reader(
             "seed": record["seed"],
             "data": record["data"],
             "versions": record["versions"],
+            "validation": {"tasks": record.get("unseen", {}), "scales": fit.figures},
         },
     )
     write_about(out, about)
     if fit.kept:
         np.savez_compressed(out / CROSS_FITTED, **fit.kept)  # type: ignore[arg-type]
+    return fit.figures
 
 
 def _names(task: Task) -> tuple[str, ...]:
@@ -68,6 +76,7 @@ class _Target:
     task: str
     examples: ExampleSet
     output: int | None  # None: pairs
+    is_share: bool = False  # of raters who chose to speak of it
 
     @property
     def pairs(self) -> tuple[Array, Array]:
@@ -107,6 +116,7 @@ class _Fit:
     ) -> None:
         self._recipe, self._examples, self._crossed = recipe, examples, crossed
         self.kept: dict[str, Array] = {}
+        self.figures: dict[str, dict[str, Any]] = {}
 
     def scale(self, name: str, one: ScaleRecipe) -> Scale:
         """Fit one scale."""
@@ -122,8 +132,8 @@ class _Fit:
         scale = _linked(Scale(terms, surface, one.link), targets, raws)
         scale = replace(scale, error=_error(list(raws.values())))
         if one.people:
-            people = np.nanmean(self._raw(terms, one.people, parts, one), axis=0)
-            points = np.nanpercentile(people, np.arange(101))
+            people = text_means(self._raw(terms, one.people, parts, one))
+            points = np.percentile(people[~np.isnan(people)], np.arange(101))
             scale = replace(scale, percentiles=tuple(points.tolist()))
             if one.link == "logistic":
                 scale = replace(scale, shift=-scale.slope * float(points[50]))
@@ -137,7 +147,8 @@ class _Fit:
         examples, kind = self._examples[task], self._recipe.tasks[task]
         if kind.kind == "pairs":
             return _Target(task, examples, None)
-        return _Target(task, examples, kind.aspects.index(aspect) if aspect else 0)
+        output = kind.aspects.index(aspect) if aspect else 0
+        return _Target(task, examples, output, is_share=kind.kind == "shares")
 
     def _term(self, spelled: str, weight: float) -> Term:
         head, _, output = spelled.partition(".")
@@ -165,7 +176,8 @@ class _Fit:
         opinions = [(t.examples, t.output) for t in targets]
         means, deviations, weights = fit_surface(opinions, one.without)
         parts: dict[str, Array] = {}
-        for task in {*(t.task for t in targets), *(s.partition(".")[0] for s in one.also)}:
+        others = [s.partition(".")[0] for s in (*one.also, one.people) if s]
+        for task in dict.fromkeys([*(t.task for t in targets), *others]):
             parts[task] = surface_parts(
                 self._examples[task], self._crossed.folds[task],
                 opinions=opinions,
@@ -203,6 +215,10 @@ class _Fit:
         for spelled in one.also:
             task = spelled.partition(".")[0]
             found.setdefault(task, self._raw(terms, task, parts, one))
+        self.figures[name] = {
+            spelled: _figure(self._target(spelled), found[spelled.partition(".")[0]])
+            for spelled in (*one.to, *one.also)
+        }
         for task, raw in found.items():
             self.kept[f"{name}/{task}"] = raw.astype(np.float32)
             self.kept[f"ids/{task}"] = np.array(self._examples[task].ids)
@@ -213,35 +229,65 @@ class _Fit:
 def _linked(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:
     """Choose slope and shift so that values are what people would say."""
     if scale.link == "identity":
-        return scale
+        return _as_log_share(scale, targets[0], raws) if targets[0].is_share else scale
     if scale.link == "logistic":
         gaps = []
         for target in targets:
             first, second = target.pairs
             gaps.append((raws[target.task][:, first] - raws[target.task][:, second]).ravel())
         return replace(scale, slope=_logistic_slope(np.concatenate(gaps)))
-    raw = np.concatenate([np.nanmean(raws[t.task], axis=0) for t in targets])
+    raw = np.concatenate([text_means(raws[t.task]) for t in targets])
     said = np.concatenate([t.values for t in targets])
     both = ~np.isnan(raw) & ~np.isnan(said)
-    slope, shift = np.polyfit(raw[both], said[both], 1)
+    raw, said = raw[both], said[both]
+    slope, shift = np.polyfit(raw, said, 1) if np.ptp(raw) > 0 else (0.0, said.mean())
     if slope < 0:
         # What tells nothing must not be read backwards: everyone gets the mean.
-        slope, shift = 0.0, said[both].mean()
+        slope, shift = 0.0, said.mean()
     return replace(scale, slope=float(slope), shift=float(shift), low=1.0, high=5.0)
+
+
+def _as_log_share(scale: Scale, target: _Target, raws: Mapping[str, Array]) -> Scale:
+    """Give values whose softmax is the share of raters: its logarithm, moved as raw tells."""
+    raw, said = text_means(raws[target.task]), target.values
+    both = ~np.isnan(raw) & ~np.isnan(said)
+    mean = max(float(said[both].mean()), 1e-3)
+    slope = np.polyfit(raw[both], said[both], 1)[0] / mean if np.ptp(raw[both]) > 0 else 0.0
+    return replace(scale, slope=max(0.0, float(slope)), shift=float(np.log(mean)))
 
 
 def _logistic_slope(gaps: Array) -> float:
     """The slope at which the sigmoid of a gap is the probability that people agree with it."""
+    gaps = gaps[~np.isnan(gaps) & (gaps != 0)]
+    if not len(gaps):
+        return 1.0
     slope = 1.0
     for _ in range(50):
-        share = 1 / (1 + np.exp(-slope * gaps))
-        slope += float(((1 - share) * gaps).sum() / (share * (1 - share) * gaps**2).sum())
+        share = np.exp(-np.logaddexp(0, -slope * gaps))
+        bend = float((share * (1 - share) * gaps**2).sum())
+        if bend < _FLAT:
+            break  # people never disagree with it: any steeper slope would do
+        slope += float(((1 - share) * gaps).sum()) / bend
     return slope
+
+
+def _figure(target: _Target, raw: Array) -> dict[str, Any]:
+    """Compare raw values of texts, (seeds, texts), with what people said of them."""
+    if target.output is None:
+        first, second = target.pairs
+        shares = np.mean(raw[:, first] > raw[:, second], axis=1)
+        return figure_row(shares.tolist(), len(first), is_pair=True)
+    said = target.values
+    there = ~np.isnan(said) & ~np.isnan(raw).any(axis=0)
+    seeds = [float(spearman(one[there], said[there])) for one in raw] if there.any() else []
+    return figure_row(seeds, int(there.sum()), is_pair=False)
 
 
 def _error(raws: list[Array]) -> float | None:
     """Standard error between trainings: None where there was one seed."""
-    if raws[0].shape[0] < 2:
-        return None
-    variances = np.concatenate([np.nanvar(raw, axis=0, ddof=1) for raw in raws])
-    return float(np.sqrt(np.nanmean(variances)))
+    variances = [
+        np.var(raw[:, there], axis=0, ddof=1)
+        for raw in raws
+        if raw.shape[0] > 1 and (there := ~np.isnan(raw).any(axis=0)).any()
+    ]
+    return float(np.sqrt(np.concatenate(variances).mean())) if variances else None

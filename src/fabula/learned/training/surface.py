@@ -44,16 +44,19 @@ def fit_surface(
         gram += x.T @ x
         right += x.T @ (y / (y.std() or 1.0))
     weights = np.linalg.solve(gram, right)
-    return means, deviations, _ranked(np.concatenate(gaps)) if gaps else weights
+    return means, deviations, ranked_weights(np.concatenate(gaps)) if gaps else weights
 
 
-def _ranked(gaps: Array) -> Array:
-    """Weights under which the better story of a pair is likely to be ahead."""
+def ranked_weights(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
+    """Weights under which the better story of a pair is likely to be ahead.
+
+    `gaps` are its features less those of the other story; a ridge may be said for every feature.
+    """
     weights = np.zeros(gaps.shape[1])
     for _ in range(50):
         share = 1 / (1 + np.exp(-gaps @ weights))
-        slope = _RIDGE * weights - gaps.T @ (1 - share)
-        bend = (gaps * (share * (1 - share))[:, None]).T @ gaps + _RIDGE * np.eye(len(weights))
+        slope = ridge * weights - gaps.T @ (1 - share)
+        bend = (gaps * (share * (1 - share))[:, None]).T @ gaps + ridge * np.eye(len(weights))
         weights -= np.linalg.solve(bend, slope)
     return weights
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, PackageMissing
 from fabula.core.story import Story
 from fabula.learned._domain import describe
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
+from fabula.learned.training.folds import OPINIONS
 from fabula.learned.training.pairs import pairs_of
 from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.learned.training.task_stories import (
@@ -30,6 +31,26 @@ from fabula.text.respaced import parted, respaced
 
 Cut = Callable[[Sequence[str]], list[list[int]]]
 _LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
+
+
+def cut_by(folder: Path) -> Cut:
+    """Give what cuts texts into word pieces, as the tokeniser of a folder does."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise PackageMissing("tokenizers", "train") from None
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        raise InputError(f"{file} is not there", "name the folder of an encoder")
+    tokeniser = Tokenizer.from_file(str(file))
+    tokeniser.no_truncation()
+    tokeniser.no_padding()
+
+    def cut(texts: Sequence[str]) -> list[list[int]]:
+        found = tokeniser.encode_batch(list(texts), add_special_tokens=False)
+        return [list(one.ids) for one in found]
+
+    return cut
 
 
 def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepared:
@@ -53,11 +74,10 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
 
 def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> list[str]:
     """Give the stories that people rated or preferred, as a reader reads them."""
-    texts: dict[str, None] = {}
-    for task in recipe.tasks.values():
-        for name in task.data if task.kind in ("pairs", "ratings", "shares") else ():
-            texts |= dict.fromkeys(respaced(story.text) for story in dataset(name).stories)
-    return [text for text in texts if text]
+    tasks = [task for task in recipe.tasks.values() if task.kind in OPINIONS]
+    names = recipe.domain or [name for task in tasks for name in task.data]
+    stories = (story for name in dict.fromkeys(names) for story in dataset(name).stories)
+    return [text for text in dict.fromkeys(respaced(story.text) for story in stories) if text]
 
 
 def _build(

@@ -1,0 +1,257 @@
+"""A reader made personal: what its heads say, weighted anew by one's own ratings.
+
+The layers and heads stay as they are. A regression on what they say, on the surface features and
+on the reader's own preference takes few ratings: where these tell nothing, the reader's own
+preference is left.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.core.errors import InputError
+from fabula.learned._about import FILE, Scale, Surface, Term, raw_value, write_about
+from fabula.learned._reader import Reader, load_reader
+from fabula.learned._stack import FILE as WEIGHTS
+from fabula.learned.training._personal_table import OwnOpinions
+from fabula.learned.training.encoder import RECORD, open_folder
+from fabula.learned.training.folds import fold_of_items
+from fabula.learned.training.run import versions, write_record
+from fabula.learned.training.surface import CLIP, ranked_weights, standardised_features
+from fabula.meta.coefficients import spearman
+from fabula.models import asset_names, path_of
+from fabula.text.features import FEATURES_VERSION, feature_row
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+SCALE = "preference"
+FEW = 30
+_LEAST_ITEMS = 5
+_FOLDS = 10
+# Of 20 to 100 ratings, these learn about most; the reader's own preference is trusted more.
+_RIDGE, _OWN_RIDGE = 100.0, 1.0
+_RESAMPLES = 1000
+_PAIR_HEAD = "order"  # reads pairs of sentences, not stories
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure, and the ends of its 95 % interval; items are what is resampled."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Personal:
+    """A scale of one's own, and how it agrees with opinions on items that it was not fitted to.
+
+    Agreement is Spearman's ρ with ratings, or the share of pairs in the right order.
+    """
+
+    scale: Scale
+    opinions: int
+    items: int
+    figure: str
+    before: Interval
+    after: Interval
+    gain: Interval
+
+
+def personalise(
+    opinions: OwnOpinions, *, out: Path, reader: str = "reader", seed: int = 0
+) -> Personal:
+    """Fit a preference of one's own and leave it in `out`, beside a copy of the weights."""
+    if (out / FILE).exists():
+        raise InputError(f"{out} holds a reader", "name another folder: it is not written over")
+    loaded = load_reader(reader)
+    source = path_of(reader) if reader in asset_names() else Path(reader).expanduser()
+    found = fit_personal(loaded, opinions, seed=seed)
+    open_folder(out, resume=False)
+    measured = {name: one for name, one in asdict(found).items() if name != "scale"}
+    training = {**loaded.about.training, "personal": {**measured, "reader": loaded.signature}}
+    scales = {**loaded.about.scales, SCALE: found.scale}
+    shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
+    write_about(out, replace(loaded.about, kind="personal", scales=scales, training=training))
+    write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": versions()})
+    return found
+
+
+def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Personal:
+    """Fit a scale to opinions, and measure it on items left out by folds."""
+    inputs = _Inputs(reader, opinions.texts)
+    fit = _Fit(inputs.columns, opinions)
+    if fit.count < _LEAST_ITEMS:
+        problem = f"opinions on {fit.count} items are too few to learn from"
+        raise InputError(problem, f"rate stories on at least {_LEAST_ITEMS} items, better on 30")
+    scale = inputs.scale(fit.weights(np.arange(len(opinions.items))))
+    before, after = fit.agreements(inputs.own), fit.agreements(fit.unseen(seed))
+    return Personal(
+        _linked(scale, inputs.raw(scale), opinions),
+        len(opinions.items),
+        fit.count,
+        "accuracy" if opinions.is_pairs else "spearman",
+        _interval(before),
+        _interval(after),
+        _interval(after - before),
+    )
+
+
+class _Inputs:
+    """What a regression may look at: the reader's own preference, its heads, the surface."""
+
+    def __init__(self, reader: Reader, texts: Sequence[str]) -> None:
+        self._scale = reader.scale(SCALE)
+        self._outputs = reader.outputs(texts)
+        self._rows = [feature_row(text) for text in texts]
+        self.own = reader.raw(SCALE, texts)
+        if np.isnan(self.own).any():
+            place = int(np.flatnonzero(np.isnan(self.own))[0])
+            problem = f"story {place + 1} ({texts[place][:30]!r}) has no token that can be read"
+            raise InputError(problem, "drop it")
+        self._terms = self._head_terms(reader)
+        self._surface = self._scale.surface or self._plain_surface()
+        means, deviations = np.array(self._surface.means), np.array(self._surface.deviations)
+        self._own_deviation = float(self.own.std()) or 1.0
+        heads = [
+            [(float(out[one.head][one.output]) - one.mean) / one.deviation for one in self._terms]
+            for out in self._outputs
+        ]
+        columns = np.hstack(
+            [
+                (self.own / self._own_deviation)[:, None],
+                np.array(heads).reshape(len(texts), -1),
+                standardised_features(np.array(self._rows), means, deviations),
+            ]
+        )
+        # Around 0, so that values by different weights can be compared.
+        self.columns: Array = columns - columns.mean(0)
+
+    def scale(self, weights: Array) -> Scale:
+        """Give the scale whose raw values are the columns by weight."""
+        own, count = float(weights[0]) / self._own_deviation, len(self._terms)
+        terms = [replace(one, weight=one.weight * own) for one in self._scale.terms]
+        for one, weight in zip(self._terms, weights[1 : count + 1].tolist(), strict=True):
+            terms.append(replace(one, weight=weight))
+        part, added = self._surface, weights[count + 1 :]
+        share = own * part.weight / part.deviation if self._scale.surface else 0.0
+        surface = replace(
+            part,
+            weights=tuple((share * np.array(part.weights) + added).tolist()),
+            bias=share * (part.bias - part.mean), weight=1.0, mean=0.0, deviation=1.0,
+        )  # fmt: skip
+        return Scale(tuple(terms), surface)
+
+    def raw(self, scale: Scale) -> Array:
+        """Give a scale's raw value of every text."""
+        pairs = zip(self._outputs, self._rows, strict=True)
+        return np.array([raw_value(scale, outputs, row) for outputs, row in pairs])
+
+    def _head_terms(self, reader: Reader) -> list[Term]:
+        """Give every output that a value is made of, standardised over the texts."""
+        read = {
+            (term.head, term.output)
+            for scale in reader.about.scales.values()
+            for term in scale.terms
+            if term.head != _PAIR_HEAD
+        }
+        found = []
+        for head, output in sorted(read):
+            values = np.array([one[head][output] for one in self._outputs], dtype=float)
+            if (deviation := float(values.std())) > 0:
+                found.append(Term(head, output, 1.0, float(values.mean()), deviation))
+        return found
+
+    def _plain_surface(self) -> Surface:
+        rows = np.array(self._rows)
+        deviations = np.maximum(rows.std(0), 1e-9)
+        none = (0.0,) * rows.shape[1]
+        means = tuple(rows.mean(0).tolist())
+        return Surface(FEATURES_VERSION, means, tuple(deviations.tolist()), none, clip=CLIP)
+
+
+class _Fit:
+    """Regressions on columns of texts, of some of the opinions at a time."""
+
+    def __init__(self, columns: Array, opinions: OwnOpinions) -> None:
+        self._columns = columns
+        self._members = np.array(opinions.members)  # (opinions, 1 or 2)
+        names = {item: place for place, item in enumerate(dict.fromkeys(opinions.items))}
+        self._items = np.array([names[item] for item in opinions.items])
+        self.count = len(names)
+        self._said = np.array(opinions.values or [0.0] * len(opinions.items))
+        self._is_pairs = opinions.is_pairs
+        if not self._is_pairs and np.ptp(self._said) == 0:
+            raise InputError("all ratings are the same", "rate stories that you like and others")
+        if not self._is_pairs:
+            self._said = (self._said - self._said.mean()) / self._said.std()
+
+    def weights(self, rows: Array) -> Array:
+        """Fit weights of the columns to some of the opinions."""
+        ridges = np.full(self._columns.shape[1], _RIDGE)
+        ridges[0] = _OWN_RIDGE
+        x = self._columns[self._members[rows]]  # (rows, texts of an opinion, columns)
+        if self._is_pairs:
+            # A choice tells at most a quarter of what a rating does: p (1 - p).
+            return ranked_weights(x[:, 0] - x[:, 1], ridges / 4)
+        x, y = x[:, 0] - x[:, 0].mean(0), self._said[rows] - self._said[rows].mean()
+        found: Array = np.linalg.solve(x.T @ x + np.diag(ridges), x.T @ y)
+        return found
+
+    def unseen(self, seed: int) -> Array:
+        """Give raw values of the texts of each opinion, by weights that have not seen its item."""
+        found = np.zeros(self._members.shape)
+        for part, kept in self._parted(np.arange(len(self._items)), seed):
+            found[part] = self._columns[self._members[part]] @ self.weights(kept)
+        return found
+
+    def agreements(self, values: Array) -> Array:
+        """Give the agreement of values with the opinions, then that of resampled items.
+
+        Values are by text, or by opinion and text.
+        """
+        by_opinion = values[self._members] if values.ndim == 1 else values
+        rng = np.random.default_rng(0)
+        places = [np.flatnonzero(self._items == item) for item in range(self.count)]
+        found = [self._agreement(by_opinion, np.arange(len(self._items)))]
+        for _ in range(_RESAMPLES):
+            drawn = rng.integers(0, self.count, self.count)
+            found.append(self._agreement(by_opinion, np.concatenate([places[i] for i in drawn])))
+        return np.array(found)
+
+    def _agreement(self, values: Array, rows: Array) -> float:
+        if self._is_pairs:
+            gaps = values[rows, 0] - values[rows, 1]
+            return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
+        return float(spearman(values[rows, 0], self._said[rows]))
+
+    def _parted(self, rows: Array, seed: int) -> list[tuple[Array, Array]]:
+        """Part opinions by item: those left out, and the others."""
+        items = [f"own:{one}" for one in self._items[rows].tolist()]
+        folds = fold_of_items(items, min(_FOLDS, len(set(items))), seed)
+        fold = np.array([folds[item] for item in items])
+        return [(rows[fold == one], rows[fold != one]) for one in sorted(set(fold.tolist()))]
+
+
+def _linked(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
+    """Choose slope and shift: values are ratings, or .5 for the middle one of compared stories."""
+    if opinions.is_pairs:
+        return replace(scale, link="logistic", shift=-float(np.median(raw)))
+    said = np.array(opinions.values)
+    slope = float(said.std())
+    shift = float(said.mean()) - slope * float(raw.mean())
+    low, high = min(1.0, float(said.min())), max(5.0, float(said.max()))
+    return replace(scale, link="clipped", slope=slope, shift=shift, low=low, high=high)
+
+
+def _interval(found: Array) -> Interval:
+    known = found[1:][~np.isnan(found[1:])]
+    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
+    return Interval(float(found[0]), float(low), float(high))

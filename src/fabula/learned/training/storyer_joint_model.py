@@ -1,0 +1,202 @@
+"""StoryER's model in training: a backbone and heads on a device, batches in, losses out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fabula.core.errors import InputError, SettingError
+from fabula.learned._joint import CONFIDENCE, PREFERENCE, RATINGS, comment_input, tagged
+from fabula.learned._joint_network import JointNetwork, open_backbone
+from fabula.learned._names import ASPECTS
+from fabula.learned.training.storyer_joint_batches import JointBatch
+from fabula.learned.training.storyer_joint_data import RatedItem
+from fabula.learned.training.storyer_joint_losses import (
+    IGNORED,
+    comment_losses,
+    confidence_losses,
+    pair_losses,
+    rating_losses,
+    shifted_right,
+)
+from fabula.learned.training.storyer_joint_recipe import JointRecipe
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    Losses = Mapping[str, Tensor]
+
+
+class JointModel:
+    """Weights by name, all of which learn; the network is what others read."""
+
+    def __init__(self, network: JointNetwork, recipe: JointRecipe) -> None:
+        self.network, self.recipe = network, recipe
+        _check_room(network, recipe)
+        if recipe.compat:
+            _begin_with_end(network)
+        if recipe.gradient_checkpointing:
+            network.net.gradient_checkpointing_enable()
+        self.weights: dict[str, Tensor] = {
+            **{f"net.{name}": value for name, value in network.net.named_parameters()},
+            **{f"head.{name}": value for name, value in network.heads.named_parameters()},
+        }
+
+    def optimiser(self) -> torch.optim.AdamW:
+        """Make the optimiser; its rate is set at every step."""
+        import torch
+
+        return torch.optim.AdamW(
+            list(self.weights.values()),
+            eps=self.recipe.epsilon,
+            weight_decay=self.recipe.weight_decay,
+            fused=self.network.device.type == "cuda",
+        )
+
+    def learn(
+        self, batch: JointBatch, optimiser: torch.optim.Optimizer, *, rate: float, step: int
+    ) -> dict[str, Tensor]:
+        """Take a step and give the losses before it, by part.
+
+        Parts and rows go through the network one after the other, so that each may fill the memory.
+        """
+        import torch
+
+        self.network.net.train()
+        found: dict[str, Tensor] = {}
+        for part in ("pairs", "aspects", "comments"):
+            # Dropout in one part must not hang on whether another is switched on.
+            torch.manual_seed(_number(f"{self.recipe.seed} {step} {part}"))
+            for losses in self.losses(batch, part):
+                torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
+                for name, loss in losses.items():
+                    found[name] = found[name] + loss.detach() if name in found else loss.detach()
+        if self.recipe.clip:
+            torch.nn.utils.clip_grad_norm_(self.weights.values(), self.recipe.clip)
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        return found
+
+    def losses(self, batch: JointBatch, part: str) -> Iterator[dict[str, Tensor]]:
+        """Give the losses of a part of a batch, some rows at a time; they add up to the batch's."""
+        count = len(batch.worse) if part == "pairs" else len(batch.items)
+        if not count or (part != "pairs" and not getattr(self.recipe, part)):
+            return
+        size = self.recipe.at_once or count
+        comments = self._comments(batch.items) if part == "comments" else []
+        for start in range(0, count, size):
+            rows = slice(start, start + size)
+            with self.network.mixed():
+                if part == "pairs":
+                    found = self._pair_losses(batch, rows)
+                elif part == "aspects":
+                    found = self._aspect_losses(batch.items[rows], count)
+                else:
+                    total = sum(map(len, comments))
+                    found = self._comment_losses(batch.items[rows], comments[rows], total)
+            if found:
+                yield found
+
+    def preferences(self, texts: Sequence[str]) -> Tensor:
+        """Give the logit of every text: (texts,)."""
+        return self._heads(texts, PREFERENCE)[PREFERENCE][:, 0]
+
+    def opinions(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """Give the logits of confidence and rating of every text: (texts, aspects)."""
+        return self._heads(texts, CONFIDENCE, RATINGS)
+
+    def _heads(self, texts: Sequence[str], *names: str) -> dict[str, Tensor]:
+        rows = self.network.rows(map(tagged, texts), self.recipe.max_tokens)
+        states = self.network.first_states(rows)
+        return {name: self.network.heads[name](states).float() for name in names}
+
+    def _pair_losses(self, batch: JointBatch, rows: slice) -> dict[str, Tensor]:
+        recipe = self.recipe
+        worse, better = batch.worse[rows], batch.better[rows] if recipe.ranking else ()
+        made = [(at, text) for at, text in enumerate(batch.negatives[rows]) if text]
+        logits = self.preferences([*worse, *better, *(text for _, text in made)])
+        ends = len(worse), len(worse) + len(better)
+        low, high, bad = logits.tensor_split(ends)
+        how: dict[str, Any] = {"loss": recipe.loss, "margin": recipe.margin}
+        how["smoothing"] = recipe.smoothing
+        total = 1 if recipe.compat else len(batch.worse)
+        found = {}
+        if recipe.ranking:
+            found["ranking"] = pair_losses(high, low, **how).sum() / total
+        if made:
+            above = low[[at for at, _ in made]]
+            found["negatives"] = pair_losses(above, bad, **how).sum() / total
+        return found
+
+    def _aspect_losses(self, items: Sequence[RatedItem], total: int) -> dict[str, Tensor]:
+        import torch
+
+        said = self.opinions([item.story for item in items])
+        device = self.network.device
+        chosen = torch.zeros(len(items), len(ASPECTS), device=device)
+        for number, item in enumerate(items):
+            chosen[number, [item.aspect] if self.recipe.compat else list(item.chosen)] = 1
+        aspects = torch.tensor([item.aspect for item in items], device=device)
+        ratings = torch.tensor([item.rating for item in items], device=device)
+        return {
+            "confidence": confidence_losses(said[CONFIDENCE], chosen).sum() / total,
+            "rating": rating_losses(said[RATINGS], aspects, ratings).sum() / total,
+        }
+
+    def _comments(self, items: Sequence[RatedItem]) -> list[list[int]]:
+        rows = self.network.rows((one.comment for one in items), self.recipe.comment_tokens)
+        return [row if one.comment else [] for row, one in zip(rows, items, strict=True)]
+
+    def _comment_losses(
+        self, items: Sequence[RatedItem], comments: Sequence[Sequence[int]], total: int
+    ) -> dict[str, Tensor]:
+        if not any(comments):
+            return {}
+        prompts = [comment_input(one.story, ASPECTS[one.aspect]) for one in items]
+        given = self.network.given(self.network.rows(prompts, self.recipe.max_tokens))
+        ids, _ = self.network.padded(comments)
+        for number, row in enumerate(comments):
+            ids[number, len(row) :] = IGNORED
+        start = int(self.network.net.config.decoder_start_token_id)
+        before = shifted_right(ids, start, self.network.pad)
+        logits = self.network.net(**given, decoder_input_ids=before, use_cache=False).logits
+        return {"comments": comment_losses(logits.float(), ids).sum() / total}
+
+
+def begin_joint(recipe: JointRecipe, device: torch.device) -> JointModel:
+    """Open the backbone and draw the heads."""
+    import torch
+
+    torch.manual_seed(recipe.seed)
+    return JointModel(open_backbone(recipe.backbone, device), recipe)
+
+
+def _begin_with_end(network: JointNetwork) -> None:
+    """Let the decoder begin with the sign for an end, in training and after it."""
+    end = network.tokenizer.eos_token_id
+    if end is None:
+        raise InputError("the backbone's tokeniser has no sign for an end", "leave compat out")
+    network.net.config.decoder_start_token_id = end
+    network.net.generation_config.decoder_start_token_id = end
+
+
+def _check_room(network: JointNetwork, recipe: JointRecipe) -> None:
+    for name, bound in (
+        ("max_tokens", network.longest),
+        ("comment_tokens", network.longest_comment),
+    ):
+        if bound is not None and getattr(recipe, name) > bound:
+            problem = (
+                f"{name} is {getattr(recipe, name)}, and {recipe.backbone} has room for {bound}"
+            )
+            raise SettingError(problem, f"say {name} = {bound}")
+    if getattr(network.net.config, "decoder_start_token_id", None) is None:
+        raise InputError(f"{recipe.backbone} names no decoder_start_token_id", "take another")
+
+
+def _number(key: str) -> int:
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=7).digest(), "big")

@@ -1,0 +1,160 @@
+"""The folder of a joint training as a reader: heads, windows, metrics, comments, faults."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.core.errors import InputError, SettingError
+from fabula.core.story import Story
+from fabula.learned._joint import ASPECT_WORDS, FILE, read_joint, tagged
+from fabula.learned._names import ASPECTS
+from fabula.learned._reader import load_reader
+from fabula.learned.aspects import Aspects
+from fabula.learned.storyer import Storyer
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from fabula.learned._joint_comments import generate_comment, open_writer  # noqa: E402
+from fabula.learned.training.storyer_joint import train_joint  # noqa: E402
+from learned.tiny_joint import (  # noqa: E402
+    BETTER,
+    WORSE,
+    joint_recipe,
+    made_up_data,
+    one_thread,
+    save_led,
+)
+
+TEXTS = [*BETTER, *WORSE, "cat\ud83d"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick() -> Iterator[None]:
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a short training left."""
+    place = tmp_path_factory.mktemp("joint")
+    recipe = joint_recipe(save_led(place / "led"), epochs=3.0)
+    train_joint(recipe, made_up_data(), out=place / "out", device="cpu", report=lambda line: None)
+    return place / "out"
+
+
+def test_heads_are_those_on_transformers_first_state(folder):
+    from safetensors.torch import load_file
+    from transformers import LEDForConditionalGeneration, PreTrainedTokenizerFast
+
+    net = LEDForConditionalGeneration.from_pretrained(folder).eval()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    ids = tokenizer(tagged(BETTER[0]), return_tensors="pt")["input_ids"]
+    seen = torch.zeros_like(ids)
+    seen[:, 0] = 1
+    with torch.inference_mode():
+        states = net.get_encoder()(input_ids=ids, global_attention_mask=seen).last_hidden_state
+    heads = load_file(folder / "heads.safetensors")
+
+    def logits(name):
+        return (states[0, 0] @ heads[f"head.{name}.weight"].T + heads[f"head.{name}.bias"]).double()
+
+    reader = load_reader(str(folder))
+    [found] = reader.values(["preference", *(f"aspects.{name}" for name in ASPECTS)], BETTER[:1])
+    assert found[0] == pytest.approx(float(logits("preference").sigmoid()), abs=1e-5)
+    np.testing.assert_allclose(found[1:], 1 + 4 * logits("aspects").sigmoid(), atol=1e-5)
+    [raw] = reader.outputs(BETTER[:1])
+    np.testing.assert_allclose(raw["confidence"], logits("confidence"), atol=1e-5)
+
+
+def test_a_longer_text_is_read_by_windows_and_nothing_is_left_out(folder):
+    reader = load_reader(str(folder))
+    text = " ".join([*BETTER, *WORSE])
+    [length] = reader.source.lengths([text])
+    [rows] = reader.window_outputs([text])
+    # Windows of 48 tokens, of which two are signs that the tokeniser adds.
+    assert len(rows["preference"]) == -(-length // 46) > 1
+    [mean] = reader.outputs([text])
+    np.testing.assert_allclose(mean["aspects"], rows["aspects"].mean(axis=0))
+    assert np.isnan(reader.outputs([""])[0]["preference"]).all()
+
+
+def test_metrics_read_it_by_its_path(folder):
+    stories = [Story(str(number), text) for number, text in enumerate(TEXTS)]
+    storyer, aspects = Storyer(weights=str(folder)), Aspects(weights=str(folder))
+    readings = list(storyer.read(stories))
+    assert all(0 < one.values[0] < 1 for one in readings)
+    assert all("percentiles" in one.note for one in readings)
+    assert all(1 <= value <= 5 for one in aspects.read(stories) for value in one.values)
+    shares = Aspects(weights=str(folder), confidence=True).read(stories)
+    assert [sum(one.values) for one in shares] == pytest.approx([1.0] * len(stories))
+    assert storyer.traits()["reader"].startswith("storyer_joint@")
+    with pytest.raises(SettingError, match="no scale 'preference_n'"):
+        Storyer(weights=str(folder), negatives=True).read(stories)
+
+
+def test_values_do_not_hang_on_what_else_is_read(folder):
+    reader = load_reader(str(folder))
+    whole = reader.values(["preference"], TEXTS)
+    for text, value in zip(TEXTS, whole, strict=True):
+        [[outputs]] = [list(reader.source.window_outputs([text]))]
+        mean = outputs["preference"].mean()
+        assert 1 / (1 + np.exp(-mean)) == pytest.approx(value[0], abs=1e-12)
+
+
+def test_enough_held_out_stories_give_percentiles(folder, tmp_path):
+    data = made_up_data(200)
+    for number, pair in enumerate(data.pairs):
+        object.__setattr__(pair.better, "text", f"{number} {pair.better.text}")
+        object.__setattr__(pair.worse, "text", f"{number} {pair.worse.text}")
+    recipe = joint_recipe(folder.parent / "led", epochs=0.02, held_out=0.2, comments=False)
+    train_joint(recipe, data, out=tmp_path, device="cpu", report=lambda line: None)
+    points = read_joint(tmp_path).percentiles
+    assert points is not None
+    assert len(points) == 101
+    assert list(points) == sorted(points)
+    [reading] = Storyer(weights=str(tmp_path)).read([Story("1", BETTER[0])])
+    assert 0 <= reading.values[1] <= 100
+
+
+def test_it_writes_comments_that_hang_on_the_seed_and_the_aspect(folder):
+    writer = open_writer(folder)
+    assert len(ASPECT_WORDS) == 10
+    one = generate_comment(folder, BETTER[0], "ending", seed=1, max_tokens=12)
+    prompt = f"ending <sep> {tagged(BETTER[0])}"
+    assert writer.generate([prompt], max_tokens=12, seed=1) == [one]
+    others = {writer.comment(BETTER[0], "ending", seed=seed) for seed in range(6)}
+    assert len(others) > 1
+    state = torch.random.get_rng_state()
+    greedy = writer.generate([prompt, prompt], max_tokens=12, temperature=0.0)
+    assert greedy[0] == greedy[1]
+    assert torch.equal(state, torch.random.get_rng_state())
+    sign = greedy[0][:1]
+    assert writer.generate([prompt], max_tokens=12, temperature=0.0, stop=[sign]) == [""]
+
+
+def test_a_folder_that_is_damaged_says_what_is_wrong(folder, tmp_path):
+    place = tmp_path / "copy"
+    shutil.copytree(folder, place)
+    about = json.loads((place / FILE).read_text())
+    for change, named in (
+        ({"max_tokens": "x"}, "max_tokens"),
+        ({"heads": ["order"]}, "heads"),
+        ({"percentiles": [1.0]}, "101"),
+    ):
+        (place / FILE).write_text(json.dumps(about | change))
+        with pytest.raises(InputError, match=named):
+            load_reader(str(place))
+    (place / FILE).write_text(json.dumps(about))
+    (place / "heads.safetensors").unlink()
+    with pytest.raises(InputError, match="holds no heads"):
+        load_reader(str(place))
+    with pytest.raises(InputError, match="no joint training"):
+        read_joint(tmp_path)

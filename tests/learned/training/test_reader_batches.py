@@ -1,0 +1,129 @@
+"""Batches for a reader: windows, rows packed side by side, and decks that are dealt."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabula.core.errors import InputError
+from fabula.learned.training.batches import CLS, PAD, SEP
+from fabula.learned.training.examples import example_set
+from fabula.learned.training.reader_batches import (
+    Deck,
+    Row,
+    batch_of,
+    packed,
+    pair_row,
+    reading_batches,
+    text_rows,
+    windows_of,
+)
+from fabula.learned.training.reader_recipe import Group, Stage, Task
+
+STAGE = Stage((Group(("a",), 2),), rate=1e-3, steps=1, windows=2)
+
+
+def task(kind: str = "labels", **settings) -> Task:
+    return Task(kind, ("made_up",), "head", **settings)
+
+
+def test_a_long_text_is_read_in_even_windows_and_few_are_drawn():
+    rng = random.Random(0)
+    # 25 tokens in windows of 10: three, begun at 0, 25 // 3 = 8 and 50 // 3 = 16.
+    assert windows_of(range(25), 10, rng=rng) == [range(10), range(8, 18), range(16, 25)]
+    drawn = windows_of(range(25), 10, most=2, rng=rng)
+    assert len(drawn) == 2 and drawn[0].start < drawn[1].start
+    assert windows_of([], 10, rng=rng) == []
+
+
+def test_rows_begin_and_end_with_the_encoders_own_signs():
+    [row] = text_rows([7, 8], 5, 10, rng=random.Random(0))
+    assert (list(row.ids), row.owner, row.second) == ([CLS, 7, 8, SEP], 5, 0)
+    pair = pair_row([7, 8], [9], 3)
+    assert (list(pair.ids), pair.second) == ([CLS, 7, 8, SEP, 9, SEP], 4)
+
+
+def test_rows_are_laid_side_by_side():
+    rows = [Row([1, 2, 3], 0), pair_row([7], [8], 1), Row([4, 5], 2)]
+    batch = packed(rows, 8, 3, ())
+    # The longest first: the pair of five and the row of three fill the first line.
+    assert batch.ids.tolist() == [[CLS, 7, SEP, 8, SEP, 1, 2, 3], [4, 5, *[PAD] * 6]]
+    assert batch.segments.tolist() == [[1] * 5 + [2] * 3, [1, 1, *[0] * 6]]
+    assert batch.positions.tolist() == [[0, 1, 2, 3, 4, 0, 1, 2], [0, 1, *[0] * 6]]
+    assert batch.kinds.tolist() == [[0, 0, 0, 1, 1, 0, 0, 0], [0] * 8]
+    assert batch.windows.tolist() == [[1] * 5 + [0] * 3, [2, 2, *[3] * 6]]
+    assert batch.firsts.tolist() == [5, 0, 8]
+    assert batch.owners.tolist() == [0, 1, 2]
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=60))
+def test_packing_loses_no_token_and_no_row(sizes):
+    rows = [Row([number + 1] * size, number) for number, size in enumerate(sizes)]
+    batch = packed(rows, 12, len(rows), ())
+    assert Counter(batch.ids[batch.ids != PAD].tolist()) == {
+        number + 1: size for number, size in enumerate(sizes)
+    }
+    flat = batch.ids.reshape(-1)
+    assert [int(flat[place]) for place in batch.firsts] == list(range(1, len(sizes) + 1))
+
+
+def test_a_text_of_two_examples_stands_in_a_batch_once():
+    examples = example_set(
+        [[1], [2], [3]], [[0, 1], [0, 2]], [[1.0], [1.0]], items=["x", "y"], ids=["a", "b", "c"]
+    )
+    batch = batch_of(
+        [[("a", 0), ("a", 1)]], {"a": examples}, {"a": task("pairs")},
+        stage=STAGE, window=10, rng=random.Random(0),
+    )  # fmt: skip
+    assert batch.texts == 3
+    assert batch.shares[0].owners.tolist() == [[0, 1], [0, 2]]
+
+
+def test_every_other_pair_of_sentences_is_turned_round():
+    sentences = [[number] for number in range(1, 201)]
+    members = [[i, i + 1] for i in range(0, 200, 2)]
+    examples = example_set(sentences, members, [[1.0]] * 100, items=["x"] * 100, ids=[])
+    taken = [[("a", number) for number in range(100)]]
+    batch = batch_of(
+        taken, {"a": examples}, {"a": task("order")}, stage=STAGE, window=10, rng=random.Random(0)
+    )
+    [share] = batch.shares
+    flat = batch.ids.reshape(-1)
+    for owner, target in zip(share.owners[:, 0], share.targets[:, 0], strict=True):
+        place = batch.firsts[owner]
+        first, second = flat[place + 1], flat[place + 3]
+        assert (first < second) == bool(target)
+    assert 30 < share.targets.sum() < 70
+    assert (examples.targets == 1).all()  # what is kept is not changed
+
+
+def test_a_deck_deals_every_card_once_an_epoch_by_its_seed_and_step():
+    tasks = {"a": task(), "b": task(repeat=2)}
+    deck = Deck({"a": 4, "b": 3}, tasks, rows=5, seed="1")
+    assert deck.steps == 2
+    dealt = [deck.dealt(step) for step in range(4)]
+    assert Counter(dealt[0] + dealt[1]) == {
+        **{("a", number): 1 for number in range(4)},
+        **{("b", number): 2 for number in range(3)},
+    }
+    assert dealt[:2] != dealt[2:]
+    again = Deck({"a": 4, "b": 3}, tasks, rows=5, seed="1")
+    assert [again.dealt(step) for step in (3, 0)] == [dealt[3], dealt[0]]
+
+
+def test_a_deck_smaller_than_a_step_is_dealt_whole_and_an_empty_one_is_refused():
+    assert Deck({"a": 3}, {"a": task()}, rows=16, seed="1").rows == 3
+    with pytest.raises(InputError, match="no example is left"):
+        Deck({"a": 0}, {"a": task()}, rows=16, seed="1")
+
+
+def test_batches_for_reading_hold_all_rows():
+    rows = [Row([1] * 8, owner) for owner in range(50)]
+    batches = list(reading_batches(rows, 6, 50, lines=10))
+    assert len(batches) == 5
+    assert np.concatenate([one.owners for one in batches]).tolist() == list(range(50))

@@ -1,0 +1,113 @@
+"""Recipes of readers: what they may say, and those that come with Fabula."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fabula.core.errors import SettingError, UnknownName
+from fabula.learned.training import reader_recipe
+from fabula.learned.training.reader_recipe import (
+    built_in_recipe,
+    example_settings,
+    read_reader_recipe,
+    reader_recipe_of,
+)
+from fabula.learned.training.ruber_recipe import read_ruber_recipe
+from learned.tiny_tasks import PLAIN_RECIPE, tiny_recipe
+
+REPO = Path(__file__).resolve().parents[3]
+
+
+def changed(**changes):
+    return {**json.loads(json.dumps(PLAIN_RECIPE)), **changes}
+
+
+@pytest.mark.parametrize("name", ["storyer", "coherence", "rovist_c", "union", "manplts"])
+def test_a_recipe_that_comes_with_fabula_can_be_read(name):
+    recipe = read_reader_recipe(built_in_recipe(name))
+    assert recipe.kind == name
+    assert recipe.scales
+    assert {task for stage in recipe.stages for g in stage.groups for task in g.tasks} == {
+        *recipe.tasks
+    }
+
+
+def test_the_recipe_of_ruber_comes_with_fabula_too():
+    assert read_ruber_recipe(built_in_recipe("ruber")).sources == ("writingprompts",)
+
+
+def test_recipes_lie_in_the_clone_or_in_the_package(tmp_path, monkeypatch):
+    assert built_in_recipe("union") == REPO / "recipes" / "union.toml"
+    (tmp_path / "union.toml").write_text("")
+    monkeypatch.setattr(reader_recipe, "_PACKAGED", tmp_path)
+    assert built_in_recipe("union") == tmp_path / "union.toml"
+    with pytest.raises(UnknownName, match="'unoin' comes with Fabula; did you mean 'union'"):
+        built_in_recipe("unoin")
+
+
+def test_a_wheel_takes_the_recipes_along():
+    text = (REPO / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'recipes = "fabula/learned/training/_recipes"' in text
+
+
+def test_changes_take_the_place_of_what_a_file_says(tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text((REPO / "recipes" / "union.toml").read_text())
+    assert read_reader_recipe(path, seed=7, held_out=None).seed == 7
+    assert read_reader_recipe(path, seed=None).seed == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sed": 3}, "sed is no field that is known; did you mean 'seed'"),
+        ({"kind": 3}, "kind must be a string"),
+        ({"window": 600}, "window must be from 8 to 510"),
+        ({"held_out": 1.0}, "held_out must be at least 0 and below 1"),
+        ({"report_every": 0}, "report_every must be at least 1"),
+        ({"stages": []}, "a recipe has tasks and stages"),
+        ({"stages": [{"groups": [{"tasks": ["other"], "rows": 1}], "rate": 1.0, "steps": 1}]},
+         "names the task 'other'"),
+        ({"stages": [{"groups": [{"tasks": ["rated"], "rows": 0}], "rate": 1.0, "steps": 1}]},
+         "rows of at least 1"),
+        ({"stages": [{"groups": [{"tasks": ["rated"], "rows": 1}], "rate": 1.0}]},
+         "steps or epochs"),
+        ({"tasks": {"rated": {"kind": "ratings", "data": ["x"], "head": "h"}}}, "needs aspects"),
+        ({"tasks": {"rated": {"kind": "labels", "data": [], "head": "h"}}}, "needs data"),
+        ({"tasks": {"rated": {"kind": "guess", "data": ["x"], "head": "h"}}}, "one of 'pairs'"),
+        ({"tasks": {"rated": {"kind": "labels", "data": ["x"], "head": "h", "margins": 1}}},
+         "tasks.rated.margins is no field that is known; did you mean 'margin'"),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_will_not_do_says_why(changes, words):
+    if "tasks" in changes:
+        changes["stages"] = [{"groups": [{"tasks": ["rated"], "rows": 1}], "rate": 1.0, "steps": 1}]
+    with pytest.raises(SettingError) as caught:
+        reader_recipe_of(changed(**changes), "mine.toml")
+    assert words in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(SettingError, match=r"cannot be read .* check --recipe"):
+        read_reader_recipe(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("= 3")
+    with pytest.raises(SettingError, match="is no TOML"):
+        read_reader_recipe(tmp_path / "bad.toml")
+
+
+def test_the_first_task_of_a_head_describes_it():
+    assert [task.kind for task in tiny_recipe().heads.values()] == ["labels", "pairs", "ratings"]
+
+
+def test_examples_follow_from_tasks_and_not_from_how_they_are_learned():
+    wanted = example_settings(tiny_recipe())
+    assert example_settings(tiny_recipe(seed=9, clip=3.0)) == wanted
+    tasks = changed()["tasks"]
+    tasks["rated"]["weight"] = 3.0
+    assert example_settings(tiny_recipe(tasks=tasks)) == wanted
+    tasks["rated"]["aspects"] = ["bad", "good"]
+    assert example_settings(tiny_recipe(tasks=tasks)) != wanted
+    assert json.loads(json.dumps(wanted)) == wanted

@@ -1,0 +1,280 @@
+"""Training StoryER's whole model on tiny encoder-decoders: it learns, resumes, and is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabula.core.errors import InputError, SettingError, UnknownName, UserError
+from fabula.learned.training import storyer_joint
+from fabula.learned.training.storyer_joint_batches import Deck
+from fabula.learned.training.storyer_joint_data import JointData
+from fabula.learned.training.storyer_joint_model import JointModel, begin_joint
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+safetensors = pytest.importorskip("safetensors.torch")
+
+from learned.tiny_joint import BACKBONES, BETTER, joint_recipe, made_up_data, one_thread  # noqa: E402
+
+QUIET: dict[str, Any] = {"device": "cpu", "report": lambda line: None}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick() -> Iterator[None]:
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def backbones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder for each kind of backbone."""
+    folder = tmp_path_factory.mktemp("backbones")
+    return {name: save(folder / name) for name, save in BACKBONES.items()}
+
+
+def train(out: Path, recipe, data=None, **options):
+    return storyer_joint.train_joint(recipe, data or made_up_data(), out=out, **QUIET | options)
+
+
+def weights(out: Path) -> dict[str, Any]:
+    return {
+        f"{name}/{key}": value
+        for name in ("model", "heads")
+        for key, value in safetensors.load_file(out / f"{name}.safetensors").items()
+    }
+
+
+def equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def model_of(backbone: Path, **changes) -> JointModel:
+    model = begin_joint(joint_recipe(backbone, **changes), torch.device("cpu"))
+    model.network.net.eval()
+    return model
+
+
+def losses(model: JointModel, step: int = 0, data: JointData | None = None) -> dict[str, float]:
+    batch = Deck(data or made_up_data(), model.recipe).dealt(step)
+    found: dict[str, float] = {}
+    with torch.no_grad():
+        for part in ("pairs", "aspects", "comments"):
+            for some in model.losses(batch, part):
+                for name, loss in some.items():
+                    found[name] = found.get(name, 0.0) + float(loss)
+    return found
+
+
+@pytest.mark.parametrize("kind", BACKBONES)
+def test_four_pairs_are_learned_by_heart(backbones, tmp_path, kind):
+    lines: list[str] = []
+    recipe = joint_recipe(backbones[kind], epochs=40.0, rate=0.01, clip=1.0)
+    train(tmp_path / "out", recipe, report=lines.append)
+    totals = [float(line.split("loss ")[1].split()[0]) for line in lines]
+    rankings = [float(line.split("ranking ")[1].split(",")[0]) for line in lines]
+    assert np.mean(totals[-5:]) < 0.7 * np.mean(totals[:5])
+    assert np.mean(rankings[-5:]) < 0.1 < np.mean(rankings[:5])
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "config.json", "model.safetensors", "heads.safetensors", "joint.json", "training.json",
+    }  # fmt: skip
+    from fabula.learned._reader import load_reader
+
+    reader = load_reader(str(tmp_path / "out"))
+    pairs = made_up_data().pairs
+    better, worse = (
+        reader.values(["preference"], [getattr(pair, side).text for pair in pairs])
+        for side in ("better", "worse")
+    )
+    assert np.mean(better > worse) == 1.0
+
+
+@pytest.mark.parametrize("kind", BACKBONES)
+def test_a_killed_training_goes_on_to_the_same_weights(backbones, tmp_path, monkeypatch, kind):
+    recipe = joint_recipe(
+        backbones[kind], epochs=9.0, rows=2, held_out=0.4, checkpoint_every=3, negatives=True
+    )
+    data = made_up_data(4)
+    whole = train(tmp_path / "whole", recipe, data)
+    learn = JointModel.learn
+
+    def killed(*args, **options):
+        if options["step"] == 5:
+            raise KeyboardInterrupt
+        return learn(*args, **options)
+
+    monkeypatch.setattr(JointModel, "learn", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "killed", recipe, data)
+    monkeypatch.setattr(JointModel, "learn", learn)
+    with pytest.raises(InputError, match="holds a training"):
+        train(tmp_path / "killed", recipe, data)
+    with pytest.raises(InputError, match="another recipe"):
+        train(tmp_path / "killed", replace(recipe, margin=0.4), data, resume=True)
+    with pytest.raises(InputError, match="other data"):
+        train(tmp_path / "killed", recipe, replace(data, items=data.items[:3]), resume=True)
+    resumed = train(tmp_path / "killed", recipe, data, resume=True)
+    assert resumed["history"] == whole["history"]
+    assert equal(weights(tmp_path / "whole"), weights(tmp_path / "killed"))
+    assert train(tmp_path / "killed", recipe, data, resume=True) == json.loads(json.dumps(resumed))
+
+
+def test_compat_sums_the_ranking_and_tells_one_aspect_at_a_time(backbones):
+    usual, compat = (
+        losses(model_of(backbones["bart"], compat=one, negatives=True)) for one in (False, True)
+    )
+    assert compat["ranking"] == pytest.approx(4 * usual["ranking"], rel=1e-5)
+    assert compat["negatives"] == pytest.approx(4 * usual["negatives"], rel=1e-5)
+    assert compat["confidence"] < usual["confidence"]
+    assert compat["rating"] == usual["rating"]
+    # BART's decoder begins with the sign for an end in any case.
+    assert compat["comments"] == usual["comments"]
+    t5 = [losses(model_of(backbones["t5"], compat=one))["comments"] for one in (False, True)]
+    assert t5[0] != t5[1]
+
+
+def test_the_ranking_of_a_batch_is_the_mean_of_its_pairs(backbones):
+    model = model_of(backbones["led"])
+    batch = Deck(made_up_data(), model.recipe).dealt(0)
+    with torch.no_grad():
+        logits = [model.preferences([text])[0] for text in (*batch.better, *batch.worse)]
+    high, low = torch.stack(logits).sigmoid().split(4)
+    wanted = (low - high + 0.3).clamp(min=0).mean()
+    # A Longformer's sums hang a little on how much filler stands beside a text.
+    assert losses(model)["ranking"] == pytest.approx(float(wanted), rel=1e-4)
+
+
+def test_the_comment_loss_is_that_of_transformers(backbones):
+    model = model_of(backbones["bart"])
+    network = model.network
+    batch = Deck(made_up_data(), model.recipe).dealt(0)
+    from fabula.learned._joint import comment_input
+    from fabula.learned._names import ASPECTS
+
+    total, count = 0.0, 0
+    for item in batch.items:
+        if not item.comment:
+            continue
+        labels = network.tokenizer(item.comment, return_tensors="pt")["input_ids"][:, :16]
+        prompt = comment_input(item.story, ASPECTS[item.aspect])
+        assert prompt.split(" <sep> ")[1].count(" <\\newline> ") == 1
+        ids = torch.tensor(network.rows([prompt], 48))
+        with torch.no_grad():
+            mean = network.net(input_ids=ids, labels=labels).loss
+        total += float(mean) * labels.shape[1]
+        count += labels.shape[1]
+    assert losses(model)["comments"] == pytest.approx(total / count, rel=1e-4)
+
+
+ALL = {"ranking", "negatives", "confidence", "rating", "comments"}
+
+
+@pytest.mark.parametrize(
+    ("switch", "gone"),
+    [
+        ("ranking", {"ranking"}),
+        ("negatives", {"negatives"}),
+        ("aspects", {"confidence", "rating"}),
+        ("comments", {"comments"}),
+        ("augmentation", set()),
+    ],
+)
+def test_a_switch_leaves_out_its_loss_and_changes_no_other(backbones, switch, gone):
+    whole = losses(model_of(backbones["bart"], negatives=True))
+    assert whole.keys() == ALL
+    model = model_of(backbones["bart"], **{"negatives": True, switch: False})
+    assert losses(model) == pytest.approx({k: v for k, v in whole.items() if k not in gone})
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "smoothed"])
+def test_another_ranking_loss_changes_the_ranking_alone(backbones, loss):
+    whole, other = (losses(model_of(backbones["bart"], loss=one)) for one in ("margin", loss))
+    assert other["ranking"] > 2 * whole["ranking"]
+    assert other | {"ranking": 0} == whole | {"ranking": 0}
+
+
+def test_rows_in_several_passes_give_the_same_gradients(backbones, tmp_path):
+    def gradients(at_once: int) -> list[Any]:
+        model = model_of(backbones["t5"], at_once=at_once, negatives=True)
+        batch = Deck(made_up_data(), model.recipe).dealt(0)
+        for part in ("pairs", "aspects", "comments"):
+            for some in model.losses(batch, part):
+                torch.stack(list(some.values())).sum().backward()
+        return [value.grad for value in model.weights.values()]
+
+    for one, other in zip(gradients(0), gradients(3), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_one_seed_gives_one_model_and_another_seed_another(backbones, tmp_path):
+    recipe = joint_recipe(backbones["bart"], epochs=2.0)
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(tmp_path / name, replace(recipe, seed=seed))
+    first, again, other = (weights(tmp_path / name) for name in "abc")
+    assert equal(first, again)
+    assert not equal(first, other)
+
+
+def test_patience_ends_a_training_and_the_best_weights_are_kept(backbones, tmp_path):
+    recipe = joint_recipe(
+        backbones["bart"], epochs=30.0, rows=2, held_out=0.4, patience=2, evaluate_every=1
+    )
+    record = train(tmp_path / "out", recipe)
+    assert record["steps"] == record["best"]["step"] + 2 < 30
+    figures = [one["figure"] for one in record["history"]]
+    assert record["best"]["figure"] == max(figures)
+    assert {"accuracy", "distance", "recall_at_3", "loss", "loss.ranking"} <= set(
+        record["best"]["held_out"]
+    )
+
+
+def test_the_rate_rises_for_a_share_of_the_steps_or_for_epochs(backbones):
+    recipe = joint_recipe(backbones["bart"], rate=1.0, warmup=0.2)
+    course = storyer_joint.JointCourse(recipe, {}, 10, 4, print)
+
+    def rates() -> list[float]:
+        found = []
+        for course.step in (1, 2, 3, 4, 5, 10):
+            found.append(course.rate)
+        return found
+
+    # Up in two steps of ten, then by ninths to a last step that still learns.
+    assert rates() == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 1 / 9])
+    course.recipe = replace(recipe, warmup_epochs=1.0)
+    assert rates() == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1, 6 / 7, 1 / 7])
+
+
+def test_what_cannot_be_trained_is_refused(backbones, tmp_path):
+    with pytest.raises(SettingError, match="has room for 64"):
+        train(tmp_path / "a", joint_recipe(backbones["bart"], max_tokens=65))
+    with pytest.raises(SettingError, match="comment_tokens is 40"):
+        train(tmp_path / "b", joint_recipe(backbones["led"], comment_tokens=40))
+    with pytest.raises(InputError, match="no pairs"):
+        train(tmp_path / "c", joint_recipe(backbones["bart"]), JointData())
+    with pytest.raises(InputError, match="no rated comments"):
+        data = replace(made_up_data(), items=())
+        train(tmp_path / "d", joint_recipe(backbones["bart"]), data)
+    with pytest.raises(UserError, match="holds no config"):
+        train(tmp_path / "e", joint_recipe(tmp_path))
+
+
+def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path):
+    from fabula.learned._joint_comments import generate_comment
+    from fabula.learned._reader import load_reader
+
+    recipe = joint_recipe(backbones["bart"], epochs=1.0, negatives=True, comments=False)
+    train(tmp_path / "a", replace(recipe, aspects=False), replace(made_up_data(), items=()))
+    reader = load_reader(str(tmp_path / "a"))
+    assert list(reader.about.scales) == ["preference", "preference_n"]
+    train(tmp_path / "b", replace(recipe, negatives=False, ranking=False))
+    assert len(load_reader(str(tmp_path / "b")).about.scales) == 20
+    with pytest.raises(SettingError, match="without comments"):
+        generate_comment(tmp_path / "a", BETTER[0], "ending")
+    with pytest.raises(UnknownName, match="endings"):
+        generate_comment(tmp_path / "b", BETTER[0], "endings")

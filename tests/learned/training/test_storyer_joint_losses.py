@@ -1,0 +1,265 @@
+"""StoryER's losses by hand, what a step is dealt, and how data is parted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabula.core.dataset import Dataset, DatasetCard, Preference
+from fabula.core.errors import InputError, SettingError
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
+from fabula.learned.training.augmentation import RatedComment
+from fabula.learned.training.storyer_joint_batches import Deck
+from fabula.learned.training.storyer_joint_data import (
+    JointData,
+    _pairs,
+    augmented_items,
+    part_data,
+    rated_items,
+)
+from fabula.learned.training.storyer_joint_evaluation import pair_figures, recall_at
+from fabula.learned.training.storyer_joint_losses import (
+    IGNORED,
+    comment_losses,
+    confidence_losses,
+    pair_losses,
+    rating_losses,
+    shifted_right,
+)
+from fabula.learned.training.storyer_joint_recipe import (
+    JointRecipe,
+    is_joint_recipe,
+    joint_recipe_of,
+    read_joint_recipe,
+)
+from learned.tiny_joint import joint_recipe, made_up_data
+
+torch = pytest.importorskip("torch")
+
+REPO = Path(__file__).resolve().parents[3]
+RECIPES = REPO / "recipes"
+
+
+def test_the_margin_counts_what_is_missing_between_probabilities():
+    # Logits ln 3, ln 4, 0: sigmoids 0.75, 0.8, 0.5.
+    better = torch.tensor([math.log(3), math.log(4), 0.0])
+    worse = torch.tensor([0.0, 0.0, math.log(3)])
+    found = pair_losses(better, worse, loss="margin", margin=0.3)
+    # 0.5 - 0.75 + 0.3 = 0.05; 0.5 - 0.8 + 0.3 = 0; 0.75 - 0.5 + 0.3 = 0.55.
+    torch.testing.assert_close(found, torch.tensor([0.05, 0.0, 0.55]), rtol=0, atol=1e-6)
+
+
+def test_the_baselines_are_cross_entropy_with_and_without_smoothing():
+    better, worse = torch.tensor([math.log(3)]), torch.tensor([-math.log(4)])
+    # Probabilities 0.75 and 0.2: -ln 0.75 - ln 0.8.
+    plain = pair_losses(better, worse, loss="cross_entropy", margin=0.3, smoothing=0.1)
+    assert float(plain) == pytest.approx(-math.log(0.75) - math.log(0.8))
+    smooth = pair_losses(better, worse, loss="smoothed", margin=0.3, smoothing=0.1)
+    first = -0.95 * math.log(0.75) - 0.05 * math.log(0.25)
+    second = -0.95 * math.log(0.8) - 0.05 * math.log(0.2)
+    assert float(smooth) == pytest.approx(first + second)
+
+
+def test_confidence_is_the_cross_entropy_of_every_aspect_that_was_chosen():
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]]))
+    chosen = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    wanted = [-math.log(0.5) - math.log(0.25), -math.log(0.7)]
+    torch.testing.assert_close(confidence_losses(logits, chosen), torch.tensor(wanted))
+
+
+def test_only_the_aspect_that_was_rated_counts_for_the_rating():
+    logits = torch.tensor([[9.0, math.log(3), -9.0], [0.0, 5.0, 5.0]])
+    found = rating_losses(logits, torch.tensor([1, 0]), torch.tensor([0.25, 1.0]))
+    # Probability 0.75 of a rating 2 of 5, (2 - 1) / 4; probability 0.5 of a rating 5.
+    wanted = [-0.25 * math.log(0.75) - 0.75 * math.log(0.25), math.log(2)]
+    torch.testing.assert_close(found, torch.tensor(wanted))
+
+
+def test_filler_counts_nothing_for_a_comment():
+    logits = torch.log(torch.tensor([[[0.5, 0.5], [0.25, 0.75]], [[0.9, 0.1], [0.2, 0.8]]]))
+    labels = torch.tensor([[0, 1], [0, IGNORED]])
+    wanted = [[math.log(2), -math.log(0.75)], [-math.log(0.9), 0.0]]
+    torch.testing.assert_close(comment_losses(logits, labels), torch.tensor(wanted))
+
+
+def test_the_decoder_has_read_a_beginning_and_what_stands_before():
+    labels = torch.tensor([[5, 6, 7], [8, 7, IGNORED]])
+    wanted = torch.tensor([[2, 5, 6], [2, 8, 7]])
+    assert torch.equal(shifted_right(labels, 2, 1), wanted)
+    again = torch.tensor([[5, IGNORED, IGNORED]])
+    assert shifted_right(again, 2, 1).tolist() == [[2, 5, 1]]
+
+
+def test_a_tie_is_no_win_and_compat_averages_batches():
+    import numpy as np
+
+    gaps = [np.array([0.2, 0.0, 0.4]), np.array([-0.4])]
+    found = pair_figures(gaps)
+    assert found["accuracy"] == 0.5
+    assert found["distance"] == pytest.approx(0.05)
+    # Batch means 0.2 and -0.4.
+    assert pair_figures(gaps, compat=True)["distance"] == pytest.approx(-0.1)
+
+
+def test_recall_counts_chosen_aspects_among_the_likeliest():
+    import numpy as np
+
+    logits = np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]])
+    assert recall_at(logits, [(0, 2), (2,)], 1) == pytest.approx(2 / 3)
+    assert recall_at(logits, [(0, 2), (2,)], 3) == 1.0
+
+
+def test_an_epoch_sees_every_pair_once_and_a_step_is_the_same_whenever_it_is_dealt(tmp_path):
+    recipe = joint_recipe(tmp_path, rows=3, epochs=2.0)
+    deck = Deck(made_up_data(8), recipe)
+    assert (deck.steps_per_epoch, deck.steps) == (3, 6)
+    ids = {id(pair) for pair in deck.data.pairs}
+    assert len(ids) == 8
+    dealt = [deck.dealt(step) for step in range(6)]
+    assert [len(one.worse) for one in dealt] == [3, 3, 2, 3, 3, 2]
+    assert all(len(one.items) == 3 for one in dealt)
+    for epoch in (dealt[:3], dealt[3:]):
+        texts = sorted(text for one in epoch for text in one.better)
+        assert texts == sorted(pair.better.text for pair in deck.data.pairs)
+    assert Deck(made_up_data(8), recipe).dealt(4) == dealt[4]
+    other = Deck(made_up_data(8), replace(recipe, seed=2))
+    assert any(other.dealt(step) != dealt[step] for step in range(6))
+
+
+def test_a_switch_changes_only_its_own_part_of_a_batch(tmp_path):
+    recipe = joint_recipe(tmp_path, rows=3, negatives=True)
+    whole = Deck(made_up_data(8), recipe).dealt(1)
+    assert len(whole.negatives) == 3
+
+    def dealt(**changes):
+        return Deck(made_up_data(8), replace(recipe, **changes)).dealt(1)
+
+    assert dealt(negatives=False) == replace(whole, negatives=())
+    assert dealt(aspects=False, comments=False) == replace(whole, items=())
+    assert dealt(ranking=False) == dealt(aspects=False) == dealt(comments=False) == whole
+    pairless = dealt(ranking=False, negatives=False)
+    assert pairless == replace(whole, better=(), worse=(), negatives=())
+    assert dealt(augmentation=False) == dealt(loss="smoothed") == dealt(compat=True) == whole
+
+
+def test_augmented_comments_are_drawn_only_where_they_are_switched_on(tmp_path):
+    data = made_up_data(4)
+    more = tuple(replace(item, story=f"More {item.story}") for item in data.items)
+    data = replace(data, augmented=more)
+    on, off = (Deck(data, joint_recipe(tmp_path, augmentation=one)) for one in (True, False))
+    drawn = [{item in more for s in range(9) for item in deck.dealt(s).items} for deck in (on, off)]
+    assert drawn == [{True, False}, {False}]
+    assert {item in more for batch in on.whole() for item in batch.items} == {False}
+
+
+def test_a_negative_keeps_lines_and_differs_from_the_story():
+    deck = Deck(made_up_data(8), JointRecipe("none", negatives=True, rows=8, held_out=0.0))
+    for step in range(5):
+        batch = deck.dealt(step)
+        for negative, story in zip(batch.negatives, batch.worse, strict=True):
+            assert negative != story
+            # The first sentence, and the line end after it, stay.
+            assert negative.split("\n")[0] == story.split("\n")[0]
+            assert negative.count("\n") == story.count("\n") == 1
+
+
+def test_held_out_prompts_are_in_no_lesson():
+    data = made_up_data(40)
+    more = tuple(replace(item, prompt=f"prompt {n}") for n, item in enumerate(data.items))
+    recipe = JointRecipe("none", held_out=0.2, most_held=3)
+    lessons, held = part_data(replace(data, augmented=more), recipe)
+    # Texts come again under every fourth prompt, so that prompts stand together in groups of ten.
+    kept = {str(pair.better.prompt).lower() for pair in lessons.pairs}
+    asked = {str(pair.better.prompt).lower() for pair in held.pairs}
+    assert kept
+    assert asked
+    assert not kept & asked
+    assert not {item.prompt for item in (*lessons.items, *lessons.augmented)} & asked
+    assert len(held.pairs) == len(held.items) == 3
+    assert not held.augmented
+    assert part_data(data, replace(recipe, held_out=0.0)) == (data, JointData())
+    speaking = part_data(JointData(items=data.items), recipe)
+    assert [len(part.items) for part in speaking] == [32, 3]
+
+
+def made_up_ratings(value: float = 2.0) -> Dataset:
+    stories = (Story("a", "One.\tTwo.<br>Three.", prompt="Why, oh why?"), Story("b", "Four."))
+    scores = [
+        Score("a", "human:1", "ending", value, note="Too \n soon."),
+        Score("a", "human:2", "opening", 5.0),
+        Score("b", "human:1", "funny", 1.0, note="Ha!"),
+        Score("b", "human:1", "overall", 3.0),
+    ]
+    card = DatasetCard("made up", "", "none")
+    return Dataset("made_up", card, stories, ScoreTable(stories, scores))
+
+
+def test_ratings_become_items_with_the_aspects_that_a_story_has():
+    first, second, third = rated_items(made_up_ratings())
+    assert (first.story, first.prompt) == ("One. Two.\nThree.", "why oh why")
+    assert (first.aspect, first.rating, first.comment) == (2, 0.25, "Too soon.")
+    assert first.chosen == second.chosen == (0, 2)
+    assert (second.comment, second.rating) == ("", 1.0)
+    assert (third.prompt, third.chosen) == ("made_up:b", (8,))
+    with pytest.raises(InputError, match="ending of story 'a' is rated 7"):
+        rated_items(made_up_ratings(7.0))
+
+
+def test_augmented_comments_become_items():
+    story = Story("a", "One. Two.", prompt="Why?")
+    comment = RatedComment("a", "Too soon.", "ending", 0.95, 0.75)
+    [item] = augmented_items([comment], {"a": story})
+    assert (item.aspect, item.rating, item.chosen, item.prompt) == (2, 0.75, (2,), "why")
+    with pytest.raises(InputError, match="no story 'a'"):
+        augmented_items([comment], {})
+
+
+def test_posts_are_cleaned_unless_the_recipe_says_otherwise():
+    stories = (
+        Story("a", "A tale of a cat.\nEdit: thanks for the gold!", item="1"),
+        Story("b", "A dog.", item="1"),
+    )
+    card = DatasetCard("made up", "", "none")
+    dataset = Dataset("made_up", card, stories, preferences=(Preference("a", "b"),))
+    assert _pairs(dataset, cleaned=True)[0].better.text == "A tale of a cat."
+    assert "Edit" in _pairs(dataset, cleaned=False)[0].better.text
+
+
+def test_the_recipe_in_the_repository_is_the_papers():
+    recipe = read_joint_recipe(RECIPES / "storyer_led.toml", seed=3, rows=None)
+    assert (recipe.rate, recipe.warmup_epochs, recipe.epochs, recipe.rows) == (4e-6, 1.0, 5.0, 16)
+    assert (recipe.margin, recipe.max_tokens, recipe.comment_tokens) == (0.3, 2000, 300)
+    assert (recipe.epsilon, recipe.weight_decay, recipe.seed) == (1e-8, 0.0, 3)
+    assert is_joint_recipe(RECIPES / "storyer_led.toml")
+    assert not is_joint_recipe(RECIPES / "storyer.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({}, "backbone is missing"),
+        ({"backbone": " "}, "names no model"),
+        ({"backbone": "x", "rows": 0}, "rows must be at least 1"),
+        ({"backbone": "x", "held_out": 1.0}, "held_out"),
+        ({"backbone": "x", "rate": 0.0}, "rate, epochs"),
+        ({"backbone": "x", "loss": "hinge"}, "loss must be one of"),
+        ({"backbone": "x", "colour": 1}, "colour is no field"),
+        ({"backbone": "x", "ranking": False, "aspects": False, "comments": False}, "nothing"),
+    ],
+)
+def test_a_recipe_that_will_not_do_is_refused(given, named):
+    with pytest.raises(SettingError, match=named):
+        joint_recipe_of(given)
+
+
+def test_a_file_that_is_no_recipe_is_refused(tmp_path):
+    with pytest.raises(SettingError, match="cannot be read"):
+        read_joint_recipe(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("=")
+    with pytest.raises(SettingError, match="no TOML"):
+        is_joint_recipe(tmp_path / "bad.toml")

@@ -62,6 +62,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/moverscore.py
 	$(BIN)/python benchmarks/baryscore.py
 	$(BIN)/python benchmarks/depthscore.py
+	$(BIN)/python benchmarks/learned.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
 
 study: $(VENV)/.dev

@@ -17,6 +17,9 @@ settings.register_profile(
 )
 settings.load_profile("fabula")
 
+# Tests run side by side: one thread each, or they wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # No test finds vectors that another one has left in the user's cache.
 os.environ["FABULA_VECTORS_MB"] = "0"
 

@@ -73,7 +73,7 @@ def test_training_prints_the_spec_and_what_was_measured(folder):
     accuracy = record["unseen"]["preference"]["value"]
     assert lines[1].split() == ["preference", "accuracy", f"{accuracy:.3f}", "n", "=", "24"]
     assert lines[2].startswith("  rated       Spearman's ρ")
-    assert "preference with rated.good" in done.stderr
+    assert "  preference with rated.good  Spearman" in done.stderr
     assert lines[-1] == f"also: criteria(weights={out!r})"
     assert read_about(folder / "out").training["validation"]["tasks"] == record["unseen"]
 

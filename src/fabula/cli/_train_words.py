@@ -32,14 +32,9 @@ def measured_lines(record: Mapping[str, Any]) -> Iterator[str]:
         times = f"{record['folds']} folds, {record['seeds']} seed{'s' * (record['seeds'] > 1)}"
         yield f"of stories whose items the reader had not learned from ({times}):"
         yield from table([_row(name, one) for name, one in rows.items()])
-    if scales := record.get("scales"):
-        yield "the values that metrics give, of the same stories:"
-        rows = [
-            _row(f"{scale} with {target}", one)
-            for scale, some in scales.items()
-            for target, one in some.items()
-        ]
-        yield from table(rows)
+    for scale, some in list(record.get("scales", {}).items())[:1]:
+        yield "the value that the metric gives, of the same stories (training.json has all):"
+        yield from table([_row(f"{scale} with {target}", one) for target, one in some.items()])
     if history := record.get("history"):
         best = max(history, key=lambda one: float(one["mean"]))
         said = ", ".join(f"{name} {value:.3f}" for name, value in best["held_out"].items())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, SettingError
 
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
@@ -23,7 +23,7 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of the report.")
 @click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie.")
 @click.option(
     "--data",
@@ -31,16 +31,36 @@ def command() -> None:
     envvar="FABULA_DATA",
     help="Folder that holds data sets in data/ and printed values in reference/.",
 )
+@click.option("--only", multiple=True, metavar="NAME", help="Analysis to run, of a storyer study.")
 @click.option("--partial", is_flag=True, help="Use an incomplete release.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not say how long each part took.")
-def run(file: Path, output: Path, **options: Any) -> None:
-    """Run a study and write its report: one HTML file, its tables and figures beside it."""
+def run(file: Path, output: Path | None, **options: Any) -> None:
+    """Run a study and write its report: one HTML file, its tables and figures beside it.
+
+    A file with kind = "storyer" runs the analyses that it lists; without -o they are printed.
+    """
+    from fabula.meta.study_file import study_kind
+
+    if study_kind(file) == "storyer":
+        from fabula.cli._study_storyer import run_storyer
+
+        run_storyer(file, output, options)
+    elif output is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
+    else:
+        _run_ratings(file, output, options)
+
+
+def _run_ratings(file: Path, output: Path, options: dict[str, Any]) -> None:
+    """Run a study of scorers beside ratings."""
     from fabula.meta.study_file import read_study
     from fabula.reports.parts import PARTS
     from fabula.reports.parts._view import View
     from fabula.reports.study import make_sections, write_report
     from fabula.scoring.baselines import with_baselines
 
+    if options["only"]:
+        raise SettingError("--only is for studies of kind storyer", "set parts in the file")
     clock = _Clock(options["quiet"])
     study = read_study(file)
     for name in (*study.parts, *study.options):

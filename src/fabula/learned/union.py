@@ -29,6 +29,9 @@ class Union(ScaleMetric):
             "as in the paper.",
             "The release cuts a story at 200 tokens; here all of it is read, by windows.",
             "The paper's second task, mending the spoiled text, is left out.",
+            "Measured on 300 machine stories that it did not learn from (coherence_roc300): "
+            "Spearman .254 [.147, .364] with people, our coherence .310.",
+            "Its layers learned from people's ratings as well, UNION's 400 among them.",
         ),
         cannot_see="Faults unlike the four it learned from. Telling spoiled stories from others "
         "is another task than rating machine stories, and agrees with people far less than its "

@@ -11,6 +11,8 @@ from typing import Any
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.meta.study import Study
 
+# A study of scorers beside ratings is run here; the other kinds have rooms of their own.
+KINDS = ("ratings", "storyer")
 # What a report shows of any data set; parts that need what it does not hold leave themselves out.
 USUAL_PARTS = (
     "standing", "raters", "systems", "violins", "criteria", "correlations", "ranking",
@@ -38,12 +40,17 @@ _PLAIN: Mapping[str, type] = {
 _WORDS = {str: "words in quotes", tuple: "a list", bool: "true or false", int: "a whole number"}
 
 
+def study_kind(path: Path) -> str:
+    """Name the kind of a study file: "ratings" unless it says otherwise."""
+    found = _read(path).get("kind", KINDS[0])
+    if found not in KINDS:
+        raise InputError(f"{path}: no study is of kind {found!r}", closest(str(found), KINDS))
+    return str(found)
+
+
 def read_study(path: Path) -> StudyFile:
-    """Read a study file; a name that means nothing is an error."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: not a study file ({error})", "check it") from None
+    """Read a study of scorers beside ratings; a name that means nothing is an error."""
+    found = {name: value for name, value in _read(path).items() if name != "kind"}
     for name in ("title", "dataset"):
         if not isinstance(found.get(name), str):
             raise InputError(f"{path}: no {name}", f'write {name} = "…"')
@@ -60,6 +67,13 @@ def read_study(path: Path) -> StudyFile:
     selection = _checked(chosen, tuple, f"{path}: metrics of the selection")
     study = _study(tables.pop("study", {}), path)
     return StudyFile(**plain, selection=selection, study=study, options=tables)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: not a study file ({error})", "check it") from None
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:

@@ -16,8 +16,8 @@ from fabula.learned.training.folds import fold_of_items
 from fabula.learned.training.reader_scales import (
     _error,
     _linked,
-    _logistic_slope,
     _Target,
+    logistic_slope,
     write_reader,
 )
 from fabula.meta.coefficients import spearman
@@ -173,10 +173,10 @@ def test_what_tells_nothing_is_not_read_backwards():
 
 
 def test_pairs_that_all_go_one_way_give_a_slope_that_is_a_number():
-    assert np.isfinite(_logistic_slope(np.array([1.0, 2.0, 0.5])))
-    assert _logistic_slope(np.array([0.0, np.nan])) == 1.0
+    assert np.isfinite(logistic_slope(np.array([1.0, 2.0, 0.5])))
+    assert logistic_slope(np.array([0.0, np.nan])) == 1.0
     # 3 of 4 gaps of 1 agree: 1 / (1 + e^-s) = 3/4, s = ln 3.
-    assert _logistic_slope(np.array([1.0, 1.0, 1.0, -1.0])) == pytest.approx(np.log(3))
+    assert logistic_slope(np.array([1.0, 1.0, 1.0, -1.0])) == pytest.approx(np.log(3))
 
 
 def test_ratings_of_one_item_make_pairs():

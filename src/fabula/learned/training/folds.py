@@ -18,7 +18,7 @@ def fold_of_items(items: Iterable[str], folds: int, seed: int) -> dict[str, int]
     found: dict[str, int] = {}
     by_set: dict[str, set[str]] = {}
     for item in items:
-        by_set.setdefault(item.partition(":")[0], set()).add(item)
+        by_set.setdefault(item.rpartition(":")[0].partition(":")[0], set()).add(item)
     for some in by_set.values():
         ordered = sorted(some, key=lambda item: _lot(item, seed))
         found |= {item: place % folds for place, item in enumerate(ordered)}

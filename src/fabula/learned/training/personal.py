@@ -22,11 +22,13 @@ from fabula.learned._stack import FILE as WEIGHTS
 from fabula.learned.training._personal_table import OwnOpinions
 from fabula.learned.training.encoder import RECORD, open_folder
 from fabula.learned.training.folds import fold_of_items
+from fabula.learned.training.reader_scales import logistic_slope
 from fabula.learned.training.run import versions, write_record
 from fabula.learned.training.surface import CLIP, ranked_weights, standardised_features
 from fabula.meta.coefficients import spearman
 from fabula.models import asset_names, path_of
 from fabula.text.features import FEATURES_VERSION, feature_row
+from fabula.text.respaced import respaced
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -110,7 +112,7 @@ class _Inputs:
     def __init__(self, reader: Reader, texts: Sequence[str]) -> None:
         self._scale = reader.scale(SCALE)
         self._outputs = reader.outputs(texts)
-        self._rows = [feature_row(text) for text in texts]
+        self._rows = [feature_row(respaced(text)) for text in texts]
         self.own = reader.raw(SCALE, texts)
         if np.isnan(self.own).any():
             place = int(np.flatnonzero(np.isnan(self.own))[0])
@@ -241,14 +243,15 @@ class _Fit:
 
 
 def _linked(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
-    """Choose slope and shift: values are ratings, or .5 for the middle one of compared stories."""
+    """Choose slope and shift: .5 for the middle story, the chance to be liked better for gaps."""
     if opinions.is_pairs:
-        return replace(scale, link="logistic", shift=-float(np.median(raw)))
-    said = np.array(opinions.values)
-    slope = float(said.std())
-    shift = float(said.mean()) - slope * float(raw.mean())
-    low, high = min(1.0, float(said.min())), max(5.0, float(said.max()))
-    return replace(scale, link="clipped", slope=slope, shift=shift, low=low, high=high)
+        better, worse = np.array(opinions.members).T
+    else:
+        said, texts = np.array(opinions.values), np.array(opinions.members)[:, 0]
+        above, below = np.nonzero(said[:, None] > said[None, :])
+        better, worse = texts[above], texts[below]
+    slope = max(0.0, logistic_slope(raw[better] - raw[worse]))
+    return replace(scale, link="logistic", slope=slope, shift=-slope * float(np.median(raw)))
 
 
 def _interval(found: Array) -> Interval:

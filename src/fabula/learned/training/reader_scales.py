@@ -235,7 +235,7 @@ def _linked(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> 
         for target in targets:
             first, second = target.pairs
             gaps.append((raws[target.task][:, first] - raws[target.task][:, second]).ravel())
-        return replace(scale, slope=_logistic_slope(np.concatenate(gaps)))
+        return replace(scale, slope=logistic_slope(np.concatenate(gaps)))
     raw = np.concatenate([text_means(raws[t.task]) for t in targets])
     said = np.concatenate([t.values for t in targets])
     both = ~np.isnan(raw) & ~np.isnan(said)
@@ -256,7 +256,7 @@ def _as_log_share(scale: Scale, target: _Target, raws: Mapping[str, Array]) -> S
     return replace(scale, slope=max(0.0, float(slope)), shift=float(np.log(mean)))
 
 
-def _logistic_slope(gaps: Array) -> float:
+def logistic_slope(gaps: Array) -> float:
     """The slope at which the sigmoid of a gap is the probability that people agree with it."""
     gaps = gaps[~np.isnan(gaps) & (gaps != 0)]
     if not len(gaps):

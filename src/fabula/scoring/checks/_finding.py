@@ -67,6 +67,16 @@ def _pearson(values: Sequence[tuple[float, float]]) -> float:
     return float(np.corrcoef(ours, theirs)[0, 1])
 
 
+def barred(part: str, claim: str, *, wanted: str, found: str, good: bool) -> Finding:
+    """Give a finding that has a bar."""
+    return Finding(part, claim, wanted, found, "verified" if good else "short")
+
+
+def reported(part: str, claim: str, found: str) -> Finding:
+    """Give a finding without a bar."""
+    return Finding(part, claim, "–", found, "reported")
+
+
 def unchecked(part: str, claim: str, why: str) -> Finding:
     """Say that a claim could not be checked here, and why."""
     return Finding(part, claim, "–", why, "not checked here")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from fabula.learned._names import ASPECTS
 from fabula.meta.paired import Values
 from fabula.models import path_of
 from fabula.scoring.checks._agreement import correlated, shares
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, reported, unchecked
 from fabula.scoring.checks._learned import Unseen, dataset, gold_of, items_of, unseen
 
 _PART = "StoryER's aspects (aspects), 100 rated stories, 5 folds by prompt"
@@ -37,7 +37,7 @@ def findings(data: Path | None) -> Iterator[Finding]:
 
 
 def _rating(
-    rated: Dataset, found: Unseen, ids: list[str], name: str, scales: dict[str, Scale]
+    rated: Dataset, found: Unseen, ids: list[str], name: str, scales: Mapping[str, Scale]
 ) -> Finding:
     stories = list(rated.stories)
     gold = gold_of(rated, stories, name)
@@ -46,7 +46,7 @@ def _rating(
     claim = f"rating of {name}"
     if len(told) < _FEW:
         words = f"{len(told)} stories are rated: too few"
-        return Finding(_PART, claim, "–", words, "reported")
+        return reported(_PART, claim, words)
     items = [items_of(stories)[place] for place in told.tolist()]
     columns = {"ours": raw[:, told]}
     rho = correlated(columns, gold[told], items)
@@ -54,7 +54,7 @@ def _rating(
     words = f"ρ {rho.words('ours')}, τ {tau.words('ours')}, {len(told)} stories"
     if not scales[f"aspects.{name}"].slope:
         words += "; what is given is the raters' mean, the same for every story"
-    return Finding(_PART, claim, "–", words, "reported")
+    return reported(_PART, claim, words)
 
 
 def _mean_rating(rated: Dataset, found: Unseen, ids: list[str]) -> Finding:
@@ -64,10 +64,10 @@ def _mean_rating(rated: Dataset, found: Unseen, ids: list[str]) -> Finding:
     ours = np.mean(list(raw.values()), axis=0)
     measured = correlated({"ours": ours}, gold, items_of(stories))
     words = f"ρ {measured.words('ours')} ({measured.each_seed('ours')}), {measured.n} stories"
-    return Finding(_PART, "mean of a story's ratings", "–", words, "reported")
+    return reported(_PART, "mean of a story's ratings", words)
 
 
-def _confidences(found: Unseen, ids: list[str], scales: dict[str, Scale]) -> Values:
+def _confidences(found: Unseen, ids: list[str], scales: Mapping[str, Scale]) -> Values:
     """Values before the softmax, which keeps their order: (seeds, stories, aspects)."""
     columns = []
     for name in ASPECTS:
@@ -91,7 +91,7 @@ def _recall(rated: Dataset, ours: Values) -> Iterator[Finding]:
         measured = shares(columns, items, chance=0.0)
         words = f"{measured.words('ours')} ({measured.each_seed('ours')}), by the raters' overall "
         words += f"shares {measured.words('prior')}; {measured.n} stories"
-        yield Finding(_PART, f"confidence, recall@{first}", "–", words, "reported")
+        yield reported(_PART, f"confidence, recall@{first}", words)
 
 
 def _counts(rated: Dataset) -> Values:

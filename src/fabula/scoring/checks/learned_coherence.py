@@ -12,7 +12,7 @@ from fabula.learned.training.task_stories import task_stories
 from fabula.meta.paired import Values
 from fabula.scoring.baselines import BASELINES
 from fabula.scoring.checks._agreement import Measured, correlated
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, barred, reported, unchecked
 from fabula.scoring.checks._learned import (
     dataset,
     gold_of,
@@ -86,7 +86,7 @@ def _live(data: Path | None) -> Iterator[Finding]:
             continue
         gold = gold_of(rated, stories, "coherence")
         found = correlated(values, gold, items_of(stories))
-        yield Finding(_PART, claim, "–", f"{found.words('ours')}, {found.n} stories", "reported")
+        yield reported(_PART, claim, f"{found.words('ours')}, {found.n} stories")
 
 
 def _folded(one: RatedSet, claim: str, data: Path | None) -> Iterator[Finding]:
@@ -117,13 +117,13 @@ def _finding(
     if scorers:
         found += f"; published: {measured.plain(scorers)}"
     if least is None:
-        return Finding(_PART, claim, "–", found, "reported")
+        return reported(_PART, claim, found)
     good = measured.value["coherence"] >= least
-    return Finding(_PART, claim, f"ρ ≥ {least:.2f}", found, "verified" if good else "short")
+    return barred(_PART, claim, wanted=f"ρ ≥ {least:.2f}", found=found, good=good)
 
 
 def _beside(claim: str, measured: Measured) -> Finding:
     found = f"{measured.plain(BASELINES)}; coherence {measured.gain('coherence', BASELINES)}"
     if _OTHER in measured.value:
         found += f"; weights='{_OTHER}' {measured.words(_OTHER)}"
-    return Finding(_PART, f"{claim}: beside", "–", found, "reported")
+    return reported(_PART, f"{claim}: beside", found)

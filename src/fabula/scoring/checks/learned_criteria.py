@@ -14,7 +14,7 @@ from fabula.learned._names import CRITERIA
 from fabula.meta.paired import Values
 from fabula.scoring.baselines import BASELINES
 from fabula.scoring.checks._agreement import Columns, Gain, Measured, correlated
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, barred, reported, unchecked
 from fabula.scoring.checks._learned import (
     dataset,
     gold_of,
@@ -72,7 +72,7 @@ def _criterion(hanna: Dataset, name: str, columns: Columns, *, weights: str) -> 
     beyond = correlated({"ours": columns["ours"]}, gold, items, given=columns["words"])
     claim = f"criteria(weights={weights!r}), {name}"
     found = f"{measured.words('ours')} ({measured.each_seed('ours')}), {measured.n:,} stories"
-    yield Finding(_PART, claim, "–", found, "reported")
+    yield reported(_PART, claim, found)
     length, rival = measured.gain("ours", _LENGTH), measured.gain("ours", list(METRICS))
     given = f"given words {beyond.words('ours')}"
     yield _gained(f"{claim}, beyond length", f"{length}; {given}", length, name)
@@ -82,9 +82,9 @@ def _criterion(hanna: Dataset, name: str, columns: Columns, *, weights: str) -> 
 
 def _gained(claim: str, found: str, gain: Gain, name: str) -> Finding:
     if name not in _BARRED:
-        return Finding(_PART, claim, "–", found, "reported")
-    outcome = "verified" if gain.is_sure else "short"
-    return Finding(_PART, claim, "a gain with its interval above 0", found, outcome)
+        return reported(_PART, claim, found)
+    wanted = "a gain with its interval above 0"
+    return barred(_PART, claim, wanted=wanted, found=found, good=gain.is_sure)
 
 
 def _beside(
@@ -95,7 +95,7 @@ def _beside(
     Metrics that read a reference compare those with themselves.
     """
     found = f"{measured.plain(BASELINES)}; gain {measured.gain('ours', BASELINES)}"
-    yield Finding(_PART, f"{claim}, trivial baselines", "–", found, "reported")
+    yield reported(_PART, f"{claim}, trivial baselines", found)
     told = set(hanna.card.reference_systems)
     chosen = np.array([one.system not in told for one in hanna.stories])
     items = [item for item, there in zip(items_of(hanna.stories), chosen, strict=True) if there]
@@ -103,4 +103,4 @@ def _beside(
     machine = correlated(some, gold[chosen], items)
     gains = (machine.gain("ours", rivals) for rivals in (BASELINES, list(METRICS)))
     found = f"{machine.words('ours')}, {machine.n} stories; {'; '.join(map(str, gains))}"
-    yield Finding(_PART, f"{claim}, machine stories alone", "–", found, "reported")
+    yield reported(_PART, f"{claim}, machine stories alone", found)

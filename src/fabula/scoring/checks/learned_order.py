@@ -17,7 +17,7 @@ from fabula.learned._reader import load_reader
 from fabula.learned.training.task_stories import Free, human_references
 from fabula.models import path_of
 from fabula.scoring.checks._agreement import correlated, shares
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, barred, reported, unchecked
 from fabula.scoring.checks._learned import dataset, published, scored
 from fabula.text.respaced import parted
 
@@ -79,7 +79,7 @@ def _order(claim: str, stories: Sequence[Story]) -> Finding:
     found += f"{len(stories):,} stories"
     least = _LEAST[claim]
     good = measured.value["order"] >= least
-    return Finding(_PART, claim, f"accuracy ≥ {least:.2f}", found, "verified" if good else "short")
+    return barred(_PART, claim, wanted=f"accuracy ≥ {least:.2f}", found=found, good=good)
 
 
 def _agreeing(data: Path | None) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _agreeing(data: Path | None) -> Iterator[Finding]:
         words = f"{measured.words(by)}, {measured.n:,} human VIST stories"
         claim = f"{_SCORER} as published, Spearman with rovist_c(by={by!r})"
         if least is None:
-            yield Finding(_PART, claim, "–", words, "reported")
+            yield reported(_PART, claim, words)
             continue
-        outcome = "verified" if measured.value[by] >= least else "short"
-        yield Finding(_PART, claim, f"ρ ≥ {least:.2f}", words, outcome)
+        good = measured.value[by] >= least
+        yield barred(_PART, claim, wanted=f"ρ ≥ {least:.2f}", found=words, good=good)

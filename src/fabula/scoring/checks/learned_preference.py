@@ -13,7 +13,7 @@ from fabula.core.story import Story
 from fabula.learned.training.pairs import Pair, pairs_of
 from fabula.scoring.baselines import BASELINES
 from fabula.scoring.checks._agreement import Columns, Measured, Places, preferring
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, barred, reported, unchecked
 from fabula.scoring.checks._learned import Unseen, dataset, scored, trivial, unseen
 
 _PART = "Preference (storyer), StoryER's cleaned pairs, 5 folds by prompt"
@@ -80,11 +80,11 @@ def _usual(pairs: Pairs, found: Unseen) -> Iterator[Finding]:
     ours = f"{measured.words('storyer')} ({measured.each_seed('storyer')}), {counted}"
     good = measured.value["storyer"] >= _LEAST
     bar = f"accuracy ≥ {_LEAST:.2f}, mean of seeds"
-    yield Finding(_PART, _CLAIM, bar, f"{ours}; {_PAPER}", "verified" if good else "short")
+    yield barred(_PART, _CLAIM, wanted=bar, found=f"{ours}; {_PAPER}", good=good)
     gain = measured.gain("storyer", BASELINES)
     beside = f"{measured.plain(BASELINES)}; storyer {gain}"
-    yield _reported("trivial baselines on the same pairs", beside)
-    yield _reported("its surface features alone", measured.words("surface"))
+    yield reported(_PART, "trivial baselines on the same pairs", beside)
+    yield reported(_PART, "its surface features alone", measured.words("surface"))
     yield from _lengths(pairs, columns)
 
 
@@ -104,7 +104,7 @@ def _lengths(pairs: Pairs, columns: Columns) -> Iterator[Finding]:
             continue
         some = pairs.measure({name: columns[name] for name in ("storyer", "words")}, rows)
         found = f"storyer {some.words('storyer')}, words {some.value['words']:.3f}"
-        yield _reported(claim, f"{found}; {some.n} pairs of {some.items} prompts")
+        yield reported(_PART, claim, f"{found}; {some.n} pairs of {some.items} prompts")
 
 
 def _negatives(pairs: Pairs, found: Unseen) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def _negatives(pairs: Pairs, found: Unseen) -> Iterator[Finding]:
     raw = found.raw("preference_n", "preference_n", pairs.ids)
     measured = pairs.measure({"storyer": raw})
     words = f"{measured.words('storyer')} ({measured.each_seed('storyer')})"
-    yield _reported("storyer(negatives=True), the same pairs", f"{words}; {_PAPER_N}")
+    yield reported(_PART, "storyer(negatives=True), the same pairs", f"{words}; {_PAPER_N}")
     names = found.ids("corrupted_n")
     spoiled = [name for name in names if "/negative" in name]
     whole = [name.partition("/")[0] for name in spoiled]
@@ -121,15 +121,13 @@ def _negatives(pairs: Pairs, found: Unseen) -> Iterator[Finding]:
     count = np.arange(len(spoiled))
     some = preferring(values, count, count + len(spoiled), [item[name] for name in whole])
     claim = "storyer(negatives=True), the less liked stories against the same spoiled"
-    yield _reported(claim, f"{some.words('storyer')}, {some.n:,} pairs of {some.items} prompts")
+    yield reported(
+        _PART, claim, f"{some.words('storyer')}, {some.n:,} pairs of {some.items} prompts"
+    )
 
 
 def _permissive(pairs: Pairs) -> Finding:
     spec = "storyer(weights='permissive')"
     measured = pairs.measure({"storyer": scored(pairs.stories, spec)})
     claim = f"{spec}, which has seen none of these stories"
-    return _reported(claim, f"{measured.words('storyer')}, {measured.n:,} pairs")
-
-
-def _reported(claim: str, found: str) -> Finding:
-    return Finding(_PART, claim, "–", found, "reported")
+    return reported(_PART, claim, f"{measured.words('storyer')}, {measured.n:,} pairs")

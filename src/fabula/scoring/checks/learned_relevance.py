@@ -13,7 +13,7 @@ from fabula.learned._ruber_model import load_ruber
 from fabula.learned._ruber_network import cosine
 from fabula.meta.paired import Values
 from fabula.scoring.checks._agreement import correlated
-from fabula.scoring.checks._finding import Finding, unchecked
+from fabula.scoring.checks._finding import Finding, reported, unchecked
 from fabula.scoring.checks._learned import dataset, gold_of, items_of, scored, trivial
 from fabula.scoring.columns import by_machines
 from fabula.text.words import words
@@ -39,13 +39,13 @@ def findings(data: Path | None) -> Iterator[Finding]:
     measured = correlated(columns, gold_of(hanna, stories, "relevance"), items_of(stories))
     rivals = [name for name in columns if name != "ruber"]
     found = f"{measured.words('ruber')}, {measured.n} stories; {measured.gain('ruber', rivals)}"
-    yield Finding(_PART, _CLAIM, "–", found, "reported")
+    yield reported(_PART, _CLAIM, found)
     claims = {
         "cosine": "cosine of the pooled vectors of prompt and story, no training",
         "overlap": "share of the prompt's words that the story holds",
     }
     for name, claim in claims.items():
-        yield Finding(_PART, claim, "–", measured.words(name), "reported")
+        yield reported(_PART, claim, measured.words(name))
 
 
 def _cosines(stories: Sequence[Story]) -> Values:

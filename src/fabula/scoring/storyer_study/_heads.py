@@ -6,7 +6,8 @@ and the heads: through it alone can one task help or hinder another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from fabula.learned._windows import windows
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Examples, ExampleSet
 from fabula.learned.training.folds import fold_alone, fold_of_items, without_fold
-from fabula.learned.training.reader_recipe import ReaderRecipe
+from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.models import PooledBert
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Vectors = Mapping[str, Array]
 # Gives the examples that are learned from, of those outside a fold, by seed.
 Change = Callable[[dict[str, ExampleSet], int], dict[str, ExampleSet]]
 _CHUNK = 64
+_CLIP = 5.0  # deviations; a number that is all but constant must not drown the others
 
 
 @dataclass(frozen=True)
@@ -151,39 +153,86 @@ def fit_heads(
         import torch
     except ImportError:
         raise PackageMissing("torch", "train") from None
-    # The losses of the trainer itself, so that a loss means one thing.
-    from fabula.learned.training.reader_model import _losses
-
-    used = np.concatenate([vectors[name][np.unique(one.members)] for name, one in examples.items()])
-    mean, deviation = used.mean(0), np.maximum(used.std(0), 1e-6)
-    sizes = {recipe.tasks[name].head: one.targets.shape[1] for name, one in examples.items()}
     torch.manual_seed(seed)
-    body = torch.nn.Linear(used.shape[1], how.hidden)
-    heads = torch.nn.ModuleDict({name: torch.nn.Linear(how.hidden, n) for name, n in sizes.items()})
+    used = np.concatenate([vectors[name][np.unique(one.members)] for name, one in examples.items()])
+    sizes = {recipe.tasks[name].head: one.targets.shape[1] for name, one in examples.items()}
+    net = _Net(used, sizes, how.hidden)
+    optimiser = torch.optim.AdamW(net.weights, lr=how.rate, weight_decay=how.decay)
+    given = [_Given(recipe.tasks[name], one, vectors[name]) for name, one in examples.items()]
+    with _one_thread():
+        for _ in range(how.steps):
+            total = torch.zeros(())
+            for one in given:
+                total = total + one.loss(net, how.dropout)
+            optimiser.zero_grad()
+            total.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+    return net.ask
 
-    def inner(rows: Array, dropout: float = 0.0) -> Tensor:
-        given = torch.from_numpy(((rows - mean) / deviation).astype(np.float32))
+
+class _Net:
+    """A shared layer of tanh units, and heads on it; vectors are standardised and clipped."""
+
+    def __init__(self, used: Array, sizes: Mapping[str, int], hidden: int) -> None:
+        from torch.nn import Linear
+
+        self._mean, self._deviation = used.mean(0), np.maximum(used.std(0), 1e-6)
+        self._body = Linear(used.shape[1], hidden)
+        self._heads = {name: Linear(hidden, count) for name, count in sizes.items()}
+
+    @property
+    def weights(self) -> list[Tensor]:
+        parts = [self._body, *self._heads.values()]
+        return [weight for part in parts for weight in part.parameters()]
+
+    def inner(self, rows: Array, dropout: float = 0.0) -> Tensor:
+        import torch
+
+        scaled = np.clip((rows - self._mean) / self._deviation, -_CLIP, _CLIP)
+        given = torch.from_numpy(scaled.astype(np.float32))
         given = torch.nn.functional.dropout(given, dropout, dropout > 0)
-        found: Tensor = torch.tanh(body(given))
+        found: Tensor = self._body(given).tanh()
         return found
 
-    weights = [*body.parameters(), *heads.parameters()]
-    optimiser = torch.optim.AdamW(weights, lr=how.rate, weight_decay=how.decay)
-    for _ in range(how.steps):
-        total = torch.zeros(())
-        for name, one in examples.items():
-            task = recipe.tasks[name]
-            numbers, places = np.unique(one.members, return_inverse=True)
-            said = heads[task.head](inner(vectors[name][numbers], how.dropout))
-            values = said[torch.from_numpy(places.reshape(one.members.shape))]
-            targets = torch.from_numpy(one.targets.astype(np.float32))
-            total = total + task.weight * _losses(values, targets, task).mean()
-        optimiser.zero_grad()
-        total.backward()
-        optimiser.step()
+    def head(self, name: str, inner: Tensor) -> Tensor:
+        found: Tensor = self._heads[name](inner)
+        return found
 
-    def ask(rows: Array) -> dict[str, Array]:
+    def ask(self, rows: Array) -> dict[str, Array]:
+        import torch
+
         with torch.no_grad():
-            return {name: heads[name](inner(rows)).double().numpy() for name in sizes}
+            inner = self.inner(rows)
+            return {name: self.head(name, inner).double().numpy() for name in self._heads}
 
-    return ask
+
+class _Given:
+    """The examples of a task, as a step needs them."""
+
+    def __init__(self, task: Task, examples: ExampleSet, vectors: Array) -> None:
+        import torch
+
+        numbers, places = np.unique(examples.members, return_inverse=True)
+        self._task, self._rows = task, vectors[numbers]
+        self._places = torch.from_numpy(places.reshape(examples.members.shape))
+        self._targets = torch.from_numpy(examples.targets.astype(np.float32))
+
+    def loss(self, net: _Net, dropout: float) -> Tensor:
+        # The losses of the trainer itself, so that a loss means one thing.
+        from fabula.learned.training.reader_model import _losses
+
+        said = net.head(self._task.head, net.inner(self._rows, dropout))
+        return self._task.weight * _losses(said[self._places], self._targets, self._task).mean()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep to one thread: such small matrices are waited for longer than they are reckoned."""
+    import torch
+
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)

@@ -1,4 +1,7 @@
-"""Figures with bootstrap intervals; what belongs together (a prompt's stories) is drawn as one."""
+"""Figures with bootstrap intervals; what belongs together (a prompt's stories) is drawn as one.
+
+Of fewer than five groups no interval is given: it would say nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from fabula.scoring.storyer_study._findings import Estimate
 Array = np.ndarray[Any, np.dtype[Any]]
 Figure = Callable[[Array], float]
 _ALPHA = 0.05
+_FEWEST = 5  # of fewer groups an interval would say nothing
 
 
 def mean_estimate(
@@ -28,6 +32,8 @@ def mean_estimate(
     if not len(values):
         return Estimate(float("nan"))
     sums, sizes = np.bincount(numbers, values), np.bincount(numbers)
+    if len(sizes) < _FEWEST:
+        return Estimate(float(values.mean()))
     counts = draw_counts(len(sizes), resamples, seed)
     return _estimate(float(values.mean()), (counts @ sums) / (counts @ sizes))
 
@@ -38,8 +44,8 @@ def figure_estimate(
     """Give a figure of rows, by their numbers; groups of rows are drawn as one."""
     numbers = _numbers(groups)
     rows = [np.flatnonzero(numbers == one) for one in range(numbers.max(initial=-1) + 1)]
-    if len(rows) < 2:
-        return Estimate(float("nan"))
+    if len(rows) < _FEWEST:
+        return Estimate(figure(np.arange(len(numbers))))
     rng = np.random.default_rng(seed)
     drawn = [
         figure(np.concatenate([rows[one] for one in rng.integers(len(rows), size=len(rows))]))

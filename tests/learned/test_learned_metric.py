@@ -13,6 +13,7 @@ import pytest
 from contract_specs import full_story
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.score import Status
+from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned import _learned_metric, _reader
 from fabula.learned._about import percentile_of, value_of
@@ -120,9 +121,11 @@ def test_one_pass_serves_all_metrics(fake: Reader, monkeypatch: pytest.MonkeyPat
 def test_an_unfamiliar_story_has_a_value_and_a_warning(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_learned_metric, "unfamiliar", lambda text, domain: ("odd", "short"))
+    monkeypatch.setattr(_reader, "unfamiliar", lambda text, domain: ("odd", "short"))
+    # Warnings are kept by text: this one no other test has read.
+    story = Story("odd", "Umbrellas migrate in autumn. Nobody at the harbour had told them.")
     for name in NAMES:
-        scores = METRICS.build(f"{name}(weights='fake')").score(STORIES[:1])
+        scores = METRICS.build(f"{name}(weights='fake')").score([story])
         assert {(score.status, score.note) for score in scores} == {(Status.OK, "odd; short")}
 
 

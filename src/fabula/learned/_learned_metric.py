@@ -14,9 +14,7 @@ from fabula.core.metric import Metric
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.learned._domain import unfamiliar
 from fabula.learned._reader import Reader, load_reader
-from fabula.text.respaced import respaced
 
 Weights = Annotated[str, Means("an asset, or the folder of a training")]
 
@@ -74,7 +72,7 @@ class LearnedMetric(Metric):
             return self.missing(Status.UNDEFINED, "the reader sees no token in the text")
         notes = [
             *([note] if note else []),
-            *unfamiliar(respaced(story.text), self.reader.about.domain),
+            *self.reader.warnings(story.text),
         ]
         return Reading(tuple(map(float, values)), coverage=coverage, note="; ".join(notes))
 

@@ -14,6 +14,7 @@ import numpy as np
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.learned import _about, _joint, _stack
 from fabula.learned._about import About, Scale, raw_value, read_about, value_of
+from fabula.learned._domain import unfamiliar
 from fabula.learned._fake_reader import FAKE, FakeStack, fake_about
 from fabula.learned._joint_source import open_joint
 from fabula.learned._kept import Kept, text_key
@@ -65,6 +66,7 @@ class Reader:
     _windows: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
     _pairs: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_PAIRS), repr=False)
     _features: Kept[list[float]] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
+    _strange: Kept[tuple[str, ...]] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
 
     def scale(self, name: str) -> Scale:
         """Give a scale by its name; one that these weights have not is for the user to mend."""
@@ -126,6 +128,15 @@ class Reader:
             [value_of(self.scale(name), raw) for raw in self.raw(name, texts)] for name in scales
         ]
         return np.array(columns, dtype=float).reshape(len(scales), len(texts)).T
+
+    def warnings(self, text: str) -> tuple[str, ...]:
+        """Say in plain words what about a text is unlike the stories that it learned from."""
+
+        def make(_: list[int]) -> Iterable[tuple[str, ...]]:
+            return [unfamiliar(respaced(text), self.about.domain)]
+
+        [found] = self._strange.of([text_key(text)], make)
+        return found
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:

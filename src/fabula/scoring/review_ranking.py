@@ -146,7 +146,7 @@ def logit(preference: float) -> float:
 
 
 def win_rate(value: float, others: Sequence[float]) -> float:
-    """How often a story is preferred: mean logistic of differences of logits (Bradley and Terry)."""
+    """How often a story is preferred: mean logistic of gaps of logits (Bradley and Terry)."""
     if not others or not math.isfinite(value):
         return math.nan
     chances = [0.5 + 0.5 * math.tanh((value - other) / 2) for other in others]

@@ -126,5 +126,6 @@ def test_workers_end_when_their_parent_is_killed(parent: subprocess.Popen[bytes]
 def test_workers_end_when_their_parent_is_interrupted(parent: subprocess.Popen[bytes]) -> None:
     workers = children(parent.pid)
     os.kill(parent.pid, signal.SIGINT)
-    assert wait_until(lambda: parent.poll() is not None, 10)
+    # On a busy machine workers may still be importing, and are waited for.
+    assert wait_until(lambda: parent.poll() is not None, 60)
     assert wait_until(lambda: not any(map(runs, workers)), 5)

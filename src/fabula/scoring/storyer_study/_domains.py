@@ -17,6 +17,10 @@ from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.respaced import parted, respaced
 
 Change = Callable[[list[str], random.Random], list[str] | None]
+CORRUPTIONS = (
+    "UNION repeat", "UNION replace", "UNION shuffle", "UNION negate", "MANPLTS repetition",
+    "MANPLTS substitution", "MANPLTS contradiction", "MANPLTS order",
+)  # fmt: skip
 _CORPUS = 300  # stories that corruptions take sentences and words from
 
 
@@ -71,18 +75,17 @@ def _changes(corpus: Corpus, antonyms: Antonyms | None) -> dict[str, Change]:
     def writer(rng: random.Random) -> Rewriter:
         return Rewriter(corpus, rng, manplts.WP, antonyms=antonyms)
 
-    return {
-        "UNION repeat": lambda some, rng: union.repeat(some, seed=rng),
-        "UNION replace": lambda some, rng: union.replace(
-            some, others=corpus, seed=rng, antonyms=antonyms
-        ),
-        "UNION shuffle": lambda some, rng: union.shuffle(some, seed=rng),
-        "UNION negate": lambda some, rng: union.negate(some, seed=rng),
-        "MANPLTS repetition": lambda some, rng: writer(rng).repeat(some),
-        "MANPLTS substitution": lambda some, rng: writer(rng).substitute(some),
-        "MANPLTS contradiction": lambda some, rng: writer(rng).contradict(some),
-        "MANPLTS order": lambda some, rng: writer(rng).reorder(some),
-    }
+    ways: tuple[Change, ...] = (
+        lambda some, rng: union.repeat(some, seed=rng),
+        lambda some, rng: union.replace(some, others=corpus, seed=rng, antonyms=antonyms),
+        lambda some, rng: union.shuffle(some, seed=rng),
+        lambda some, rng: union.negate(some, seed=rng),
+        lambda some, rng: writer(rng).repeat(some),
+        lambda some, rng: writer(rng).substitute(some),
+        lambda some, rng: writer(rng).contradict(some),
+        lambda some, rng: writer(rng).reorder(some),
+    )
+    return dict(zip(CORRUPTIONS, ways, strict=True))
 
 
 def _antonyms(material: Material) -> Antonyms | None:

@@ -12,7 +12,13 @@ import numpy as np
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
-from fabula.scoring.storyer_study._domains import corrupted, drawn, kept_back, vist_references
+from fabula.scoring.storyer_study._domains import (
+    CORRUPTIONS,
+    corrupted,
+    drawn,
+    kept_back,
+    vist_references,
+)
 from fabula.scoring.storyer_study._findings import Cell, Finding, Table
 from fabula.scoring.storyer_study._intervals import mean_estimate
 from fabula.scoring.storyer_study._material import Material, Unseen
@@ -67,6 +73,11 @@ def analyse(material: Material, settings: Settings) -> Finding:
         "`storyer` and its variant are shares (.5: the median of StoryER's stories); coherence "
         "has no unit, and its .5 means nothing but half a deviation.",
     ]
+    if lacking := [name for name in CORRUPTIONS if f"corrupted: {name}" not in read]:
+        words.append(
+            f"Left out: {', '.join(lacking)}, of which no story admits. MANPLTS's order needs a "
+            "source of events, its contradiction the asset wordnet."
+        )
     return Finding("distributions", TITLE, words, tables)
 
 

@@ -76,9 +76,9 @@ class Blanc(ModelMetric):
         "summary's own characters, not on their plain forms (NFKD).",
         quirks=(
             "HANNA's columns are of bert-base-uncased, which reads 512 tokens at once; the story "
-            "encoder reads 256, so that less of a long summary stands before a sentence. On a "
-            "sample of 96 machine stories values agree little with theirs: Spearman's ρ of .17 "
-            "(help, SS), .05 (help, PS), .13 (tune, SS), .22 (tune, PS) and .03 (golden). A higher "
+            "encoder reads 256, so that less of a long summary stands before a sentence. On "
+            "machine stories values agree little with theirs: Spearman's ρ of .19 (help, SS) and "
+            ".16 (help, PS); on 96 of them .13 (tune, SS), .22 (tune, PS), .03 (golden). A higher "
             "Pearson's r, as for PS, rests on one or two stories that copy the prompt.",
             "help reads as many of the summary's first sentences as have room beside the "
             "document's sentence; coverage is the mean share of the summary that it read.",

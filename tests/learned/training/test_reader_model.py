@@ -12,7 +12,7 @@ import pytest
 
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.reader_batches import Share, packed, text_rows
-from fabula.learned.training.reader_model import ReaderModel, _losses
+from fabula.learned.training.reader_model import ReaderModel, example_losses
 from fabula.learned.training.reader_recipe import Task
 from learned.tiny_tasks import cut, tale, tiny_recipe, write_tiny_encoder
 
@@ -48,7 +48,7 @@ def sigmoid(x: float) -> float:
 
 
 def loss_of(values, targets, one: Task) -> list[float]:
-    found = _losses(torch.tensor(values), torch.tensor(targets), one)
+    found = example_losses(torch.tensor(values), torch.tensor(targets), one)
     return found.tolist()
 
 

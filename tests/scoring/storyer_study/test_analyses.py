@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,27 @@ def test_preference_is_held_against_ratings(material: Material) -> None:
     assert cell(found, "preference_aspects", "upvotes", "stories") == PROMPTS
 
 
+def free_text(number: int) -> str:
+    """Five sentences of drawn words: no two of these texts are alike."""
+    rng = random.Random(number)
+    things = "kettle garden ladder window river stone feather candle mirror button".split()
+    deeds = "carried painted followed dropped mended counted buried traded hid washed".split()
+    lines = [
+        f"The {rng.choice(things)} of {number} {rng.choice(deeds)} a {rng.choice(things)} by "
+        f"the {rng.choice(things)}."
+        for _ in range(5)
+    ]
+    return " ".join(lines)
+
+
 def test_corrupted_stories_stand_beside_their_originals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = [story(at, at % 2 == 0, at) for at in range(16)]
-    sets = {name: people(name, texts) for name in ("writingprompts", "rocstories", "hanna")}
+    sets = {name: people(name, texts) for name in ("storyer_ratings", "hanna")}
+    # One story of the corpus is rated, too: it is left out, and nine of ten are left.
+    corpus = [*(free_text(at) for at in range(9)), texts[0]]
+    sets |= {name: people(name, corpus) for name in ("writingprompts", "rocstories")}
     sets["mans"] = people("mans", texts, item="roc:", system="gpt")
     vist = people("vist", texts, system="BART")
     sets["vist"] = Dataset("vist", vist.card, tuple(
@@ -155,19 +172,21 @@ def test_corrupted_stories_stand_beside_their_originals(
     sets["storyer"] = Dataset(
         "storyer", plain.card, plain.stories, preferences=(Preference("0", "1", "upvotes"),)
     )
-    monkeypatch.setattr("fabula.scoring.storyer_study._domains.is_kept_back", lambda text: True)
+    for room in ("scoring.storyer_study._domains", "learned.training.task_stories"):
+        monkeypatch.setattr(f"fabula.{room}.is_kept_back", lambda text: True)
     ids = np.array([str(at) for at in range(16)])
     arrays = {
         f"{one}/{one}": np.arange(16.0)[None] / 16 for one in ("preference", "preference_n")
     } | {"ids/preference": ids, "ids/preference_n": ids}
     unseen = Unseen(fake_about(), arrays)
     material = Material(resamples=20, _sets=sets, _unseen={"fake": unseen})
-    settings = distributions.Settings(6, 4, reader="fake", coherence="fake")
+    settings = distributions.Settings(12, 4, reader="fake", coherence="fake")
     found = distributions.analyse(material, settings)
     name = "distribution_preference"
     assert cell(found, name, "human, liked", "mean").value == 0
     assert cell(found, name, "human, disliked", "stories") == 1
     assert cell(found, name, "ROC stories", "stories") == 4
+    assert cell(found, name, "human, unseen", "stories") == 9
     below = cell(found, name, "corrupted: UNION shuffle", "below its original")
     assert isinstance(below, Estimate) and 0 <= below.value <= 1
     assert cell(found, name, "human, unseen", "below its original") is None

@@ -104,7 +104,9 @@ class ReaderModel:
         for share in batch.shares:
             task = self.recipe.tasks[share.task]
             values = self.texts(pooled, batch, task.head, dropout=self.recipe.head_dropout)
-            found = _losses(values[self._there(share.owners)], self._there(share.targets), task)
+            found = example_losses(
+                values[self._there(share.owners)], self._there(share.targets), task
+            )
             total = total + task.weight * found.sum() / sizes[share.group]
         return total
 
@@ -162,7 +164,7 @@ def apply_head(
     return functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-def _losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:
+def example_losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:
     """Give the loss of every example: values are (n, texts of an example, outputs)."""
     import torch
     from torch.nn import functional

@@ -11,7 +11,7 @@ from fabula.core.story import Story
 from fabula.learned.negatives import manplts, union
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.rewriting import Rewriter
-from fabula.learned.training.task_stories import is_kept_back, vist_part
+from fabula.learned.training.task_stories import Free, is_kept_back, vist_part
 from fabula.scoring.storyer_study._material import Material
 from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.respaced import parted, respaced
@@ -21,6 +21,7 @@ CORRUPTIONS = (
     "UNION repeat", "UNION replace", "UNION shuffle", "UNION negate", "MANPLTS repetition",
     "MANPLTS substitution", "MANPLTS contradiction", "MANPLTS order",
 )  # fmt: skip
+_RATED = ("storyer", "storyer_ratings", "hanna", "mans")
 _CORPUS = 300  # stories that corruptions take sentences and words from
 
 
@@ -31,13 +32,17 @@ def drawn(stories: Sequence[Story], count: int, seed: int) -> list[Story]:
 
 
 def kept_back(material: Material, name: str, count: int) -> list[Story]:
-    """Draw stories of a corpus that no training has seen."""
-    found = [
-        replace(story, id=f"{name}:{story.id}", text=respaced(story.text))
-        for story in material.dataset(name).stories
-        if is_kept_back(respaced(story.text))
-    ]
-    return drawn(found, count, material.seed)
+    """Draw stories of a corpus that no reader has learned from, on one line each.
+
+    Corruptions lose line ends, and originals must not differ from them by that. What resembles a
+    story that people rated is left out.
+    """
+    corpus = material.dataset(name)
+    kept = tuple(story for story in corpus.stories if is_kept_back(respaced(story.text)))
+    free = Free([material.dataset(one) for one in _RATED])
+    found = free.stories([replace(corpus, stories=kept)], kept_back=True)
+    lines = [replace(story, text=" ".join(parted(story.text))) for story in found]
+    return drawn(lines, count, material.seed)
 
 
 def vist_references(material: Material, count: int) -> list[Story]:

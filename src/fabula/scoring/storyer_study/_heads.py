@@ -219,10 +219,12 @@ class _Given:
 
     def loss(self, net: _Net, dropout: float) -> Tensor:
         # The losses of the trainer itself, so that a loss means one thing.
-        from fabula.learned.training.reader_model import _losses
+        from fabula.learned.training.reader_model import example_losses
 
         said = net.head(self._task.head, net.inner(self._rows, dropout))
-        return self._task.weight * _losses(said[self._places], self._targets, self._task).mean()
+        return (
+            self._task.weight * example_losses(said[self._places], self._targets, self._task).mean()
+        )
 
 
 @contextmanager

@@ -69,7 +69,8 @@ def analyse(material: Material, settings: Settings) -> Finding:
     words = [
         "Liked and disliked stories of StoryER, HANNA's and MANS's are scored by readers whose "
         "folds had not seen their prompt, wherever such values are kept. Human stories that are "
-        "corrupted, ROC stories and VIST references are drawn from what no training has seen. "
+        "corrupted, ROC stories and VIST references are drawn from what no reader has learned from "
+        "(the encoder below them has guessed masked words of such texts). "
         "`storyer` and its variant are shares (.5: the median of StoryER's stories); coherence "
         "has no unit, and its .5 means nothing but half a deviation.",
     ]

@@ -61,12 +61,14 @@ def reader_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def train_kind(kind: str, options: Mapping[str, Any]) -> None:
     """Train a reader by its recipe, or all settings of a grid; say what was measured."""
-    from fabula.learned.training.reader_recipe import built_in_recipe, read_toml
+    from fabula.learned.training.reader_recipe import built_in_recipe
+    from fabula.learned.training.recipe_file import read_toml
+    from fabula.learned.training.storyer_joint_recipe import is_joint_recipe
 
     path = options["recipe"] or built_in_recipe(kind)
-    plain = read_toml(path)
-    if "backbone" in plain:
+    if is_joint_recipe(path):
         return _train_joint(path, options)
+    plain = read_toml(path)
     if options["grid"]:
         return _train_grid(kind, plain, path, options)
     recipe = _recipe_of(plain, path, options)

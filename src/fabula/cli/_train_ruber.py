@@ -29,7 +29,8 @@ def ruber_command(**options: Any) -> None:
     The recipe that is built in is recipes/ruber.toml. What is measured is on prompts that were
     held out.
     """
-    from fabula.learned.training.reader_recipe import built_in_recipe, read_toml
+    from fabula.learned.training.reader_recipe import built_in_recipe
+    from fabula.learned.training.recipe_file import read_toml
 
     path = options["recipe"] or built_in_recipe("ruber")
     plain = read_toml(path)
@@ -75,15 +76,11 @@ def _train(
 
 
 def _recipe_of(plain: Mapping[str, Any], path: Path, options: Mapping[str, Any]) -> RuberRecipe:
-    from fabula.core.errors import SettingError
-    from fabula.learned._plain import read_plain
+    from fabula.learned.training.recipe_file import settled
     from fabula.learned.training.ruber_recipe import RuberRecipe
 
     seed = {} if options["seed"] is None else {"seed": options["seed"]}
-    try:
-        return read_plain(RuberRecipe, {**plain, **seed})
-    except ValueError as error:
-        raise SettingError(f"{path}: {error}", "see recipes/ruber.toml") from None
+    return settled(RuberRecipe, {**plain, **seed}, str(path))
 
 
 def _spec(out: Path) -> str:

@@ -153,7 +153,7 @@ def load_reader(name: str) -> Reader:
     with _lock:
         if name == FAKE:
             return _loaded.setdefault(FAKE, _fake_reader())
-        folder = _folder_of(name)
+        folder = folder_of(name)
         key = (folder, *_stamps(folder))
         if key not in _loaded:
             _loaded[key] = _opened(folder)
@@ -184,7 +184,8 @@ def _fake_reader() -> Reader:
     return Reader(about, f"{FAKE},features={FEATURES_VERSION}", FakeStack(about.heads))
 
 
-def _folder_of(name: str) -> Path:
+def folder_of(name: str) -> Path:
+    """Give the folder of an asset, or the one that is named."""
     if name in asset_names():
         return path_of(name)
     folder = Path(name).expanduser()

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.core.model import Cutter, Embedder
 from fabula.learned._kept import Kept, text_key
-from fabula.learned._reader import _folder_of
+from fabula.learned._reader import folder_of
 from fabula.learned._ruber_network import (
     ABOUT,
     WEIGHTS,
@@ -85,7 +85,7 @@ def load_ruber(name: str) -> RuberModel:
     """Load the network of an asset or of a training's folder; `fake` needs no weights."""
     if name == FAKE:
         return _fake()
-    folder = _folder_of(name)
+    folder = folder_of(name)
     if not (folder / ABOUT).is_file():
         remedy = "run: fabula train ruber --data FOLDER --out DIR"
         raise InputError(f"{folder} holds no RUBER: it has no {ABOUT}", remedy)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
-from fabula.learned.training.reader_recipe import Stage, read_toml
+from fabula.learned.training.reader_recipe import Stage
+from fabula.learned.training.recipe_file import read_toml
 from fabula.learned.training.run import Report, write_record
 
 GRID = "grid.json"

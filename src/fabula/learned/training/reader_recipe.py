@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.learned._about import Link
-from fabula.learned._plain import read_plain
+from fabula.learned.training.recipe_file import read_toml, settled
 
 TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
 Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
 
 _PACKAGED = Path(__file__).with_name("_recipes")
-_UNKNOWN = " is no field that is known"
 
 
 @dataclass(frozen=True)
@@ -136,16 +134,6 @@ def built_in_recipe(name: str) -> Path:
     return found
 
 
-def read_toml(path: Path, option: str = "--recipe") -> dict[str, Any]:
-    """Read the plain values of a TOML file that an option names."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"{path} cannot be read ({error.strerror})", f"check {option}") from None
-    except ValueError as error:
-        raise SettingError(f"{path} is no TOML ({error})", "mend it") from None
-
-
 def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
     """Read a recipe from TOML; changes that are not None take the place of what it says."""
     found = reader_recipe_of(read_toml(path), str(path))
@@ -154,10 +142,7 @@ def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
 
 def reader_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> ReaderRecipe:
     """Make a recipe of plain values, as TOML or JSON gives them."""
-    try:
-        return read_plain(ReaderRecipe, found)
-    except ValueError as error:
-        raise SettingError(f"{where}: {error}", _remedy(str(error))) from None
+    return settled(ReaderRecipe, found, where, parts=(Task, Stage, Group, ScaleRecipe))
 
 
 def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
@@ -175,14 +160,6 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _remedy(problem: str) -> str:
-    """Name the setting that was meant, where there is none such."""
-    spelled, unknown, _ = problem.partition(_UNKNOWN)
-    kinds = (ReaderRecipe, Task, Stage, Group, ScaleRecipe)
-    known = {one.name for kind in kinds for one in fields(kind)}
-    return closest(spelled.rpartition(".")[2], known) if unknown else "mend it"
 
 
 def _check(recipe: ReaderRecipe) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import SettingError, closest
+from fabula.learned.training.recipe_file import read_toml
 
 WORD_EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
@@ -51,12 +51,7 @@ class Recipe:
 
 def read_recipe(path: Path, **changes: Any) -> Recipe:
     """Read a recipe from TOML; changes that are not None take the place of what it says."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"{path} cannot be read ({error.strerror})", "check --recipe") from None
-    except ValueError as error:
-        raise SettingError(f"{path} is no TOML ({error})", "mend it") from None
+    found = read_toml(path)
     return replace(
         recipe_of(found, str(path)), **{k: v for k, v in changes.items() if v is not None}
     )

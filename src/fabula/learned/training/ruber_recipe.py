@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError
-from fabula.learned._plain import read_plain
 from fabula.learned._ruber_network import Pooling
+from fabula.learned.training.recipe_file import read_toml, settled
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,5 @@ class RuberRecipe:
 
 def read_ruber_recipe(path: Path, **changes: Any) -> RuberRecipe:
     """Read a recipe from TOML; changes that are not None take the place of what it says."""
-    try:
-        found = read_plain(RuberRecipe, tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise SettingError(f"{path} cannot be read ({error.strerror})", "check --recipe") from None
-    except ValueError as error:
-        raise SettingError(f"{path}: {error}", "mend it") from None
+    found = settled(RuberRecipe, read_toml(path), str(path))
     return replace(found, **{name: value for name, value in changes.items() if value is not None})

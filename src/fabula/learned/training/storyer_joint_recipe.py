@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError
-from fabula.learned._plain import read_plain
+from fabula.learned.training.recipe_file import read_toml, settled
 
 PairLoss = Literal["margin", "cross_entropy", "smoothed"]
 
@@ -79,30 +78,18 @@ class JointRecipe:
 
 def is_joint_recipe(path: Path) -> bool:
     """Whether a TOML file is a recipe of this kind: it names a backbone."""
-    return "backbone" in _read(path)
+    return "backbone" in read_toml(path)
 
 
 def read_joint_recipe(path: Path, **changes: Any) -> JointRecipe:
     """Read a recipe from TOML; changes that are not None take the place of what it says."""
-    found = joint_recipe_of(_read(path), str(path))
+    found = joint_recipe_of(read_toml(path), str(path))
     return replace(found, **{name: value for name, value in changes.items() if value is not None})
 
 
 def joint_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> JointRecipe:
     """Make a recipe of plain values, as TOML or JSON gives them."""
-    try:
-        return read_plain(JointRecipe, found)
-    except ValueError as error:
-        raise SettingError(f"{where}: {error}", "mend it") from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"{path} cannot be read ({error.strerror})", "check --recipe") from None
-    except ValueError as error:
-        raise SettingError(f"{path} is no TOML ({error})", "mend it") from None
+    return settled(JointRecipe, found, where)
 
 
 def _check(recipe: JointRecipe) -> None:

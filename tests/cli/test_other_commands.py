@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
+from fabula.core.errors import UnknownName
 from fabula.core.score import Reading
 from fabula.models import vectors_folder
 from fabula.scoring import checks
@@ -68,11 +69,27 @@ def test_verify_says_what_it_cannot_check_without_data(tmp_path: Path) -> None:
     assert "short" not in text
 
 
+def test_verify_runs_single_checks_and_writes_no_page_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, ["verify", "--only", "golden", "--only", "oracles"])
+    assert result.exit_code == 0 and result.stdout == ""
+    assert "chrf equals sacrebleu" in result.stderr
+    assert "neighbours in order" not in result.stderr
+    assert not (tmp_path / "VERIFIED.md").exists()
+
+
+def test_a_check_that_is_not_there_is_named_with_its_neighbour() -> None:
+    with pytest.raises(UnknownName, match=r"no check is called 'goldn'; .*golden"):
+        list(checks.run_checks(None, ["goldn"]))
+
+
 def test_verify_fails_when_a_figure_falls_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = Finding("part", "a claim", "≥ 99 %", "3 of 4", "short")
-    monkeypatch.setattr(checks, "run_checks", lambda data: iter([short]))
+    monkeypatch.setattr(checks, "run_checks", lambda data, only: iter([short]))
     page = tmp_path / "VERIFIED.md"
     result = CliRunner().invoke(cli, ["verify", "-o", str(page)])
     assert "1 figures fall short: a claim" in str(result.exception)

@@ -20,7 +20,7 @@ from fabula.models import PooledBert
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from learned.tiny_reader import ABOUT, WINDOW, write_encoder, write_reader  # noqa: E402
+from learned.tiny_reader import ABOUT, write_encoder, write_reader  # noqa: E402
 
 SHORT, LONG = "The cat sat, undoing a river.", "the old dog ran home and saw a cat . " * 9
 TEXTS = [SHORT, LONG, "home", "a \ud83d dog", SHORT, "the night river " * 9]
@@ -55,8 +55,8 @@ def test_heads_on_windows_equal_those_on_transformers(tiny: Any, reader: Reader)
     model, encoder, folder = tiny
     weights = load_packed(folder / "model.safetensors", encoder.layer_tensors())
     ids = encoder.ids(LONG)
-    # 90 tokens in windows of 20: five of them, every 18 tokens.
-    parts = [ids[start : start + WINDOW] for start in (0, 18, 36, 54, 72)]
+    # 90 tokens in windows of at most 20: five of 18.
+    parts = [ids[start : start + 18] for start in (0, 18, 36, 54, 72)]
     vectors = torch.stack([plain_vector(model, [2, *p, 3], [0] * (len(p) + 2)) for p in parts])
     wanted = vectors @ weights["head.preference.weight"].T + weights["head.preference.bias"]
     inner = vectors @ weights["head.order.inner.weight"].T + weights["head.order.inner.bias"]
@@ -203,3 +203,11 @@ def test_what_is_no_reader_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(kind, match=message) as caught:
             load_reader(name)
         assert "\n" not in str(caught.value)
+
+
+def test_windows_overlap_where_they_did_in_training(tiny: Any, reader: Reader) -> None:
+    stack = _stack.open_stack(tiny[2], replace(reader.about, overlap=True), tiny[1])
+    [found] = stack.window_outputs([LONG])
+    ids = tiny[1].ids(LONG)
+    [wanted] = reader.source.window_outputs([tiny[1].tokenizer.decode(ids[18:38])])
+    np.testing.assert_allclose(found["order"][1], wanted["order"][0], rtol=0, atol=1e-5)

@@ -16,8 +16,17 @@ from fabula.core.errors import UserError
     envvar="FABULA_DATA",
     help="Folder that holds public data in data/ and printed values in reference/.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("VERIFIED.md"))
-def command(data: Path | None, output: Path) -> None:
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="CHECK",
+    help="Run only the checks whose names begin so, such as learned or golden; may be repeated. "
+    "Then no page is written unless -o names one.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Page to write.  [default: VERIFIED.md]"
+)
+def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> None:
     """Check every figure we claim to reproduce and write VERIFIED.md.
 
     What needs data that is not here is said not to be checked here. Exits with 2 when a figure
@@ -27,11 +36,14 @@ def command(data: Path | None, output: Path) -> None:
     from fabula.scoring.checks import run_checks
 
     findings = []
-    for finding in run_checks(data):
+    for finding in run_checks(data, only):
         findings.append(finding)
         click.echo(f"{finding.outcome:17} {finding.claim}: {finding.found}", err=True)
-    output.write_text(verified_page(findings), encoding="utf-8")
-    click.echo(output)
+    page = output or (None if only else Path("VERIFIED.md"))
+    if page:
+        page.write_text(verified_page(findings), encoding="utf-8")
+        click.echo(page)
     short = [finding.claim for finding in findings if finding.outcome == "short"]
     if short:
-        raise UserError(f"{len(short)} figures fall short: {', '.join(short)}", f"see {output}")
+        where = f"see {page}" if page else "see above"
+        raise UserError(f"{len(short)} figures fall short: {', '.join(short)}", where)

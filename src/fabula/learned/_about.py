@@ -99,6 +99,7 @@ class About:
     domain: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
+    overlap: bool = False  # windows are as long as can be
 
 
 def read_about(folder: Path) -> About:

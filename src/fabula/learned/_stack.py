@@ -51,6 +51,7 @@ class Stack:
     encoder: PooledBert = field(repr=False)
     heads: Mapping[str, HeadMaps] = field(repr=False)
     window: int
+    overlap: bool = False
 
     @property
     def pair_room(self) -> int:
@@ -86,7 +87,7 @@ class Stack:
             yield from ({name: rows[at] for name, rows in found.items()} for at in range(len(cut)))
 
     def _chunk_outputs(self, texts: list[list[int]]) -> Iterator[Outputs]:
-        places = [windows(len(ids), self.window) for ids in texts]
+        places = [windows(len(ids), self.window, overlap=self.overlap) for ids in texts]
         cut = [
             ids[one.start : one.stop]
             for ids, some in zip(texts, places, strict=True)
@@ -118,7 +119,7 @@ def open_stack(folder: Path, about: About, encoder: PooledBert) -> Stack:
     known = own.keys() | {name for name in tensors if name.startswith("head.")}
     if unknown := sorted(tensors.keys() - known):
         raise InputError(f"{file} holds {unknown[0]}, which the encoder has not", _REMEDY)
-    return Stack(encoder.with_layers(tensors), heads, about.window)
+    return Stack(encoder.with_layers(tensors), heads, about.window, about.overlap)
 
 
 _REMEDY = "train it again, or take another folder"

@@ -23,7 +23,7 @@ from fabula.learned.training.reader_batches import (
     text_rows,
     windows_of,
 )
-from fabula.learned.training.reader_recipe import Group, Stage, Task
+from fabula.learned.training.reader_recipe import Group, ReaderRecipe, Stage, Task
 
 STAGE = Stage((Group(("a",), 2),), rate=1e-3, steps=1, windows=2)
 
@@ -32,10 +32,16 @@ def task(kind: str = "labels", **settings) -> Task:
     return Task(kind, ("made_up",), "head", **settings)
 
 
+def recipe(kind: str) -> ReaderRecipe:
+    return ReaderRecipe("made_up", {"a": task(kind)}, (STAGE,), window=10)
+
+
 def test_a_long_text_is_read_in_even_windows_and_few_are_drawn():
     rng = random.Random(0)
     # 25 tokens in windows of 10: three, begun at 0, 25 // 3 = 8 and 50 // 3 = 16.
-    assert windows_of(range(25), 10, rng=rng) == [range(10), range(8, 18), range(16, 25)]
+    assert windows_of(range(25), 10, rng=rng) == [range(8), range(8, 16), range(16, 25)]
+    overlapping = windows_of(range(25), 10, overlap=True, rng=rng)
+    assert overlapping == [range(10), range(8, 18), range(16, 25)]
     drawn = windows_of(range(25), 10, most=2, rng=rng)
     assert len(drawn) == 2 and drawn[0].start < drawn[1].start
     assert windows_of([], 10, rng=rng) == []
@@ -77,8 +83,8 @@ def test_a_text_of_two_examples_stands_in_a_batch_once():
         [[1], [2], [3]], [[0, 1], [0, 2]], [[1.0], [1.0]], items=["x", "y"], ids=["a", "b", "c"]
     )
     batch = batch_of(
-        [[("a", 0), ("a", 1)]], {"a": examples}, {"a": task("pairs")},
-        stage=STAGE, window=10, rng=random.Random(0),
+        [[("a", 0), ("a", 1)]], {"a": examples}, recipe("pairs"),
+        stage=STAGE, rng=random.Random(0),
     )  # fmt: skip
     assert batch.texts == 3
     assert batch.shares[0].owners.tolist() == [[0, 1], [0, 2]]
@@ -89,9 +95,7 @@ def test_every_other_pair_of_sentences_is_turned_round():
     members = [[i, i + 1] for i in range(0, 200, 2)]
     examples = example_set(sentences, members, [[1.0]] * 100, items=["x"] * 100, ids=[])
     taken = [[("a", number) for number in range(100)]]
-    batch = batch_of(
-        taken, {"a": examples}, {"a": task("order")}, stage=STAGE, window=10, rng=random.Random(0)
-    )
+    batch = batch_of(taken, {"a": examples}, recipe("order"), stage=STAGE, rng=random.Random(0))
     [share] = batch.shares
     flat = batch.ids.reshape(-1)
     for owner, target in zip(share.owners[:, 0], share.targets[:, 0], strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,8 @@ def test_a_text_of_several_windows_gets_the_mean_of_them(model):
     found = text_outputs(model, examples, [0, 1], ["rated"])["rated"]
     size, count = 24, len(texts[0])
     number = -(-count // size)
-    parts = [texts[0][i * count // number :][:size] for i in range(number)]
+    ends = [i * count // number for i in range(number + 1)]
+    parts = [texts[0][start:stop] for start, stop in pairwise(ends)]
     alone = example_set(
         parts, [[i] for i in range(number)], [[1.0]] * number, items=["a"] * number, ids=[]
     )

@@ -28,6 +28,15 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     partial.replace(path)
 
 
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Give what `write_tensors` wrote."""
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        about: dict[str, Any] = json.loads(file.metadata()["about"])
+        return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+
+
 def save_model(out: Path, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
     """Write weights in half precision, as transformers reads them."""
     import torch

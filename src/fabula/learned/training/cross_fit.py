@@ -18,6 +18,7 @@ from fabula.learned.training.folds import (
     opinion_tasks,
     without_fold,
 )
+from fabula.learned.training.members import learn_members
 from fabula.learned.training.reader_course import Course, plain
 from fabula.learned.training.reader_evaluation import evaluate, text_outputs
 from fabula.learned.training.reader_model import ReaderModel
@@ -61,9 +62,9 @@ def _fit_seed(
     found = {k.removeprefix(before): v for k, v in kept.items() if k.startswith(before)}
     start, first = bench.shared_start(seed, report)
     for fold in range(begun, folds):
-        model = start.copied()
-        course = Course(model.recipe, {}, report, first=first, seed_shift=fold)
-        course.learn(model, without_fold(examples, parts, fold), {})
+        course = Course(start.recipe, {}, report, first=first, seed_shift=fold)
+        lessons = without_fold(examples, parts, fold)
+        model = learn_members(course, lambda _: start.copied(), lessons, {})
         _gather(found, model, examples, parts=parts, fold=fold)
         held = {name: fold_alone(examples[name], parts, fold) for name in tasks}
         figures = evaluate(model, held, bench.recipe.tasks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fabula.learned.training.examples import Examples, ExampleSet, Prepared, des
 from fabula.learned.training.filled import filled_set
 from fabula.learned.training.folds import held_apart, shared_stages
 from fabula.learned.training.masked_model import chosen_device
+from fabula.learned.training.members import has_members, learn_members, remove_members
 from fabula.learned.training.reader_course import BEST, Course
 from fabula.learned.training.reader_evaluation import unseen_figures
 from fabula.learned.training.reader_model import ReaderModel
@@ -57,11 +59,9 @@ def train_reader(
         crossed = cross_fit(ready, folds=folds, seeds=seeds, out=out / OUTPUTS, report=report)
     examples, held = held_apart(ready.examples(recipe.seed), recipe)
     first = shared_stages(recipe) if folds and not held else 0
-    # Where it goes on from a checkpoint, what all folds begin with is in there.
-    is_new = first and not (out / CHECKPOINT).exists()
-    model = ready.shared_start(recipe.seed, report)[0] if is_new else ready.model(recipe.seed)
     course = Course(recipe, describe(examples), report, out=out, first=first)
-    course.learn(model, examples, held, resume=resume)
+    begin = partial(ready.begin, first, report)
+    model = learn_members(course, begin, examples, held, resume=resume)
     save_packed(out / MODEL, model.weights, ready.encoder)
     record = course.record() | {"device": str(place), "folds": folds, "seeds": seeds}
     record["unseen"] = unseen_figures(crossed, prepared.examples, recipe) if crossed else {}
@@ -69,11 +69,12 @@ def train_reader(
     write_record(out / RECORD, record)
     for name in (CHECKPOINT, BEST):
         (out / name).unlink(missing_ok=True)
+    remove_members(out)
     return record
 
 
 def _opened(out: Path, *, resume: bool) -> dict[str, Any] | None:
-    if (out / OUTPUTS).exists() and not resume:
+    if not resume and ((out / OUTPUTS).exists() or has_members(out)):
         raise InputError(f"{out} holds a training", "say --resume, or name another folder")
     return open_folder(out, resume=resume)
 
@@ -122,6 +123,12 @@ class Bench:
                 course.learn(model, self.examples(seed), {})
             self._started = {seed: model}
         return self._started[seed].copied(), first
+
+    def begin(self, first: int, report: Report, is_on_disk: bool) -> ReaderModel:
+        """Give a reader after the shared stages, unless a checkpoint will take its place."""
+        seed = self.recipe.seed
+        is_new = first and not is_on_disk
+        return self.shared_start(seed, report)[0] if is_new else self.model(seed)
 
     def examples(self, seed: int) -> dict[str, ExampleSet]:
         """Give the examples of a seed: words are guessed anew, ratings standardised."""

@@ -13,7 +13,7 @@ from fabula.core.errors import InputError
 from fabula.learned._windows import windows as windows_on
 from fabula.learned.training.batches import CLS, PAD, SEP
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_recipe import Stage, Task
+from fabula.learned.training.reader_recipe import ReaderRecipe, Stage, Task
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Taken = tuple[str, int]  # a task, and the number of one of its examples
@@ -54,19 +54,27 @@ class ReaderBatch:
     shares: tuple[Share, ...] = ()
 
 
-def windows_of(ids: Sequence[int], size: int, *, most: int = 0, rng: random.Random) -> list[range]:
+def windows_of(
+    ids: Sequence[int], size: int, *, overlap: bool = False, most: int = 0, rng: random.Random
+) -> list[range]:
     """Part a text into windows as a reader does; of more than `most`, so many are drawn."""
-    found = windows_on(len(ids), size)
+    found = windows_on(len(ids), size, overlap=overlap)
     return found if not most or len(found) <= most else sorted(rng.sample(found, most), key=min)
 
 
 def text_rows(
-    ids: Sequence[int], owner: int, size: int, *, most: int = 0, rng: random.Random
+    ids: Sequence[int],
+    owner: int,
+    size: int,
+    *,
+    overlap: bool = False,
+    most: int = 0,
+    rng: random.Random,
 ) -> list[Row]:
     """Give the rows of a text's windows."""
     return [
         Row([CLS, *ids[place.start : place.stop], SEP], owner)
-        for place in windows_of(ids, size, most=most, rng=rng)
+        for place in windows_of(ids, size, overlap=overlap, most=most, rng=rng)
     ]
 
 
@@ -128,31 +136,30 @@ def _filled(
 def batch_of(
     taken: Sequence[Sequence[Taken]],
     examples: Mapping[str, ExampleSet],
-    tasks: Mapping[str, Task],
+    recipe: ReaderRecipe,
     *,
     stage: Stage,
-    window: int,
     rng: random.Random,
 ) -> ReaderBatch:
     """Make the batch of a step: the examples that each group takes."""
-    laid = _Laid(window, stage.windows, rng)
+    laid = _Laid(recipe, stage.windows, rng)
     shares = []
     for group, chosen in enumerate(taken):
         for name in dict.fromkeys(one for one, _ in chosen):
             numbers = [number for one, number in chosen if one == name]
-            lay = laid.ordered if tasks[name].kind == "order" else laid.plain
+            lay = laid.ordered if recipe.tasks[name].kind == "order" else laid.plain
             owners, targets = lay(examples[name], name, numbers)
             shares.append(Share(name, group, np.array(owners), targets))
-    return packed(laid.rows, window + 2, laid.texts, shares)
+    return packed(laid.rows, recipe.window + 2, laid.texts, shares)
 
 
 class _Laid:
     """Rows of a batch in the making, and which text each is of."""
 
-    def __init__(self, window: int, most: int, rng: random.Random) -> None:
+    def __init__(self, recipe: ReaderRecipe, most: int, rng: random.Random) -> None:
         self.rows: list[Row] = []
         self.texts = 0
-        self._window, self._most, self._rng = window, most, rng
+        self._recipe, self._most, self._rng = recipe, most, rng
         self._owners: dict[Taken, int] = {}
 
     def plain(
@@ -181,7 +188,10 @@ class _Laid:
     def _owner(self, examples: ExampleSet, name: str, text: int) -> int:
         if (name, text) not in self._owners:
             ids, self._owners[name, text] = examples.text(text), self.texts
-            self.rows += text_rows(ids, self.texts, self._window, most=self._most, rng=self._rng)
+            self.rows += text_rows(
+                ids, self.texts, self._recipe.window,
+                overlap=self._recipe.overlap, most=self._most, rng=self._rng,
+            )  # fmt: skip
             self.texts += 1
         return self._owners[name, text]
 

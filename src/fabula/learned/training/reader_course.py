@@ -14,6 +14,7 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.learned.training.checkpoint import (
+    read_tensors,
     restore_checkpoint,
     save_checkpoint,
     write_tensors,
@@ -58,7 +59,7 @@ class Course:
             self._learn_stage(model, examples, held, state=state)
             state = None
         if self.history and self.out:
-            _put(model, self.out / BEST)
+            put_weights(model, read_tensors(self.out / BEST)[0])
 
     def _count(self) -> int | None:
         return None if self.last is None else self.last - self.stage
@@ -85,7 +86,7 @@ class Course:
             if held and self._is_due(self.recipe.evaluate_every, steps):
                 self._evaluate(model, held)
             if self.out and self._is_due(self.recipe.checkpoint_every, steps):
-                save_checkpoint(self.out, model.weights, optimiser, self._state())
+                save_checkpoint(self.out, model.weights, optimiser, self.state())
 
     def _batch(self, stage: Stage, decks: list[Deck], examples: Examples) -> ReaderBatch:
         """Make the batch of the next step, which follows from the seed and its number alone."""
@@ -94,9 +95,7 @@ class Course:
         rng = random.Random(f"{self._seed} {self.stage} {self.step}")
         taken = [deck.dealt(self.step) for deck in decks]
         torch.manual_seed(rng.getrandbits(60))  # for dropout
-        return batch_of(
-            taken, examples, self.recipe.tasks, stage=stage, window=self.recipe.window, rng=rng
-        )
+        return batch_of(taken, examples, self.recipe, stage=stage, rng=rng)
 
     @property
     def _seed(self) -> str:
@@ -128,7 +127,8 @@ class Course:
         said = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
         self.report(f"held out: {said}{' (best)' if better else ''}")
 
-    def _state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
+        """Say where it stands, and of what recipe and data it is, for a file."""
         names = ("stage", "step", "history", "data")
         return {name: getattr(self, name) for name in names} | {"recipe": plain(self.recipe)}
 
@@ -139,12 +139,16 @@ class Course:
         about = restore_checkpoint(self.out, model.weights, memory)  # type: ignore[arg-type]
         if about is None:
             return None
+        self.take_up(about)
+        return {"step": about["step"], "tensors": memory.state}
+
+    def take_up(self, about: Mapping[str, Any]) -> None:
+        """Go on from a state that was on disk; it must be of this recipe and these data."""
         if about["data"] != json.loads(json.dumps(self.data)):
             raise InputError("the checkpoint is of other data", "train into another folder")
         if about["recipe"] != plain(self.recipe):
             raise InputError("the checkpoint is of another recipe", "resume with the same one")
         self.stage, self.history = about["stage"], list(about["history"])
-        return {"step": about["step"], "tensors": memory.state}
 
     def record(self) -> dict[str, Any]:
         """Give what training.json says of the course."""
@@ -197,13 +201,12 @@ def _remember(optimiser: Optimizer, model: ReaderModel, tensors: Mapping[Any, An
             optimiser.state[value] = dict(tensors[value])
 
 
-def _put(model: ReaderModel, file: Path) -> None:
-    """Put the best weights back."""
+def put_weights(model: ReaderModel, weights: Mapping[str, Tensor]) -> None:
+    """Put weights in the place of those that a model has."""
     import torch
-    from safetensors.torch import load_file
 
     with torch.no_grad():
-        for name, value in load_file(file).items():
+        for name, value in weights.items():
             model.weights[name].copy_(value)
 
 

@@ -26,9 +26,10 @@ def text_outputs(
     model: ReaderModel, examples: ExampleSet, numbers: Sequence[int], heads: Sequence[str]
 ) -> dict[str, Array]:
     """Give what heads say of some texts: the mean over all windows: (texts, outputs)."""
-    rng, rows = random.Random(0), list[Row]()
+    rng, rows, recipe = random.Random(0), list[Row](), model.recipe
     for owner, number in enumerate(numbers):
-        rows += text_rows(examples.text(number), owner, model.recipe.window, rng=rng)
+        ids = examples.text(number)
+        rows += text_rows(ids, owner, recipe.window, overlap=recipe.overlap, rng=rng)
     return _outputs(model, rows, len(numbers), heads)
 
 

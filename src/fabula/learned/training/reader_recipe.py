@@ -98,7 +98,9 @@ class ReaderRecipe:
     scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
     licence: str = "research use; see weights/LICENSE"
     seed: int = 1
+    members: int = 1  # trainings whose weights are averaged
     window: int = 254
+    overlap: bool = False  # windows are as long as can be
     dropout: float = 0.1
     head_dropout: float = 0.1
     weight_decay: float = 0.01
@@ -184,5 +186,7 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"{name} must be at least 1", "mend the recipe")
     if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
         raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
+    if not 1 <= recipe.members <= 100:
+        raise SettingError("members must be from 1 to 100", "mend the recipe")
     if not recipe.tasks or not recipe.stages:
         raise SettingError("a recipe has tasks and stages", "see recipes/storyer.toml")

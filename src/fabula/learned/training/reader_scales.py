@@ -44,6 +44,7 @@ def write_reader(
         kind=recipe.kind,
         encoder=_pin(recipe.encoder),
         window=recipe.window,
+        overlap=recipe.overlap,
         heads=heads,
         scales=scales,
         domain=prepared.domain,

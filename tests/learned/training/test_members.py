@@ -1,0 +1,115 @@
+"""Several trainings from one start: their mean, and how it goes on after a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabula.core.errors import InputError, SettingError
+from fabula.learned.training import members as module
+from fabula.learned.training.members import learn_members
+from fabula.learned.training.reader import Bench, train_reader
+from fabula.learned.training.reader_course import Course
+from fabula.learned.training.reader_model import ReaderModel
+from learned.tiny_tasks import tiny_prepared, tiny_recipe, write_tiny_encoder
+
+torch = pytest.importorskip("torch")
+safetensors = pytest.importorskip("safetensors.torch")
+
+THREE = tiny_recipe(members=3)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
+
+
+def train(start: Path, out: Path, recipe=THREE, **options):
+    options = {"device": "cpu", "report": lambda line: None} | options
+    return train_reader(recipe, tiny_prepared(), start=start, out=out, **options)
+
+
+def weights(out: Path):
+    return safetensors.load_file(out / "model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out: Path = tmp_path_factory.mktemp("whole") / "out"
+    train(start, out)
+    return out
+
+
+def test_the_weights_are_the_mean_of_those_of_the_members(start):
+    bench = Bench(THREE, tiny_prepared().examples, start, torch.device("cpu"))
+    examples, alone = bench.examples(THREE.seed), []
+    for shift in (5, 1005, 2005):
+        model = bench.model(THREE.seed)
+        Course(THREE, {}, lambda line: None, seed_shift=shift).learn(model, examples, {})
+        alone.append(model.trained)
+    course = Course(THREE, {}, lambda line: None, seed_shift=5)
+    found = learn_members(course, lambda _: bench.model(THREE.seed), examples, {}).trained
+    assert not torch.equal(alone[0]["head.rated.weight"], alone[1]["head.rated.weight"])
+    for name, value in found.items():
+        parts = [one[name] for one in alone]
+        assert torch.allclose(value, sum(parts) / 3, atol=1e-7)
+
+
+def test_nothing_of_the_members_is_left(whole):
+    names = {path.name for path in whole.iterdir()}
+    assert names == {"model.safetensors", "reader.json", "training.json"}
+
+
+# Each member takes 12 steps: the 5th is in the first, the 20th in the second, the 25th is the
+# very first of the third.
+@pytest.mark.parametrize("step", [5, 20, 25])
+def test_members_go_on_after_a_kill(start, whole, tmp_path, monkeypatch, step):
+    real, seen = ReaderModel.learn, []
+
+    def learn(self, *args, **named):
+        seen.append(1)
+        if len(seen) == step:
+            raise KeyboardInterrupt
+        return real(self, *args, **named)
+
+    monkeypatch.setattr(ReaderModel, "learn", learn)
+    with pytest.raises(KeyboardInterrupt):
+        train(start, tmp_path / "out")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="holds a training; say --resume"):
+        train(start, tmp_path / "out")
+    if step > 12:
+        with pytest.raises(InputError, match="of another recipe"):
+            train(start, tmp_path / "out", tiny_recipe(members=3, clip=2.0), resume=True)
+    train(start, tmp_path / "out", resume=True)
+    one, other = weights(tmp_path / "out"), weights(whole)
+    assert one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
+
+
+def test_finished_members_are_not_trained_again(start, whole, tmp_path, monkeypatch):
+    real = module.write_tensors
+
+    def write(path, *rest):
+        real(path, *rest)
+        if path.parent.name == "member-2":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "write_tensors", write)
+    with pytest.raises(KeyboardInterrupt):
+        train(start, tmp_path / "out")
+    monkeypatch.undo()
+    lines: list[str] = []
+    train(start, tmp_path / "out", resume=True, report=lines.append)
+    assert {line.split(":")[0] for line in lines if line.startswith("member")} == {"member 3"}
+
+
+def test_each_members_evaluations_are_in_the_record(start, tmp_path):
+    record = train(start, tmp_path / "out", tiny_recipe(members=2, held_out=0.3))
+    said = [one["member"] for one in record["history"]]
+    assert sorted(said) == said and said.count(1) == said.count(2) > 1
+
+
+def test_a_recipe_has_at_least_one_member():
+    with pytest.raises(SettingError, match="members must be from 1"):
+        tiny_recipe(members=0)

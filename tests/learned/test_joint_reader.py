@@ -158,3 +158,20 @@ def test_a_folder_that_is_damaged_says_what_is_wrong(folder, tmp_path):
         load_reader(str(place))
     with pytest.raises(InputError, match="no joint training"):
         read_joint(tmp_path)
+
+
+def test_a_review_takes_its_comments_from_the_folder(folder, tmp_path):
+    from click.testing import CliRunner
+
+    from fabula.cli import cli
+
+    tale = tmp_path / "tale.txt"
+    tale.write_text("The old cat sat by the red door. It rained. The cat was sad, then it smiled.")
+    asked = ["review", str(tale), "-f", "json", "--no-cache", "-q", "--weights", "fake"]
+    asked += ["--order", "fake", "--comments", "written", "--writer", str(folder)]
+    done = CliRunner().invoke(cli, asked, catch_exceptions=False)
+    said = [one for one in json.loads(done.stdout)["aspects"] if one["comment"]]
+    # Three steps teach no English: what it says does not pass, and comments are composed.
+    assert said and {one["by"] for one in said} == {"composed"}
+    done = CliRunner().invoke(cli, [*asked[:-1], str(tmp_path)])
+    assert isinstance(done.exception, InputError)

@@ -37,7 +37,9 @@ _WRITER = "embedded('smollm2')"
     show_default=True,
     help="By rules, by a language model, or none.",
 )
-@click.option("--writer", default=_WRITER, show_default=True, help="Model that writes comments.")
+@click.option(
+    "--writer", default=_WRITER, show_default=True, help="Model that writes, or a folder."
+)
 @click.option("--weights", default="reader", show_default=True, help="Asset, or training's folder.")
 @click.option("--order", default="order", show_default=True, help="The same, for sentence order.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of comments.")
@@ -114,18 +116,29 @@ def _commenter(options: dict[str, Any]) -> Commenter | None:
     if options["comments"] != "written":
         return None
     from fabula.core.errors import UserError
-    from fabula.core.model import Generator
-    from fabula.learned.comments.written import Commenter
-    from fabula.models import load_model, need
 
     try:
-        return Commenter(need(load_model(options["writer"]), Generator))
-    except SettingError:
+        return _writer(options["writer"])
+    except (InputError, SettingError):
         raise
     except UserError as error:
         if not options["quiet"]:
             click.echo(f"fabula: comments are composed: {error}", err=True)
         return None
+
+
+def _writer(name: str) -> Commenter:
+    """Give a language model's comments, or those of a joint training's folder."""
+    if Path(name).is_dir():
+        from fabula.learned._joint_comments import open_writer
+        from fabula.learned.comments.joint import JointCommenter
+
+        return JointCommenter(open_writer(Path(name)))
+    from fabula.core.model import Generator
+    from fabula.learned.comments.written import Commenter
+    from fabula.models import load_model, need
+
+    return Commenter(need(load_model(name), Generator))
 
 
 def _rank(stories: list[Story], form: str, name: str, options: dict[str, Any]) -> None:

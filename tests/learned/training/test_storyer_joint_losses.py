@@ -13,12 +13,10 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.learned.training.augmentation import RatedComment
 from fabula.learned.training.storyer_joint_batches import Deck
 from fabula.learned.training.storyer_joint_data import (
     JointData,
     _pairs,
-    augmented_items,
     part_data,
     rated_items,
 )
@@ -208,15 +206,6 @@ def test_ratings_become_items_with_the_aspects_that_a_story_has():
     assert (third.prompt, third.chosen) == ("made_up:b", (8,))
     with pytest.raises(InputError, match="ending of story 'a' is rated 7"):
         rated_items(made_up_ratings(7.0))
-
-
-def test_augmented_comments_become_items():
-    story = Story("a", "One. Two.", prompt="Why?")
-    comment = RatedComment("a", "Too soon.", "ending", 0.95, 0.75)
-    [item] = augmented_items([comment], {"a": story})
-    assert (item.aspect, item.rating, item.chosen, item.prompt) == (2, 0.75, (2,), "why")
-    with pytest.raises(InputError, match="no story 'a'"):
-        augmented_items([comment], {})
 
 
 def test_posts_are_cleaned_unless_the_recipe_says_otherwise():

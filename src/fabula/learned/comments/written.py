@@ -101,20 +101,16 @@ class Commenter:
                 problems.append("no time was left")
                 break
             band = band_of(rating, usual)
-            said = first_sentence(self._said(evidence, band, seed=seed + attempt))
+            said = first_sentence(self._said(text, evidence, band, seed=seed + attempt))
             took_s = self.clock() - began
-            written = f"{quoted(evidence.quote)} {_beginning(evidence, band)}{said}"
-            problem = (
-                "says what it was shown"
-                if said and said in _EXAMPLES[band]
-                else problem_with(written, said, text, evidence=evidence, band=band)
-            )
-            if not problem:
-                return Comment(written, evidence, "written", tuple(problems))
+            written = f"{quoted(evidence.quote)} {self._beginning(evidence, band)}{said}"
+            if not (problem := self._problem(written, said, text, evidence, band)):
+                return Comment(" ".join(written.split()), evidence, "written", tuple(problems))
             problems.append(problem)
         return replace(composed, problems=tuple(problems))
 
-    def _said(self, evidence: Evidence, band: Band, *, seed: int) -> str:
+    def _said(self, text: str, evidence: Evidence, band: Band, *, seed: int) -> str:
+        """Ask the model, which is shown the evidence and no more of the text."""
         [said] = self.generator.generate(
             [comment_prompt(evidence, band)],
             max_tokens=_TOKENS,
@@ -124,6 +120,16 @@ class Commenter:
             seed=seed,
         )
         return said
+
+    def _beginning(self, evidence: Evidence, band: Band) -> str:
+        """Give what stands between the quote and what the model says."""
+        return _beginning(evidence, band)
+
+    def _problem(self, written: str, said: str, text: str, evidence: Evidence, band: Band) -> str:
+        """Say what is wrong with a comment; "" if nothing."""
+        if said and said in _EXAMPLES[band]:
+            return "says what it was shown"
+        return problem_with(written, said, text, evidence=evidence, band=band)
 
 
 def comment_prompt(evidence: Evidence, band: Band) -> str:

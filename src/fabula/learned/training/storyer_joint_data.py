@@ -7,7 +7,6 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.learned._names import ASPECTS
-from fabula.learned.training.augmentation import RatedComment
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
 from fabula.learned.training.storyer_joint_recipe import JointRecipe
 from fabula.learned.training.task_stories import read_dataset
@@ -66,8 +64,10 @@ def prepare_joint(recipe: JointRecipe, data: Path | None = None) -> JointData:
         for name in recipe.pairs
         for pair in _pairs(read_dataset(name, data), cleaned=recipe.cleaned)
     ]
-    items = [item for name in recipe.items for item in rated_items(_rated(name, data))]
-    augmented = [item for name in recipe.augmented for item in rated_items(_rated(name, data))]
+    items = [item for name in recipe.items for item in rated_items(rated_dataset(name, data))]
+    augmented = [
+        item for name in recipe.augmented for item in rated_items(rated_dataset(name, data))
+    ]
     return JointData(tuple(pairs), tuple(items), tuple(augmented))
 
 
@@ -91,29 +91,6 @@ def rated_items(dataset: Dataset) -> list[RatedItem]:
             tuple(sorted(chosen[one.story])),
         )
         for one in said
-    ]
-
-
-def augmented_items(
-    comments: Iterable[RatedComment], stories: Mapping[str, Story]
-) -> list[RatedItem]:
-    """Make comments whose aspect and rating were guessed into items; `stories` are by id."""
-    found = list(comments)
-    chosen: dict[str, set[int]] = {}
-    for one in found:
-        if one.story not in stories:
-            raise InputError(f"no story {one.story!r}, but a comment on it", "add the story")
-        chosen.setdefault(one.story, set()).add(ASPECTS.index(one.aspect))
-    return [
-        RatedItem(
-            normalise_post(stories[one.story].text),
-            prompt_key(stories[one.story], "augmented"),
-            ASPECTS.index(one.aspect),
-            one.rating,
-            " ".join(one.text.split()),
-            tuple(sorted(chosen[one.story])),
-        )
-        for one in found
     ]
 
 
@@ -156,7 +133,7 @@ def _pairs(dataset: Dataset, *, cleaned: bool) -> list[Pair]:
     return [Pair(stories[one.better], stories[one.worse], one.rater) for one in dataset.preferences]
 
 
-def _rated(name: str, data: Path | None) -> Dataset:
+def rated_dataset(name: str, data: Path | None) -> Dataset:
     """Read a data set, or a file in the form of StoryER's own."""
     from fabula.datasets import DATASETS, load_dataset
 

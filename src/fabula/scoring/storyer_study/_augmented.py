@@ -16,9 +16,9 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.training.aspect_classifier import Classifier, fit_classifier
-from fabula.learned.training.augmentation import Comment, augment
+from fabula.learned.training.augmentation import Comment
 from fabula.learned.training.examples import ExampleSet
+from fabula.learned.training.labelled_comments import Said, comments_of, label_comments
 from fabula.models import PooledBert
 from fabula.scoring.storyer_study._heads import Change, read_once
 from fabula.scoring.storyer_study._material import Material
@@ -27,25 +27,6 @@ from fabula.scoring.storyer_study._variants import Labels as Kept
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _LONGEST = 254
-
-
-@dataclass(frozen=True)
-class Said:
-    """A comment with its label."""
-
-    story: str
-    aspect: str
-    rating: float
-    text: str
-
-
-def comments_of(dataset: Dataset) -> list[Said]:
-    """Give the comments of a data set of ratings, in order."""
-    return [
-        Said(score.story, score.aspect, score.value, score.note.strip())
-        for score in dataset.ratings
-        if score.note.strip()
-    ]
 
 
 def comment_examples(
@@ -104,15 +85,8 @@ class Labels:
 
     def _found_again(self, known: list[Said], hidden: list[Said], seed: int) -> list[Said]:
         """Label hidden comments by classifiers that saw the known ones alone."""
-        texts = [one.text for one in known]
-        aspects = fit_classifier(texts, [one.aspect for one in known], seed=seed)
-        ratings = fit_classifier(texts, [f"{one.rating:g}" for one in known], seed=seed)
-        found = augment(
-            [Comment(one.story, one.text) for one in hidden],
-            classify=aspects.probabilities,
-            rate=lambda some: rated(ratings, some),
-            seed=seed,
-        )
+        asked = [Comment(one.story, one.text) for one in hidden]
+        found = label_comments(known, asked, seed=seed)
         truth = {(one.story, one.text): one.aspect for one in hidden}
         self.seen["hidden"] += len(hidden)
         self.seen["kept"] += len(found.kept)
@@ -148,9 +122,3 @@ class Labels:
         numbers = self.stories.members[:, 0].tolist()
         names = (self.stories.ids[number] for number in numbers)
         return dict(zip(names, self.stories.items, strict=True))
-
-
-def rated(classifier: Classifier, texts: Any) -> list[float]:
-    """Give the likeliest rating of every text."""
-    found = classifier.probabilities(texts)
-    return [float(max(one, key=lambda name: one[name])) for one in found]

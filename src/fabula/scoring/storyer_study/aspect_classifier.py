@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.aspect_classifier import OutOfFold, cross_validate
-from fabula.scoring.storyer_study._augmented import Said, comments_of
+from fabula.learned.training.labelled_comments import Said, comments_of
 from fabula.scoring.storyer_study._findings import Cell, Finding, Table
 from fabula.scoring.storyer_study._intervals import mean_estimate
 from fabula.scoring.storyer_study._material import Material

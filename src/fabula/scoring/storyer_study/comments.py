@@ -15,8 +15,8 @@ from fabula.core.story import Story
 from fabula.learned.comments.composed import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.learned.comments.written import Commenter
+from fabula.learned.training.labelled_comments import Said, comments_of
 from fabula.scoring.catalogue import METRICS
-from fabula.scoring.storyer_study._augmented import Said, comments_of
 from fabula.scoring.storyer_study._findings import Cell, Finding, Table
 from fabula.scoring.storyer_study._intervals import figure_estimate, mean_estimate
 from fabula.scoring.storyer_study._material import Material

@@ -1,0 +1,130 @@
+"""`fabula comments`: what readers talk about, and more comments to learn from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli._rows import format_option, print_rows
+from fabula.core.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from fabula.core.story import Story
+    from fabula.learned.training.augmentation import Comment
+
+COLUMN = click.option(
+    "--column", default="comment", show_default=True, help="Column of a table that holds comments."
+)
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+
+
+@click.group("comments")
+def command() -> None:
+    """Find the topics of readers' comments; guess their aspects and ratings."""
+
+
+@command.command("topics")
+@click.argument("source")
+@COLUMN
+@click.option("--least", type=click.IntRange(2), default=5, show_default=True, help="Topics.")
+@click.option("--most", type=click.IntRange(2), default=15, show_default=True, help="Topics.")
+@SEED
+@format_option
+def topics_command(source: str, column: str, least: int, most: int, seed: int, form: str) -> None:
+    """Find what comments are about, from which aspects can be named by hand.
+
+    SOURCE is a data set with comments (storyer_ratings) or a table of your own. Latent Dirichlet
+    allocation (scikit-learn); the number of topics is the one that is most stable from run to run.
+    """
+    from fabula.learned.training.topics import find_topics
+
+    if most < least:
+        raise SettingError(f"--least {least} is above --most {most}", "turn them round")
+    comments, _ = _comments(source, column)
+    found = find_topics([one.text for one in comments], counts=range(least, most + 1), seed=seed)
+    told = zip(found.words, found.shares, strict=True)
+    print_rows(
+        [
+            {"topic": number, "share": round(share, 4), "words": list(words)}
+            for number, (words, share) in enumerate(told, 1)
+        ],
+        form,
+    )
+    stable = found.scores[found.count]
+    click.echo(
+        f"{found.count} topics of {len(comments):,} comments; stability {stable:.2f}, by chance "
+        f"{found.chance:.2f}; {found.left_out} comments without a word that returns",
+        err=True,
+    )
+    if stable <= found.chance:
+        click.echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
+
+
+@command.command("augment")
+@click.argument("source")
+@COLUMN
+@click.option(
+    "--learn",
+    default="storyer_ratings",
+    show_default=True,
+    metavar="DATA",
+    help="Data set, or a file in its form, whose comments have aspects and ratings.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="JSON file.")
+@click.option("--sure", type=click.FloatRange(0, 1), default=0.9, show_default=True)
+@click.option("--words", nargs=2, type=int, default=(15, 50), show_default=True)
+@click.option("--per-aspect", type=click.IntRange(1), default=2000, show_default=True)
+@SEED
+def augment_command(source: str, output: Path, **options: Any) -> None:
+    """Guess aspect and rating of comments that have none, for a joint training.
+
+    SOURCE is a table with columns text (the story), comment and, if there is one, prompt. Kept
+    are comments of 15 to 50 words whose aspect is sure to .9, as in StoryER. OUTPUT has the form
+    of storyer_ratings: name it under `augmented` in recipes/storyer_led.toml.
+    """
+    from fabula.learned.training.labelled_comments import (
+        comments_of,
+        label_comments,
+        storyer_rows,
+    )
+    from fabula.learned.training.storyer_joint_data import rated_dataset
+
+    comments, stories = _comments(source, options["column"])
+    known = comments_of(rated_dataset(options["learn"], None))
+    found = label_comments(
+        known,
+        comments,
+        seed=options["seed"],
+        least=options["sure"],
+        words=options["words"],
+        per_aspect=options["per_aspect"],
+    )
+    rows = storyer_rows(found.kept, stories)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    left = ", ".join(f"{count:,} {why}" for why, count in found.left_out.items())
+    click.echo(
+        f"{len(found.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",
+        err=True,
+    )
+    click.echo(output)
+
+
+def _comments(source: str, column: str) -> tuple[list[Comment], dict[str, Story]]:
+    """Give the comments of a data set, or of a table's column, and the stories they are on."""
+    from fabula.datasets import DATASETS, load_dataset
+    from fabula.learned.training.augmentation import Comment
+    from fabula.learned.training.labelled_comments import comments_of, read_comments
+
+    if source in DATASETS:
+        dataset = load_dataset(source)
+        found = [Comment(one.story, one.text) for one in comments_of(dataset)]
+        stories = {story.id: story for story in dataset.stories}
+    else:
+        found, stories = read_comments(Path(source), column)
+    if not found:
+        raise InputError(f"{source}: no comments", "name a table's column with --column")
+    return found, stories

@@ -18,8 +18,8 @@ from fabula.datasets.storyer_ratings import ASPECTS
 pytest.importorskip("sklearn")
 
 ABOUT = {
-    "ending": "ending last close final twist finish resolved conclusion finale lines epilogue surprise",
-    "funny": "funny joke laugh humour giggle witty comic punchline hilarious silly absurd slapstick",
+    "ending": "ending last close final twist finish resolved conclusion finale lines epilogue",
+    "funny": "funny joke laugh humour giggle witty comic punchline hilarious silly absurd",
 }
 PRAISE, BLAME = "wonderful lovely perfect great", "poor weak dull awful"
 

@@ -24,8 +24,8 @@ class Criteria(ScaleMetric):
         paper="Criteria and ratings: Chhun, Colombo, Suchanek and Clavel (2022). Of human criteria "
         "and automatic metrics: A benchmark of the evaluation of story generation. COLING, "
         "5794–5836. The model is ours.",
-        formula="a head's output for each criterion, with a little of those for the quality of machine "
-        "stories, mean over the story's windows, and its surface features, moved to the raters' "
+        formula="a head's output for each criterion, with a little of those for machine "
+        "stories as wholes, mean over the windows, and its surface features, moved to the raters' "
         "scale and bounded by 1 and 5",
         quirks=(
             "Relevance is guessed without the prompt, which is not read: it says how relevant "

@@ -90,6 +90,13 @@ def test_without_a_turn_the_longest_sentence_of_the_middle_is_taken() -> None:
     )
 
 
+def test_but_is_no_turn_where_it_means_except() -> None:
+    text = "It rained. All but one of the boats came home. We counted them again and again. Ten."
+    assert find_evidence(text, "middle").how == "the longest sentence of the middle"
+    text = "It rained. But one of the boats came home. We counted them again and again. Ten."
+    assert find_evidence(text, "middle").how == "the turn at “but”"
+
+
 def test_a_long_sentence_is_cut_at_a_pause_and_at_its_end_for_the_ending() -> None:
     long = "one two three four five six seven eight, " + " ".join(f"word{n}" for n in range(30))
     assert (

@@ -135,13 +135,23 @@ def _middle(telling: Telling) -> Evidence:
     if not inner:
         return Evidence("middle", reason="the story is too short to have a middle")
     centre = telling.sentences[len(telling.sentences) // 2].number
-    turns = [(one, hit) for one in inner for hit in one.words[:2] if hit.word in word_list("turns")]
+    turns = [(one, hit) for one in inner for hit in _turns(one)]
     if turns:
         one, hit = min(turns, key=lambda turn: abs(turn[0].number - centre))
         return telling.evidence("middle", one, f"the turn at “{hit.word}”")
     quarter = len(inner) // 4
     longest = max(inner[quarter : len(inner) - quarter], key=lambda one: len(one.words))
     return telling.evidence("middle", longest, "the longest sentence of the middle")
+
+
+def _turns(one: Sentence) -> list[PlacedWord]:
+    """Give the first two words of a sentence that are a turn; in “All but one” there is none."""
+    first = one.words[:2]
+    return [
+        hit
+        for place, hit in enumerate(first)
+        if hit.word in word_list("turns") and not (place and hit.word == "but")
+    ]
 
 
 def _character(telling: Telling) -> Evidence:

@@ -5,6 +5,7 @@
 Every round reads a made-up story that nobody has read, of the same number of words, so that
 nothing is found in memory; figures are medians of 20 after three rounds to warm up. Features run
 on one thread, models on two and on one. `reader` answers preference, criteria and aspects from one
+pass, as a review asks it; by default `criteria` takes the permissive weights, which is another
 pass. Loading is timed in a fresh process, packages included. Comments are those of a review,
 composed, and written by the embedded model where it is here. Beside the clock stands the time of
 the processor, all threads added up: on a busy machine the former measures the others. Needs the
@@ -36,6 +37,7 @@ from fabula.text.features import feature_row
 Spent = tuple[float, float]  # seconds by the clock, and of the processor
 WORDS, WARM_UP, ROUNDS, WRITTEN_ROUNDS, LOAD_ROUNDS = 500, 3, 20, 2, 5
 PASS = ("storyer", "criteria(weights='reader')", "aspects", "aspects(confidence=True)")
+DEFAULTS = ("storyer", "criteria", "aspects")
 WEIGHTS = ("story_encoder", "reader", "coherence", "order", "permissive", "ruber")
 LOAD = """
 import time; start = time.perf_counter()
@@ -72,9 +74,10 @@ def main() -> None:
 
 def show_models(stories: Iterator[Story], rounds: int, threads: int) -> None:
     bars = (120, 300) if threads == 2 else (None, None)
-    together = [METRICS.build(spec) for spec in PASS]
+    together, apart = ([METRICS.build(spec) for spec in some] for some in (PASS, DEFAULTS))
     ways: dict[str, tuple[Callable[[Story], object], int | None]] = {
         "preference, criteria, aspects": (lambda s: [m.score([s]) for m in together], bars[0]),
+        "the same by default weights": (lambda s: [m.score([s]) for m in apart], None),
         "sentence order": (lambda s: METRICS.build("rovist_c").score([s]), bars[1]),
         "coherence": (lambda s: METRICS.build("coherence").score([s]), None),
         "criteria, permissive": (lambda s: METRICS.build("criteria").score([s]), None),

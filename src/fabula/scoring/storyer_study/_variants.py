@@ -32,14 +32,18 @@ class Variant:
 
 
 def storyer_recipe() -> ReaderRecipe:
-    """Give the built-in recipe with a task of negatives, and without scales: heads are compared."""
+    """Give the built-in recipe with a task of negatives, of one member, and without scales.
+
+    Heads are compared, and single trainings.
+    """
     found = read_reader_recipe(built_in_recipe("storyer"))
     task = replace(found.tasks[RANKING], negatives=True)
     stages = tuple(
         replace(stage, groups=tuple(_joined(group, RANKING, NEGATIVES) for group in stage.groups))
         for stage in found.stages
     )
-    return replace(found, tasks={**found.tasks, NEGATIVES: task}, stages=stages, scales={})
+    tasks = {**found.tasks, NEGATIVES: task}
+    return replace(found, tasks=tasks, stages=stages, scales={}, members=1)
 
 
 def own_tasks(recipe: ReaderRecipe, components: int) -> ReaderRecipe:

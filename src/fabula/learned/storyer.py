@@ -31,7 +31,7 @@ class Storyer(LearnedMetric):
         assets=("story_encoder", _USUAL, _NEGATIVES),
         paper="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
         "via ranking, rating and reasoning. EMNLP, 1739–1753.",
-        formula="weighted sum of standardised heads (mean over the story's windows), that for votes "
+        formula="weighted sum of standardised heads (mean over the windows), that for votes "
         "first, and of a linear reading of its surface features; percentile: share of human "
         "stories below that value, 0 to 100",
         compat="The same numbers: the weights of the release cannot be had.",

@@ -10,8 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from fabula.core.errors import InputError
 from fabula.learned._plain import read_plain
+from fabula.learned._surface import standing
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 if TYPE_CHECKING:
@@ -190,11 +193,9 @@ def interval_of(scale: Scale, raw: float) -> tuple[float, float]:
 
 
 def _surface_value(part: Surface, features: Sequence[float]) -> float:
-    standing = zip(features, part.means, part.deviations, part.weights, strict=True)
-    return part.bias + math.fsum(
-        weight * min(max((feature - mean) / deviation, -part.clip), part.clip)
-        for feature, mean, deviation, weight in standing
-    )
+    row, means, deviations = map(np.array, ([features], part.means, part.deviations))
+    [found] = standing(row, means, deviations, part.clip)
+    return part.bias + math.fsum(found * np.array(part.weights))
 
 
 def _check(about: About) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -69,8 +70,25 @@ def test_ratings_that_nobody_gave_are_left_out():
 
 
 def test_features_far_out_are_clipped():
-    found = standardised_features(np.array([[100.0], [-100.0], [1.0]]), np.zeros(1), np.ones(1))
-    assert found.tolist() == [[3.0], [-3.0], [1.0]]
+    rows = np.array([[100.0], [-100.0], [1.0]]).repeat(len(FEATURE_NAMES), axis=1)
+    rows[:, 0] = 5.0
+    means = np.zeros(len(FEATURE_NAMES))
+    means[0] = 5.0
+    found = standardised_features(rows, means, np.ones(len(FEATURE_NAMES)))
+    assert found[:, 1:].tolist() == [[one] * (len(FEATURE_NAMES) - 1) for one in (3.0, -3.0, 1.0)]
+
+
+def test_in_a_few_words_all_but_their_number_is_faint():
+    # Three deviations below the mean: e³ − 1 = 19.09 words.
+    means, deviations = np.zeros(len(FEATURE_NAMES)), np.ones(len(FEATURE_NAMES))
+    means[0], deviations[0] = 6.0, 1.0
+    rows = np.ones((2, len(FEATURE_NAMES)))
+    rows[:, 0] = math.log1p(6), math.log1p(20)
+    few, enough = standardised_features(rows, means, deviations)
+    share = 6 / math.expm1(3)
+    assert few[0] == -3.0 and few[1] == 1.0
+    np.testing.assert_allclose(few[2:], share)
+    np.testing.assert_allclose(enough[1:], 1.0)
 
 
 def test_the_surface_of_a_text_is_told_without_its_fold():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.learned._surface import standing
 from fabula.learned.training.examples import ExampleSet
 from fabula.text.features import FEATURE_NAMES
 
@@ -62,9 +63,8 @@ def ranked_weights(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
 
 
 def standardised_features(features: Array, means: Array, deviations: Array) -> Array:
-    """Give features mean 0 and deviation 1, none beyond ±3."""
-    found: Array = np.clip((features - means) / deviations, -CLIP, CLIP)
-    return found
+    """Give features as scales look at them: mean 0 and deviation 1, none beyond ±3."""
+    return standing(features, means, deviations, CLIP)
 
 
 def surface_values(features: Array, fitted: tuple[Array, Array, Array]) -> Array:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from learned.tiny_tasks import write_tiny_encoder
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -18,3 +21,9 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="package")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny encoder."""
+    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")

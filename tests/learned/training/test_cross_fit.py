@@ -12,17 +12,12 @@ from fabula.learned.training.cross_fit import CrossFitted, cross_fit
 from fabula.learned.training.folds import fold_of_items
 from fabula.learned.training.reader import Bench
 from fabula.learned.training.reader_course import Course
-from learned.tiny_tasks import tiny_prepared, tiny_recipe, write_tiny_encoder
+from learned.tiny_tasks import tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 FOLDS, SEEDS = 3, 2
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
 
 
 def bench(start: Path) -> Bench:

@@ -9,17 +9,12 @@ import pytest
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.examples import ExampleSet, example_set
 from fabula.learned.training.filled import filled_set
-from learned.tiny_tasks import MARKS, cut, tale, write_tiny_encoder
+from learned.tiny_tasks import MARKS, cut, tale
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 COUNT, SIZE = 30, 5
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
 
 
 def runs() -> ExampleSet:

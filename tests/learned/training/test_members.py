@@ -9,29 +9,20 @@ import pytest
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.training import members as module
 from fabula.learned.training.members import learn_members
-from fabula.learned.training.reader import Bench, train_reader
+from fabula.learned.training.reader import Bench
 from fabula.learned.training.reader_course import Course
-from fabula.learned.training.reader_model import ReaderModel
-from learned.tiny_tasks import tiny_prepared, tiny_recipe, write_tiny_encoder
+from learned.tiny_tasks import tiny_prepared, tiny_recipe
+from learned.training import trained
+from learned.training.trained import kill_at, same
 
 torch = pytest.importorskip("torch")
-safetensors = pytest.importorskip("safetensors.torch")
+pytest.importorskip("safetensors")
 
 THREE = tiny_recipe(members=3)
 
 
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
-
-
 def train(start: Path, out: Path, recipe=THREE, **options):
-    options = {"device": "cpu", "report": lambda line: None} | options
-    return train_reader(recipe, tiny_prepared(), start=start, out=out, **options)
-
-
-def weights(out: Path):
-    return safetensors.load_file(out / "model.safetensors")
+    return trained.train(start, out, recipe, **options)
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +56,7 @@ def test_nothing_of_the_members_is_left(whole):
 # very first of the third.
 @pytest.mark.parametrize("step", [5, 20, 25])
 def test_members_go_on_after_a_kill(start, whole, tmp_path, monkeypatch, step):
-    real, seen = ReaderModel.learn, []
-
-    def learn(self, *args, **named):
-        seen.append(1)
-        if len(seen) == step:
-            raise KeyboardInterrupt
-        return real(self, *args, **named)
-
-    monkeypatch.setattr(ReaderModel, "learn", learn)
+    kill_at(monkeypatch, step)
     with pytest.raises(KeyboardInterrupt):
         train(start, tmp_path / "out")
     monkeypatch.undo()
@@ -83,8 +66,7 @@ def test_members_go_on_after_a_kill(start, whole, tmp_path, monkeypatch, step):
         with pytest.raises(InputError, match="of another recipe"):
             train(start, tmp_path / "out", tiny_recipe(members=3, clip=2.0), resume=True)
     train(start, tmp_path / "out", resume=True)
-    one, other = weights(tmp_path / "out"), weights(whole)
-    assert one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
+    assert same(tmp_path / "out", whole)
 
 
 def test_finished_members_are_not_trained_again(start, whole, tmp_path, monkeypatch):

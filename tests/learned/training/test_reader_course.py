@@ -15,14 +15,14 @@ from fabula.learned.training import reader, reader_course
 from fabula.learned.training.checkpoint import CHECKPOINT
 from fabula.learned.training.reader import OUTPUTS, standardised, train_reader
 from fabula.learned.training.reader_course import BEST, Course, _share
-from fabula.learned.training.reader_model import ReaderModel
 from learned.tiny_tasks import (
     label_examples,
     rating_examples,
     tiny_prepared,
     tiny_recipe,
-    write_tiny_encoder,
 )
+from learned.training import trained
+from learned.training.trained import kill_at, same
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -30,35 +30,8 @@ safetensors = pytest.importorskip("safetensors.torch")
 RECIPE = tiny_recipe()
 
 
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
-
-
 def train(start: Path, out: Path, recipe=RECIPE, **options):
-    options = {"device": "cpu", "report": lambda line: None} | options
-    return train_reader(recipe, tiny_prepared(), start=start, out=out, **options)
-
-
-def weights(out: Path):
-    return safetensors.load_file(out / "model.safetensors")
-
-
-def same(first: Path, second: Path) -> bool:
-    one, other = weights(first), weights(second)
-    return one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
-
-
-def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    real, seen = ReaderModel.learn, []
-
-    def learn(self, *args, **named):
-        seen.append(1)
-        if len(seen) == step:
-            raise KeyboardInterrupt
-        return real(self, *args, **named)
-
-    monkeypatch.setattr(ReaderModel, "learn", learn)
+    return trained.train(start, out, recipe, **options)
 
 
 @pytest.fixture(scope="module")

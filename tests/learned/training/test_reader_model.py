@@ -14,18 +14,13 @@ from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.reader_batches import Share, packed, text_rows
 from fabula.learned.training.reader_model import ReaderModel, example_losses
 from fabula.learned.training.reader_recipe import Task
-from learned.tiny_tasks import cut, tale, tiny_recipe, write_tiny_encoder
+from learned.tiny_tasks import cut, tale, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 CPU = "cpu"
 SIZES = {"labels": 1, "preference": 1, "rated": 2}
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_encoder(tmp_path_factory.mktemp("tiny") / "start")
 
 
 def model_of(start: Path, **changes) -> ReaderModel:

@@ -12,7 +12,7 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned._joint import ASPECT_WORDS, FILE, read_joint, tagged
+from fabula.learned._joint import ASPECT_WORDS, FILE, comment_input, read_joint, tagged
 from fabula.learned._names import ASPECTS
 from fabula.learned._reader import load_reader
 from fabula.learned.aspects import Aspects
@@ -21,7 +21,7 @@ from fabula.learned.storyer import Storyer
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from fabula.learned._joint_comments import generate_comment, open_writer  # noqa: E402
+from fabula.learned._joint_comments import open_writer  # noqa: E402
 from fabula.learned.training.storyer_joint import train_joint  # noqa: E402
 from learned.tiny_joint import (  # noqa: E402
     BETTER,
@@ -127,10 +127,11 @@ def test_enough_held_out_stories_give_percentiles(folder, tmp_path):
 def test_it_writes_comments_that_hang_on_the_seed_and_the_aspect(folder):
     writer = open_writer(folder)
     assert len(ASPECT_WORDS) == 10
-    one = generate_comment(folder, BETTER[0], "ending", seed=1, max_tokens=12)
-    prompt = f"ending <sep> {tagged(BETTER[0])}"
-    assert writer.generate([prompt], max_tokens=12, seed=1) == [one]
-    others = {writer.comment(BETTER[0], "ending", seed=seed) for seed in range(6)}
+    prompt = comment_input(BETTER[0], "ending")
+    assert prompt == f"ending <sep> {tagged(BETTER[0])}"
+    [one] = writer.generate([prompt], max_tokens=12, seed=1)
+    assert open_writer(folder).generate([prompt], max_tokens=12, seed=1) == [one]
+    others = {writer.generate([prompt], seed=seed)[0] for seed in range(6)}
     assert len(others) > 1
     state = torch.random.get_rng_state()
     greedy = writer.generate([prompt, prompt], max_tokens=12, temperature=0.0)

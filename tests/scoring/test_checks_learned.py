@@ -15,7 +15,6 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.learned._names import ASPECTS
 from fabula.learned.training.pairs import Pair
-from fabula.models import _load
 from fabula.scoring.checks import (
     learned_aspects,
     learned_coherence,
@@ -33,16 +32,6 @@ CHECKS = [
     learned_order, learned_preference, learned_relevance,
 ]  # fmt: skip
 CARD = DatasetCard("made up", "made up", "none", reference_systems=("Human",))
-
-
-@pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine on which nothing was pulled or added."""
-    for variable in ("FABULA_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / "home"))
-    monkeypatch.delenv("FABULA_ASSETS", raising=False)
-    monkeypatch.setattr(_load, "_loaded", {})
-    return tmp_path
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.__name__.rpartition(".")[2])

@@ -6,19 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fabula.models import _load
 from fabula.scoring.checks import bertscore, perplexity, story_encoder
 from fabula.scoring.checks.perplexity import _compared, _drawn
-
-
-@pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine on which nothing was pulled or added."""
-    for variable in ("FABULA_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / "home"))
-    monkeypatch.delenv("FABULA_ASSETS", raising=False)
-    monkeypatch.setattr(_load, "_loaded", {})
-    return tmp_path
 
 
 def test_without_data_the_story_encoder_is_not_checked(bare: Path) -> None:

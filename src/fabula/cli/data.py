@@ -168,6 +168,39 @@ def convert_command(output: Path, form: str, **options: Any) -> None:
         click.echo(path)
 
 
+@command.command("pairs")
+@click.argument("posts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="JSONL file.")
+@click.option("-c", "--column", multiple=True, metavar="ROLE=NAME", help="As in text=body.")
+@click.option("--high", type=float, default=50, show_default=True, help="Votes of a liked post.")
+@click.option("--low", type=float, default=0, show_default=True, help="Votes of a disliked one.")
+@click.option("--words", nargs=2, type=int, default=(200, 800), show_default=True)
+@click.option("--per-prompt", type=click.IntRange(1), help="Most pairs of a prompt.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def pairs_command(posts: Path, output: Path, column: tuple[str, ...], **bars: Any) -> None:
+    """Pair liked with disliked posts on one prompt, for `fabula train storyer`.
+
+    POSTS is a table with the columns text, prompt and votes. Posts are cleaned of signatures,
+    links and notes. OUTPUT has the form of storyer: `fabula data add storyer OUTPUT`.
+    """
+    import json
+
+    from fabula.cli._written import write_file
+    from fabula.learned.training._posts import read_posts
+    from fabula.learned.training.pairs import build_pairs
+
+    found = read_posts(posts, columns=columns_of(column))
+    pairs = build_pairs(found, **bars)
+    rows = (
+        {"prompt": one.better.prompt or one.item, "good": one.better.text, "poor": one.worse.text}
+        for one in pairs
+    )
+    write_file(output, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    prompts = len({one.item for one in pairs})
+    click.echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(found):,} posts", err=True)
+    click.echo(output)
+
+
 @command.command("docs")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
 def docs_command(output: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._written import write_file
 from fabula.core.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -154,13 +155,7 @@ def _write(text: str, options: dict[str, Any]) -> None:
     if output is None:
         click.echo(text)
         return
-    from fabula.scoring.folder import unwritable
-
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(f"{text}\n", encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise unwritable(output, error) from error
+    write_file(output, f"{text}\n")
     if not options["quiet"]:
         click.echo(f"wrote {output}", err=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import SettingError
-from fabula.learned._joint import JointAbout, comment_input, read_joint
+from fabula.learned._joint import JointAbout, read_joint
 from fabula.learned._joint_network import JointNetwork, open_trained
 from fabula.learned._joint_source import joint_signature, usual_device
 
@@ -55,10 +55,6 @@ class JointWriter:
             written.append(_cut(text, stop))
         return written
 
-    def comment(self, story: str, aspect: str, *, top_p: float = _TOP_P, seed: int = 0) -> str:
-        """Write a comment on an aspect of a story."""
-        return self.generate([comment_input(story, aspect)], top_p=top_p, seed=seed)[0]
-
 
 def open_writer(folder: Path) -> JointWriter:
     """Open the writer of a joint training that learned from comments."""
@@ -68,24 +64,6 @@ def open_writer(folder: Path) -> JointWriter:
         raise SettingError(problem, "train with comments = true")
     network = open_trained(folder, usual_device())
     return JointWriter(network, about, joint_signature(folder, about))
-
-
-def generate_comment(
-    folder: Path,
-    story: str,
-    aspect: str,
-    *,
-    top_p: float = _TOP_P,
-    max_tokens: int = _MOST_TOKENS,
-    seed: int = 0,
-) -> str:
-    """Write a comment on an aspect of a story with the weights of a folder.
-
-    For more than one, take `open_writer`, which loads them once.
-    """
-    prompt = comment_input(story, aspect)
-    writer = open_writer(folder)
-    return writer.generate([prompt], top_p=top_p, max_tokens=max_tokens, seed=seed)[0]
 
 
 def _cut(text: str, stop: Sequence[str]) -> str:

@@ -265,7 +265,8 @@ def test_what_cannot_be_trained_is_refused(backbones, tmp_path):
 
 
 def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path):
-    from fabula.learned._joint_comments import generate_comment
+    from fabula.learned._joint import comment_input
+    from fabula.learned._joint_comments import open_writer
     from fabula.learned._reader import load_reader
 
     recipe = joint_recipe(backbones["bart"], epochs=1.0, negatives=True, comments=False)
@@ -275,6 +276,6 @@ def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path)
     train(tmp_path / "b", replace(recipe, negatives=False, ranking=False))
     assert len(load_reader(str(tmp_path / "b")).about.scales) == 20
     with pytest.raises(SettingError, match="without comments"):
-        generate_comment(tmp_path / "a", BETTER[0], "ending")
+        open_writer(tmp_path / "a")
     with pytest.raises(UnknownName, match="endings"):
-        generate_comment(tmp_path / "b", BETTER[0], "endings")
+        comment_input(BETTER[0], "endings")

@@ -103,9 +103,10 @@ class Commenter:
             band = band_of(rating, usual)
             said = first_sentence(self._said(text, evidence, band, seed=seed + attempt))
             took_s = self.clock() - began
-            written = f"{quoted(evidence.quote)} {self._beginning(evidence, band)}{said}"
+            own = f"{self._beginning(evidence, band)}{said}".lstrip()
+            written = f"{quoted(evidence.quote)} {own}"
             if not (problem := self._problem(written, said, text, evidence, band)):
-                return Comment(" ".join(written.split()), evidence, "written", tuple(problems))
+                return Comment(written, evidence, "written", tuple(problems))
             problems.append(problem)
         return replace(composed, problems=tuple(problems))
 

@@ -1,0 +1,50 @@
+"""`fabula data pairs`: from posts with votes to what a training reads."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from fabula.cli import cli
+from fabula.core.errors import InputError, UserError
+from fabula.datasets import load_dataset
+
+
+def posts(folder: Path) -> Path:
+    file = folder / "posts.csv"
+    with file.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["id", "title", "body", "ups"])
+        for number, votes in enumerate((90, 60, 0, -3, 10)):
+            told = " ".join(f"word{number}x{place}" for place in range(250))
+            writer.writerow([f"p{number}", "A door opens.", f"{told}.\nEdit: thanks!", votes])
+        writer.writerow(["p9", "Nobody answers.", "short", 99])
+    return file
+
+
+def run(*args: object):
+    return CliRunner().invoke(cli, ["data", "pairs", *map(str, args)])
+
+
+def test_pairs_of_posts_are_read_as_the_release_is(tmp_path: Path) -> None:
+    out = tmp_path / "made" / "pairs.jsonl"
+    done = run(posts(tmp_path), "-o", out, "-c", "text=body")
+    assert done.stdout == f"{out}\n", done.exception
+    assert "4 pairs of 1 prompts, from 6 posts" in done.stderr
+    found = load_dataset("storyer", out)
+    texts = {story.id: story.text for story in found.stories}
+    chosen = {(texts[one.better][:5], texts[one.worse][:5]) for one in found.preferences}
+    assert chosen == {(f"word{a}", f"word{b}") for a in (0, 1) for b in (2, 3)}
+    assert not any("Edit" in text for text in texts.values())
+
+
+def test_bars_that_leave_nothing_and_places_that_cannot_be_written_are_named(tmp_path: Path):
+    file = posts(tmp_path)
+    done = run(file, "-o", tmp_path / "o.jsonl", "-c", "text=body", "--high", 500)
+    assert isinstance(done.exception, InputError)
+    assert "no prompt has both a post of 500 votes or more" in str(done.exception)
+    done = run(file, "-o", file / "o.jsonl", "-c", "text=body")
+    assert isinstance(done.exception, UserError)
+    assert "cannot be written" in str(done.exception)

@@ -1,0 +1,119 @@
+"""The one reader of typed TOML and JSON: plain values in, a frozen dataclass out.
+
+Every field is checked against its annotation: numbers, words, booleans, `Literal`, `X | None`,
+tuples, mappings and dataclasses inside dataclasses. What will not do is named by its path, and of a
+name that is not known the nearest one is given.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from fabula.core.errors import InputError, SettingError, UserError, closest
+
+T = TypeVar("T")
+_WORDS = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+
+
+def from_plain(
+    kind: type[T],
+    value: Any,
+    where: str,
+    *,
+    error: type[UserError] = SettingError,
+    remedy: str = "mend it",
+) -> T:
+    """Make a dataclass of plain values; `where` names the file or thing in the error."""
+    try:
+        made: T = _read(kind, value, "")
+    except _RefusedValue as refused:
+        raise error(f"{where}: {refused.problem}", refused.remedy or remedy) from None
+    except SettingError as refused:  # what a dataclass says of itself when it is made
+        raise error(f"{where}: {refused.problem}", refused.remedy) from None
+    return made
+
+
+def read_toml(path: Path, *, error: type[UserError] = InputError) -> dict[str, Any]:
+    """Read the plain values of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as failed:
+        raise error(f"{path} cannot be read ({failed.strerror})", "check the path") from None
+    except ValueError as failed:
+        raise error(f"{path} is no TOML ({failed})", "mend it") from None
+
+
+def read_json(path: Path, *, error: type[UserError] = InputError) -> Any:
+    """Read the plain value of a JSON file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as failed:
+        raise error(f"{path} cannot be read ({failed.strerror})", "check the path") from None
+    except ValueError as failed:
+        raise error(f"{path} is no JSON ({failed})", "mend it") from None
+
+
+class _RefusedValue(Exception):
+    """A value that will not do, before it is known which file it comes from."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.remedy = problem, remedy
+
+
+def _read(kind: Any, value: Any, at: str) -> Any:
+    origin, args = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        inner = next(part for part in args if part is not type(None))
+        return None if value is None else _read(inner, value, at)
+    if origin is Literal:
+        choices = ", ".join(repr(choice) for choice in args)
+        return value if value in args else _refuse(at, f"one of {choices}", value)
+    if origin is tuple:
+        parts = value if isinstance(value, list | tuple) else _refuse(at, "a list", value)
+        return tuple(_read(args[0], part, f"{at}[{i}]") for i, part in enumerate(parts))
+    if origin is Mapping:
+        table = value if isinstance(value, Mapping) else _refuse(at, "an object", value)
+        return {name: _read(args[1], part, _below(at, name)) for name, part in table.items()}
+    return _read_fields(kind, value, at) if is_dataclass(kind) else _read_scalar(kind, value, at)
+
+
+def _read_fields(kind: Any, value: Any, at: str) -> Any:
+    given = value if isinstance(value, Mapping) else _refuse(at, "an object", value)
+    hints, known = get_type_hints(kind), {field.name: field for field in fields(kind)}
+    for name in given:
+        if name not in known:
+            raise _RefusedValue(
+                f"{_below(at, name)} is no field that is known", closest(name, known)
+            )
+    for name, field in known.items():
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        if name not in given and not optional:
+            raise _RefusedValue(f"{_below(at, name)} is missing")
+    return kind(
+        **{name: _read(hints[name], part, _below(at, name)) for name, part in given.items()}
+    )
+
+
+def _read_scalar(kind: Any, value: Any, at: str) -> Any:
+    is_number = type(value) in (int, float) and math.isfinite(value)
+    if not (is_number if kind is float else type(value) is kind):
+        _refuse(at, _WORDS[kind], value)
+    return float(value) if kind is float else value
+
+
+def _refuse(at: str, wanted: str, value: Any) -> Any:
+    raise _RefusedValue(f"{at or 'the whole'} must be {wanted}, not {str(value)[:40]!r}")
+
+
+def _below(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name

@@ -14,7 +14,7 @@ import numpy as np
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned._fake_reader import fake_about
 from fabula.learned._names import CRITERIA
-from fabula.scoring.storyer_study._material import Unseen
+from fabula.replication.storyer._material import Unseen
 from release_samples import pair, put, submission
 
 PROMPTS = 12

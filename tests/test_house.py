@@ -23,7 +23,7 @@ FLOORS = [
     {"metrics", "learned", "judges", "authors"},
     {"scoring", "studio"},
     {"reports"},
-    {"web"},
+    {"replication", "web"},
     {"cli"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

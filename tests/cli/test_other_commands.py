@@ -7,9 +7,9 @@ from fabula.cli import cli
 from fabula.core.errors import UnknownName
 from fabula.core.score import Reading
 from fabula.models import vectors_folder
-from fabula.scoring import checks
+from fabula.replication import checks
+from fabula.replication.checks._finding import Finding
 from fabula.scoring.cache import ScoreCache, default_path
-from fabula.scoring.checks._finding import Finding
 from factories import forget_assets
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from fabula.core.metric import Metric
 from fabula.core.story import Story
-from fabula.models import _load
 from factories import forget_assets
 
 HERE = Path(__file__).parent
@@ -65,13 +64,3 @@ def stories() -> list[Story]:
         )
         for number in range(70)
     ]
-
-
-@pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine on which nothing was pulled or added."""
-    for variable in ("FABULA_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / "home"))
-    monkeypatch.delenv("FABULA_ASSETS", raising=False)
-    monkeypatch.setattr(_load, "_loaded", {})
-    return tmp_path

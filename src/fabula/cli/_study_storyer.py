@@ -12,13 +12,13 @@ from fabula.core.errors import UserError
 
 def run_storyer(file: Path, output: Path | None, options: dict[str, Any]) -> None:
     """Run the analyses of a study file; write the report into a folder, or print it."""
-    from fabula.reports.storyer_study import analyses_text, write_analyses
-    from fabula.scoring.storyer_study import (
+    from fabula.replication.storyer import (
         Material,
         chosen_analyses,
         read_storyer_study,
         run_analyses,
     )
+    from fabula.replication.storyer.report import analyses_text, write_analyses
 
     study = read_storyer_study(file)
     if options["only"]:

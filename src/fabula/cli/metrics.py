@@ -131,9 +131,9 @@ def regenerate(release: str, form: str, **options: Any) -> None:
     """
     from fabula.cli._progress import StderrProgress
     from fabula.datasets import load_dataset
-    from fabula.reports.columns import column_rows, seconds_kept, write_columns
+    from fabula.replication.hanna.columns import make_columns
+    from fabula.replication.hanna.columns_report import column_rows, seconds_kept, write_columns
     from fabula.scoring.cache import ScoreCache
-    from fabula.scoring.columns import make_columns
 
     dataset = load_dataset(release, options["path"])
     with ScoreCache() as cache, seconds_kept(options["output"]) as spent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from fabula.core.errors import InputError, SettingError
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.meta.study_file import StudyFile
-    from fabula.scoring.hanna import Printed
+    from fabula.reports.published import PrintedValue
 
 
 @click.group("study")
@@ -69,7 +70,7 @@ def _run_ratings(file: Path, output: Path, options: dict[str, Any]) -> None:
     clock.tell("data and baselines")
     found = study.study.run(dataset)
     clock.tell("correlations with intervals")
-    view = View(study, found, _printed(study, options["data"]))
+    view = View(study, found, *_printed(study, options["data"], dataset))
     sections = []
     for section, timed in make_sections(view):
         clock.tell(timed.part, "" if section else "nothing to show")
@@ -117,8 +118,13 @@ def _dataset(study: StudyFile, options: dict[str, Any]) -> Dataset:
     return dataset
 
 
-def _printed(study: StudyFile, data: Path | None) -> Printed | None:
-    from fabula.scoring.hanna import read_printed
+def _printed(
+    study: StudyFile, data: Path | None, dataset: Dataset
+) -> tuple[list[PrintedValue], Mapping[str, Any]]:
+    from fabula.replication.hanna import read_printed, replicate
 
     path = data / study.printed if data and study.printed else None
-    return read_printed(path) if path and path.is_file() else None
+    if not path or not path.is_file():
+        return [], {}
+    printed = read_printed(path)
+    return list(replicate(dataset, printed)), printed.tables

@@ -32,8 +32,8 @@ def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> No
     What needs data that is not here is said not to be checked here. Exits with 2 when a figure
     falls short.
     """
-    from fabula.reports.verified import verified_page
-    from fabula.scoring.checks import run_checks
+    from fabula.replication.checks import run_checks
+    from fabula.replication.verified import verified_page
 
     findings = []
     for finding in run_checks(data, only):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -12,9 +12,17 @@ from fabula.core.errors import InputError, closest
 from fabula.core.story import Story
 from fabula.metrics._s3_regressor import Regressor, fit
 from fabula.metrics.s3 import S3
-from fabula.scoring.columns import Agreement, agreement
 
 _PARTS = 4
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Pearson's r and Spearman's ρ of our values with the published ones."""
+
+    r: float
+    rho: float
+    n: int
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,21 @@ def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> Fitted:
     # Ratings are noisy: a regressor of them may lean on nearly every story.
     whole = fit(known, gold, seed=seed, target=wanted, most_vectors=len(known))
     return Fitted(whole, agreement(known, predicted, means), len(known))
+
+
+def agreement(
+    stories: Sequence[Story], ours: Mapping[str, float], theirs: Mapping[str, float]
+) -> Agreement | None:
+    """Correlate our values with theirs over some stories; None where that is undefined."""
+    import numpy as np
+
+    from fabula.meta.coefficients import pearson, spearman
+
+    ids = [one.id for one in stories if one.id in ours and one.id in theirs]
+    left, right = (np.array([side[one] for one in ids], dtype=float) for side in (ours, theirs))
+    if len(ids) < 3 or not np.ptp(left) or not np.ptp(right):
+        return None
+    return Agreement(float(pearson(left, right)), float(spearman(left, right)), len(ids))
 
 
 def _aspect(dataset: Dataset, aspect: str) -> str:

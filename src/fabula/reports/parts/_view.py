@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from fabula.meta.levels import Level, correlation_table
 from fabula.meta.paired import Values
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.scoring.hanna import Printed, Replicated, replicate
+from fabula.reports.published import PrintedValue
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
     "pearson": "Pearson",
@@ -31,7 +31,8 @@ class View:
 
     file: StudyFile
     found: StudyResult
-    printed: Printed | None = None
+    replicated: Sequence[PrintedValue] = ()
+    printed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def dataset(self) -> Dataset:
@@ -124,15 +125,10 @@ class View:
         return correlation_table(grid, self.gold, level=level, coefficient=coefficient)
 
     @cached_property
-    def replicated(self) -> tuple[Replicated, ...]:
-        """Printed values beside ours; none without printed values."""
-        return tuple(replicate(self.dataset, self.printed)) if self.printed else ()
-
-    @cached_property
-    def _printed(self) -> dict[tuple[str, str], Replicated]:
+    def _printed(self) -> dict[tuple[str, str], PrintedValue]:
         return {(one.table, one.what): one for one in self.replicated}
 
-    def printed_value(self, table: str, what: str) -> Replicated | None:
+    def printed_value(self, table: str, what: str) -> PrintedValue | None:
         """Find a printed value."""
         return self._printed.get((table, what))
 

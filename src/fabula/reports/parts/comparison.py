@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, Words
 from fabula.reports.parts._view import View
-from fabula.scoring.hanna import Replicated
+from fabula.reports.published import PrintedValue
 
 
 def section(view: View) -> Section | None:
     """Table the printed values by table, and list those that differ."""
     if not view.replicated:
         return None
-    tables: dict[str, list[Replicated]] = {}
+    tables: dict[str, list[PrintedValue]] = {}
     for one in view.replicated:
         tables.setdefault(one.table, []).append(one)
     blocks: list[Block] = [
@@ -24,7 +24,7 @@ def section(view: View) -> Section | None:
     return Section("comparison", "Printed and ours", blocks)
 
 
-def _summary(tables: dict[str, list[Replicated]]) -> TableBlock:
+def _summary(tables: dict[str, list[PrintedValue]]) -> TableBlock:
     rows = []
     for table, values in tables.items():
         held = sum(one.holds for one in values)
@@ -47,7 +47,7 @@ def _summary(tables: dict[str, list[Replicated]]) -> TableBlock:
     )
 
 
-def _differing(values: Sequence[Replicated]) -> TableBlock:
+def _differing(values: Sequence[PrintedValue]) -> TableBlock:
     rows = [
         (one.table, one.what, one.printed, one.ours, one.ours - one.printed, one.note)
         for one in values

@@ -53,8 +53,7 @@ def _cell(found: Agreement, aspect: str, statistic: str) -> Cell:
 
 
 def _printed(view: View) -> TableBlock:
-    assert view.printed
-    known = view.printed.tables["tab3_paper_and_notebook"]
+    known = view.printed["tab3_paper_and_notebook"]
     rows = []
     for code, (low, value, high) in known["paper"].items():
         below, again, above = known["notebook_icc2k"][code]

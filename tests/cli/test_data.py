@@ -16,8 +16,7 @@ from fabula.core.errors import InputError, SettingError, UnknownName, UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.datasets import DATASETS
-from fabula.datasets._places import places
+from fabula.datasets import DATASETS, read_places
 
 WIDE = "id,text,fun,repetition,mine\n1,Once.,3,0.5,1\n2,Twice.,4,,2\n"
 LLM = ",Prompt,Human,Story,Model\n0,P,H,Once.,m\n"
@@ -93,7 +92,7 @@ def test_a_table_that_was_added_is_found_by_its_name_everywhere(table: Path) -> 
     found = opened("own")
     assert found.name == "own" and found.scorers["mine"].direction == "lower"
     assert run("remove", "own").stderr == "own: forgotten\n"
-    assert places() == {} and table.exists()
+    assert read_places() == {} and table.exists()
     with pytest.raises(UnknownName, match="'own' was not added"):
         run("remove", "own")
 
@@ -109,7 +108,7 @@ def test_what_cannot_be_read_is_not_kept(table: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(error, match=message):
             run("add", *words)
-    assert places() == {}
+    assert read_places() == {}
 
 
 def test_verify_looks_at_files_and_counts_and_fails_if_they_are_other(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fabula.cli import score
-from fabula.datasets._rows import FORMATS
+from fabula.datasets.tables.rows import FORMATS
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 

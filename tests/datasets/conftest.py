@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.story import Story
-from fabula.datasets._stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile
 
 Write = Callable[[str, "str | bytes"], Path]
 

@@ -12,7 +12,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.datasets import load_dataset
-from fabula.datasets._hanna_columns import CRITERIA, ITEMS, SYSTEMS
+from fabula.datasets.hanna import CRITERIA, ITEMS, SYSTEMS
 
 NAMES = [name.capitalize() for name in CRITERIA.values()]
 PROMPTS = 3  # of the made-up release; the metric file has lists of 96 all the same

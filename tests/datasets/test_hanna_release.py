@@ -12,8 +12,8 @@ import pytest
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.datasets import load_dataset
-from fabula.datasets._hanna_columns import METRICS, Column, column_of
-from fabula.datasets._verify import verify_dataset
+from fabula.datasets.hanna import METRICS, HannaColumn, parse_column
+from fabula.datasets.releases.verify import verify_dataset
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +44,17 @@ def test_the_72_columns_are_of_the_families_the_release_says() -> None:
 @pytest.mark.parametrize(
     ("name", "column"),
     [
-        ("Relevance", Column("mean", "human:mean", "relevance")),
-        ("ROUGE-1 Recall Ξ§", Column("score", "ROUGE-1 Recall")),
-        ("Text length ¤§", Column("score", "Text length")),
-        ("Human 3 CX", Column("rating", "human:3", "complexity")),
-        ("Llama-13B EG 4", Column("score", "judge:Llama-13B/4", "engagement")),
+        ("Relevance", HannaColumn("mean", "human:mean", "relevance")),
+        ("ROUGE-1 Recall Ξ§", HannaColumn("score", "ROUGE-1 Recall")),
+        ("Text length ¤§", HannaColumn("score", "Text length")),
+        ("Human 3 CX", HannaColumn("rating", "human:3", "complexity")),
+        ("Llama-13B EG 4", HannaColumn("score", "judge:Llama-13B/4", "engagement")),
         ("Human Avg 1 RE", None),
         ("Llama-13B AVG 4", None),
     ],
 )
-def test_a_header_says_whose_opinion_it_is(name: str, column: Column | None) -> None:
-    assert column_of(name, "here") == column
+def test_a_header_says_whose_opinion_it_is(name: str, column: HannaColumn | None) -> None:
+    assert parse_column(name, "here") == column
 
 
 def test_a_folder_without_the_files_is_an_error_that_names_them(tmp_path: Path) -> None:

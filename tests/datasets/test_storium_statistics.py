@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.datasets._storium_game import read_game
-from fabula.datasets._storium_statistics import count_tokens, count_words
-from fabula.datasets.storium import statistics
+from fabula.datasets.storium import count_tokens, count_words, statistics
 from storium_games import SMALL, game, long_game
 
 

@@ -15,7 +15,7 @@ from fabula import __version__
 from fabula.core.errors import InputError, UserError
 from fabula.core.metric import Metric
 from fabula.core.story import Story
-from fabula.datasets._stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.run import RunOptions, RunResult, run
 

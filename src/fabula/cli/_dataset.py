@@ -77,13 +77,13 @@ def _opened(given: dict[str, Any]) -> Dataset:
 
 
 def _own_table(given: dict[str, Any]) -> Dataset:
-    from fabula.datasets import DATASETS, added_names
-    from fabula.datasets._stories import is_there
+    from fabula.datasets import DATASETS, list_added
     from fabula.datasets.table import read_table
+    from fabula.datasets.tables.stories import is_there
 
     source = Path(given["source"])
     if not is_there(source):
-        names = sorted({*DATASETS.names(), *added_names()} - {"table"})
+        names = sorted({*DATASETS.names(), *list_added()} - {"table"})
         raise InputError(f"{source}: no such file or data set", closest(str(source), names))
     return _with_known(
         read_table(

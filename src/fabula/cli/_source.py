@@ -13,7 +13,7 @@ from fabula.cli._dataset import columns_of
 from fabula.core.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.datasets._stories import StoryFile
+    from fabula.datasets.tables.stories import StoryFile
 
 INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 
@@ -21,7 +21,7 @@ INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
 @contextmanager
 def story_source(file: str, options: dict[str, Any]) -> Iterator[StoryFile]:
     """Open what FILE names; what is no plain file is put aside first, to be read more than once."""
-    from fabula.datasets._stories import StoryFile
+    from fabula.datasets.tables.stories import StoryFile
 
     kind = options["input_format"] or ""
     settings = {"columns": columns_of(options["column"], "text"), "encoding": options["encoding"]}
@@ -43,15 +43,15 @@ def story_source(file: str, options: dict[str, Any]) -> Iterator[StoryFile]:
 
 def _plain_path(file: str) -> Path | None:
     """Path of a file, or of a data set that is one; None for others and for stdin."""
-    from fabula.datasets import DATASETS, added_names
-    from fabula.datasets._stories import is_there
+    from fabula.datasets import DATASETS, list_added
+    from fabula.datasets.tables.stories import is_there
 
     if _is_dataset(file):
         return getattr(DATASETS.get(file), "FILE", None) if file in DATASETS else None
     if file == "-":
         return None
     if not is_there(Path(file)):
-        names = ", ".join(sorted({*DATASETS.names(), *added_names()} - {"table"}))
+        names = ", ".join(sorted({*DATASETS.names(), *list_added()} - {"table"}))
         raise InputError(f"{file}: no such file or data set", f"check it; data sets: {names}")
     return Path(file)
 

@@ -21,7 +21,7 @@ from fabula.core.errors import SettingError, UnknownName, UserError, closest
 
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset, DatasetCard
-    from fabula.datasets._places import Place
+    from fabula.datasets import Place
 
 PATH = click.option("--path", type=click.Path(path_type=Path), help="Where its files lie.")
 
@@ -35,10 +35,9 @@ def command() -> None:
 @format_option
 def list_command(form: str) -> None:
     """List all data sets: what a whole release holds, where yours lies, its licence."""
-    from fabula.datasets import DATASETS
-    from fabula.datasets._places import places
+    from fabula.datasets import DATASETS, read_places
 
-    known = places()
+    known = read_places()
     rows = [_row(name, DATASETS.get(name).CARD, known.get(name)) for name in DATASETS.names()]
     own = DATASETS.get("table").CARD
     rows += [_row(name, own, place) for name, place in known.items() if name not in DATASETS]
@@ -60,12 +59,12 @@ def _row(name: str, card: DatasetCard, place: Place | None) -> dict[str, Any]:
 @click.argument("name")
 def show_command(name: str) -> None:
     """Show the card of a data set and where it lies."""
-    from fabula.datasets import DATASETS, load_dataset, place_of
+    from fabula.datasets import DATASETS, find_place, load_dataset
     from fabula.reports.dataset_card import dataset_page
 
     card = DATASETS.get(name).CARD if name in DATASETS else load_dataset(name).card
     click.echo(dataset_page(name, card))
-    if (path := place_of(name)) is not None:
+    if (path := find_place(name)) is not None:
         click.echo(f"lies in {path}")
 
 
@@ -81,7 +80,7 @@ def add_command(name: str, path: Path, **options: Any) -> None:
     PATH is the folder of a data set's files, or the file of a table. Afterwards every command
     finds it by its name.
     """
-    from fabula.datasets._places import Place, remember
+    from fabula.datasets import Place, add_place
 
     place = Place(
         str(path.absolute()),
@@ -90,7 +89,7 @@ def add_command(name: str, path: Path, **options: Any) -> None:
         names_of(options["lower"]),
     )
     dataset = _tried(name, place)
-    remember(name, place)
+    add_place(name, place)
     click.echo(f"{name}: {_held(dataset)}", err=True)
 
 
@@ -114,19 +113,17 @@ def _tried(name: str, place: Place) -> Dataset:
 
 
 def _held(dataset: Dataset) -> str:
-    from fabula.datasets._release import counts_of
-
-    return ", ".join(f"{count:,} {what}" for what, count in counts_of(dataset).items() if count)
+    return ", ".join(f"{count:,} {what}" for what, count in dataset.counts.items() if count)
 
 
 @command.command("remove")
 @click.argument("name")
 def remove_command(name: str) -> None:
     """Forget where a data set lies; its files are left alone."""
-    from fabula.datasets._places import forget, places
+    from fabula.datasets import read_places, remove_place
 
-    if not forget(name):
-        raise UnknownName(f"{name!r} was not added", closest(name, places()))
+    if not remove_place(name):
+        raise UnknownName(f"{name!r} was not added", closest(name, read_places()))
     click.echo(f"{name}: forgotten", err=True)
 
 
@@ -136,10 +133,10 @@ def remove_command(name: str) -> None:
 @format_option
 def verify_command(name: str, path: Path | None, form: str) -> None:
     """Compare the files of a data set with what its card says: checksums, counts, scales."""
-    from fabula.datasets import place_of
-    from fabula.datasets._verify import verify_dataset
+    from fabula.datasets import find_place
+    from fabula.datasets.releases.verify import verify_dataset
 
-    checks = verify_dataset(name, path or place_of(name))
+    checks = verify_dataset(name, path or find_place(name))
     print_rows([vars(check) for check in checks], form)
     if wrong := [check.what for check in checks if check.verdict == "wrong"]:
         raise UserError(f"{name}: not as its card says: {', '.join(wrong)}", "fetch it again")
@@ -162,7 +159,7 @@ def convert_command(output: Path, form: str, **options: Any) -> None:
 
     SOURCE is a data set's name, a table of your own or a run folder.
     """
-    from fabula.datasets._convert import write_dataset
+    from fabula.datasets.releases.convert import write_dataset
 
     for path in write_dataset(open_dataset(options, rated=False), output, form):
         click.echo(path)

@@ -163,7 +163,7 @@ def _write(text: str, options: dict[str, Any]) -> None:
 def _stories(source: str, options: dict[str, Any]) -> list[Story]:
     from dataclasses import replace
 
-    from fabula.datasets._stories import StoryFile, is_there
+    from fabula.datasets.tables.stories import StoryFile, is_there
 
     path = Path(source)
     if source == "-":

@@ -12,7 +12,7 @@ from fabula.cli._source import INPUT_FORMATS, story_source
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
-    from fabula.datasets._stories import StoryFile
+    from fabula.datasets.tables.stories import StoryFile
     from fabula.scoring.run import RunResult
 
 _MOST_REPORTED = 50_000

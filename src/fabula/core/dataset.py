@@ -73,3 +73,15 @@ class Dataset:
     scores: ScoreTable = field(default_factory=ScoreTable)
     scorers: Mapping[str, ScorerCard] = field(default_factory=dict)
     preferences: tuple[Preference, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How much it holds, by the names that cards use."""
+        return {
+            "stories": len(self.stories),
+            "items": len({story.item for story in self.stories if story.item is not None}),
+            "systems": len({story.system for story in self.stories if story.system is not None}),
+            "ratings": len(self.ratings),
+            "scores": len(self.scores),
+            "pairs": len(self.preferences),
+        }

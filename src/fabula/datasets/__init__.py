@@ -1,18 +1,37 @@
-"""Floor 2: one corpus per file: stories, ratings and a card; and readers of files of stories."""
+"""Floor 2: one corpus per file (stories, ratings and a card), and where yours lie.
+
+What entries share is in two packages: `tables` reads files of stories and tables of any form,
+`releases` finds, reads and checks the files of a release.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
 from fabula.core.catalogue import Catalogue
 from fabula.core.dataset import Dataset
-from fabula.core.errors import UnknownName, closest
-from fabula.datasets._places import Place, places
-from fabula.datasets._release import check_counts
+from fabula.core.errors import InputError, SettingError, UnknownName, UserError, closest
+from fabula.core.files import write_json
+from fabula.core.places import data_home
+from fabula.core.plain import from_plain
 
-DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",), lambda found: found)
+DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",), lambda module: module)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a data set lies and, for a table of one's own, how to read it."""
+
+    path: str
+    gold: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    lower: tuple[str, ...] = ()
 
 
 def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = False) -> Dataset:
@@ -20,33 +39,106 @@ def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = F
 
     A release that does not hold what its card says is refused, unless `partial` is given.
     """
-    if name not in DATASETS:
-        return _own(name, places().get(name))
-    dataset: Dataset = DATASETS.get(name).load(Path(path) if path else place_of(name))
-    return dataset if partial else check_counts(dataset)
-
-
-def place_of(name: str) -> Path | None:
-    """Where a data set lies, if `fabula data add` keeps it."""
-    place = places().get(name)
-    return Path(place.path) if place else None
-
-
-def added_names() -> list[str]:
-    """Names of the tables of one's own that `fabula data add` keeps."""
-    return sorted(name for name in places() if name not in DATASETS)
-
-
-def is_added(name: str) -> bool:
-    """Whether a table of one's own is kept under that name."""
-    return name not in DATASETS and name in places()
-
-
-def _own(name: str, place: Place | None) -> Dataset:
+    if name in DATASETS:
+        dataset: Dataset = DATASETS.get(name).load(Path(path) if path else find_place(name))
+        return dataset if partial else check_counts(dataset)
+    place = read_places().get(name)
     if place is None:
-        known = [*DATASETS.names(), *added_names()]
+        known = [*DATASETS.names(), *list_added()]
         raise UnknownName(f"no data set is called {name!r}", closest(name, known))
     from fabula.datasets.table import read_table
 
-    found = read_table(place.path, gold=place.gold, columns=place.columns, lower=place.lower)
-    return replace(found, name=name)
+    table = read_table(place.path, gold=place.gold, columns=place.columns, lower=place.lower)
+    return replace(table, name=name)
+
+
+def check_counts(dataset: Dataset) -> Dataset:
+    """Refuse a release that does not hold what its card says."""
+    counts = dataset.counts
+    for name, wanted in dataset.card.counts.items():
+        if counts[name] != wanted:
+            raise InputError(
+                f"{dataset.name}: {counts[name]:,} {name} where the release has {wanted:,}",
+                "fetch it again, or pass --partial to use what is there",
+            )
+    return dataset
+
+
+def find_place(name: str) -> Path | None:
+    """Where a data set lies, if `fabula data add` was told."""
+    place = read_places().get(name)
+    return Path(place.path) if place else None
+
+
+def list_added() -> list[str]:
+    """Names of the tables of one's own that `fabula data add` was told of."""
+    return sorted(name for name in read_places() if name not in DATASETS)
+
+
+def is_added(name: str) -> bool:
+    """Whether a table of one's own was added under that name."""
+    return name not in DATASETS and name in read_places()
+
+
+def read_places() -> dict[str, Place]:
+    """All places that were added, by the name of the data set."""
+    path = places_file()
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return {name: from_plain(Place, row, name) for name, row in rows.items()}
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"{path} cannot be read ({reason})", "mend its permissions") from None
+    except (ValueError, AttributeError, SettingError):
+        raise InputError(f"{path} is damaged", "delete it and add your data sets again") from None
+
+
+def add_place(name: str, place: Place) -> None:
+    """Note where a data set lies; what another process adds meanwhile is not lost."""
+    with _lock_places():
+        _write_places({**read_places(), name: place})
+
+
+def remove_place(name: str) -> bool:
+    """Forget where a data set lies; false where nothing was known."""
+    with _lock_places():
+        places = read_places()
+        known = places.pop(name, None) is not None
+        if known:
+            _write_places(places)
+    return known
+
+
+def places_file() -> Path:
+    """File that holds the places."""
+    return data_home() / "datasets.json"
+
+
+def _write_places(places: Mapping[str, Place]) -> None:
+    rows = {name: asdict(place) for name, place in sorted(places.items())}
+    write_json(places_file(), rows, indent=2)
+
+
+@contextmanager
+def _lock_places() -> Iterator[None]:
+    """Let one process at a time change the file; the system frees the lock of a dead one."""
+    path = places_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_name(f".{path.name}.lock").open("w") as lock:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(
+            f"{path} cannot be written ({reason})", "set FABULA_HOME to another folder"
+        ) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.core.errors import InputError
-from fabula.datasets._fields import object_of
+from fabula.datasets.releases.reading import check_object
 
 FORMATS = ("establishment", "addition", "conclusion", "move", "refresh", "subplot")
 NAMESPACES = (
@@ -130,7 +130,7 @@ def _card(value: Any, where: str) -> Card:
 
 def _checked(value: Any, where: str, checks: _Checks) -> dict[str, Any]:
     """Give an object whose known keys are as they should be; `?` marks those that may lack."""
-    found = object_of(value, where)
+    found = check_object(value, where)
     for marked, (wanted, is_right) in checks.items():
         key = marked.removesuffix("?")
         if key not in found and key == marked:

@@ -9,19 +9,21 @@ from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.datasets._fields import (
-    card_for,
-    cell_lines,
-    chosen_file,
-    list_field,
-    text_field,
-    texts_field,
+from fabula.datasets.releases.reading import (
+    Placed,
+    choose_file,
+    clean_sentences,
+    find_file,
+    fit_card,
+    gather_scores,
+    get_list,
+    get_text,
+    get_texts,
+    read_cells,
+    read_rating,
 )
-from fabula.datasets._gather import Placed, score_table
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import file_rows, find_release_file, rating
-from fabula.datasets._rows import Row, format_of
-from fabula.datasets._tags import plain_sentences
+from fabula.datasets.tables.rows import Row, detect_format, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 ASPECT = "coherence"
 CARD = DatasetCard(
@@ -63,25 +65,25 @@ _Answer = tuple[str, str, str, object]
 
 def load(path: Path | None = None) -> Dataset:
     """Load the stories with the ratings of each worker, and the predictions."""
-    file = chosen_file(path, "AMT_ROC.CSV", "coherence_roc300.jsonl")
+    file = choose_file(path, "AMT_ROC.CSV", "coherence_roc300.jsonl")
     ids: dict[str, str] = {}
     ratings = []
     for where, text, worker, answer in _answers(file):
         story = ids.setdefault(text, str(len(ids)))
         if answer not in (None, ""):
-            value = rating(answer, where, CARD.scales[ASPECT])
+            value = read_rating(answer, where, CARD.scales[ASPECT])
             ratings.append((where, Score(story, f"human:{worker}", ASPECT, value)))
     stories = tuple(Story(name, text) for text, name in ids.items())
-    scores = score_table(stories, _predictions(path, ids))
+    scores = gather_scores(stories, _predictions(path, ids))
     cards = {_MODEL: ScorerCard("model", "higher")} if len(scores) else {}
-    kept = score_table(stories, ratings)
-    return Dataset("coherence", card_for(CARD, file), stories, kept, scores, cards)
+    kept = gather_scores(stories, ratings)
+    return Dataset("coherence", fit_card(CARD, file), stories, kept, scores, cards)
 
 
 def _answers(file: TextFile) -> Iterator[_Answer]:
     """Go through where, text, worker and answer."""
-    by_worker = format_of(file.path) == "csv"
-    for where, row in file_rows(file):
+    by_worker = detect_format(file.path) == "csv"
+    for where, row in read_rows(file):
         yield from _answers_of_worker(row, where) if by_worker else _answers_on_story(row, where)
 
 
@@ -89,25 +91,25 @@ def _answers_of_worker(row: Row, where: str) -> Iterator[_Answer]:
     texts = [name for name in row if name.startswith("Input.text")]
     if not texts:
         raise InputError(f"{where}: no column Input.text1", "check that it is the right file")
-    worker = text_field(row, "WorkerId", where)
+    worker = get_text(row, "WorkerId", where)
     for name in texts:
-        answer = text_field(row, name.replace("Input", "Answer"), where)
+        answer = get_text(row, name.replace("Input", "Answer"), where)
         place = f"{where}, {name}"
-        yield place, plain_sentences(text_field(row, name, where)), worker, answer.strip()
+        yield place, clean_sentences(get_text(row, name, where)), worker, answer.strip()
 
 
 def _answers_on_story(row: Row, where: str) -> Iterator[_Answer]:
-    text = plain_sentences(text_field(row, "story", where))
-    raters = texts_field(row, "raters", where)
-    answers = list_field(row, "ratings", where, len(raters))
+    text = clean_sentences(get_text(row, "story", where))
+    raters = get_texts(row, "raters", where)
+    answers = get_list(row, "ratings", where, len(raters))
     for worker, answer in zip(raters, answers, strict=True):
         yield where, text, worker, answer
 
 
 def _predictions(path: Path | None, ids: dict[str, str]) -> Iterator[Placed[Score]]:
-    file = find_release_file(path, "Pred_advROC_roberta.txt")
-    for where, (text, value) in cell_lines(file, "\t", 2) if file else ():
-        story = ids.get(plain_sentences(text))
+    file = find_file(path, "Pred_advROC_roberta.txt")
+    for where, (text, value) in read_cells(file, "\t", 2) if file else ():
+        story = ids.get(clean_sentences(text))
         if story is None:
             raise InputError(f"{where}: a story that nobody rated", "fetch the files again")
-        yield where, Score(story, _MODEL, "", rating(value, where, (0.0, 1.0)))
+        yield where, Score(story, _MODEL, "", read_rating(value, where, (0.0, 1.0)))

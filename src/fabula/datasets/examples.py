@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard
-from fabula.datasets._stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile
 
 CARD = DatasetCard(
     title="Example stories",

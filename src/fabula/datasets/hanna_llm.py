@@ -7,9 +7,9 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets._hanna_columns import ITEMS
-from fabula.datasets._release import field, file_rows, release_file
-from fabula.datasets._rows import Row
+from fabula.datasets.hanna import ITEMS
+from fabula.datasets.releases.reading import get_field, require_file
+from fabula.datasets.tables.rows import Row, read_rows
 
 STORIES = "hanna_llm_stories.csv"
 
@@ -32,7 +32,7 @@ CARD = DatasetCard(
 def load(path: Path | None = None) -> Dataset:
     """Load the stories; there are no ratings."""
     stories: dict[str, Story] = {}
-    for where, row in file_rows(release_file(path, STORIES)):
+    for where, row in read_rows(require_file(path, STORIES)):
         story = _story(row, where)
         if story.id in stories:
             raise InputError(f"{where}: number {story.id[4:]} stands twice", "keep one")
@@ -41,10 +41,10 @@ def load(path: Path | None = None) -> Dataset:
 
 
 def _story(row: Row, where: str) -> Story:
-    number = str(field(row, "", where))
+    number = str(get_field(row, "", where))
     if not number.isdecimal():
         raise InputError(f"{where}: {number!r} in the first column is no number", "fetch it again")
     names = ("Prompt", "Human", "Story", "Model")
-    prompt, human, text, system = (str(field(row, name, where)) for name in names)
+    prompt, human, text, system = (str(get_field(row, name, where)) for name in names)
     item = str(int(number) % ITEMS)
     return Story(f"llm-{int(number)}", text, prompt, (human,), system=system, item=item)

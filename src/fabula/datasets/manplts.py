@@ -12,9 +12,8 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.datasets._fields import cell_lines, present_files
-from fabula.datasets._gather import Placed, unique_stories
-from fabula.datasets._lines import TextFile
+from fabula.datasets.releases.reading import Placed, find_files, gather_stories, read_cells
+from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="MANPLTS manipulated plots (ROCStories)",
@@ -51,8 +50,8 @@ _LABEL, _PLAUSIBLE = "label", "plausible"
 
 def load(path: Path | None = None) -> Dataset:
     """Load the parts that are there."""
-    files = present_files(path, *_PARTS)
-    stories = unique_stories(
+    files = find_files(path, *_PARTS)
+    stories = gather_stories(
         placed for name, file in files.items() for placed in _stories(file, _PARTS[name])
     )
     labels = (
@@ -71,7 +70,7 @@ def load(path: Path | None = None) -> Dataset:
 
 def _stories(file: TextFile, part: str) -> Iterator[Placed[Story]]:
     item = 0
-    for where, (name, label, again, text) in cell_lines(file, "\t", 4):
+    for where, (name, label, again, text) in read_cells(file, "\t", 4):
         if label not in _SYSTEMS:
             raise InputError(f"{where}: label {label!r} is neither 0 nor 1", "mend it")
         if name != again:

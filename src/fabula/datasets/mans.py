@@ -9,9 +9,18 @@ from typing import Any
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.datasets._fields import file_object, list_field, object_of, present_files, text_field
-from fabula.datasets._gather import Placed, score_table, slot_ratings, unique_stories
-from fabula.datasets._release import field
+from fabula.datasets.releases.reading import (
+    Placed,
+    check_object,
+    find_files,
+    gather_scores,
+    gather_stories,
+    get_field,
+    get_list,
+    get_text,
+    read_object,
+    read_slot_ratings,
+)
 
 CARD = DatasetCard(
     title="OpenMEVA-MANS",
@@ -46,25 +55,25 @@ def load(path: Path | None = None) -> Dataset:
     """Load the halves that are there."""
     stories: list[Placed[Story]] = []
     ratings: list[Placed[Score]] = []
-    for name, file in present_files(path, *_HALVES).items():
-        for key, task in file_object(file).items():
+    for name, file in find_files(path, *_HALVES).items():
+        for key, task in read_object(file).items():
             where = f"{file.label}, item {key!r}"
             for place, story, values in _answers(
-                object_of(task, where), f"{_HALVES[name]}:{key}", where
+                check_object(task, where), f"{_HALVES[name]}:{key}", where
             ):
                 stories.append((place, story))
-                ratings += slot_ratings(
+                ratings += read_slot_ratings(
                     story.id, values, place, aspect="overall", scale=CARD.scales["overall"]
                 )
-    kept = unique_stories(stories)
-    return Dataset("mans", CARD, kept, score_table(kept, ratings))
+    kept = gather_stories(stories)
+    return Dataset("mans", CARD, kept, gather_scores(kept, ratings))
 
 
 def _answers(task: dict[str, Any], item: str, where: str) -> Iterator[tuple[str, Story, list[Any]]]:
-    prompt = text_field(task, "prompt", where)
-    gold = text_field(task, "gold_response", where)
-    for system, answer in object_of(field(task, "gen", where), where).items():
+    prompt = get_text(task, "prompt", where)
+    gold = get_text(task, "gold_response", where)
+    for system, answer in check_object(get_field(task, "gen", where), where).items():
         place = f"{where}, system {system!r}"
-        text = text_field(object_of(answer, place), "text", place)
+        text = get_text(check_object(answer, place), "text", place)
         story = Story(f"{item}/{system}", text, prompt, (gold,), system=system, item=item)
-        yield place, story, list_field(answer, "score", place, _RATERS)
+        yield place, story, get_list(answer, "score", place, _RATERS)

@@ -8,11 +8,16 @@ from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.story import Story
-from fabula.datasets._fields import card_for, text_field, texts_field
-from fabula.datasets._gather import Placed, unique_stories
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import file_rows, release_file
-from fabula.datasets._rows import Row, format_of
+from fabula.datasets.releases.reading import (
+    Placed,
+    fit_card,
+    gather_stories,
+    get_text,
+    get_texts,
+    require_file,
+)
+from fabula.datasets.tables.rows import Row, detect_format, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="ROCStories",
@@ -45,34 +50,34 @@ _SENTENCES = 5
 def load(path: Path | None = None) -> Dataset:
     """Load all stories; their sentences are joined by blanks."""
     files = _files(path)
-    stories = unique_stories(placed for file in files for placed in _stories(file))
-    return Dataset("rocstories", card_for(CARD, *files), stories)
+    stories = gather_stories(placed for file in files for placed in _stories(file))
+    return Dataset("rocstories", fit_card(CARD, *files), stories)
 
 
 def _files(path: Path | None) -> list[TextFile]:
     if path is not None and path.is_file():
         return [TextFile(path, path.name)]
     found = sorted(path.glob("ROCStories*.csv*")) if path else []
-    return [TextFile(one, one.name) for one in found] or [release_file(path, "rocstories.jsonl")]
+    return [TextFile(one, one.name) for one in found] or [require_file(path, "rocstories.jsonl")]
 
 
 def _stories(file: TextFile) -> Iterator[Placed[Story]]:
-    read = _of_corpus if format_of(file.path) == "csv" else _of_collection
-    for number, (where, row) in enumerate(file_rows(file), 1):
+    read = _of_corpus if detect_format(file.path) == "csv" else _of_collection
+    for number, (where, row) in enumerate(read_rows(file), 1):
         story = read(row, where)
         yield where, replace(story, id=f"{story.id}:{number}") if read is _of_collection else story
 
 
 def _of_corpus(row: Row, where: str) -> Story:
-    sentences = [text_field(row, f"sentence{n}", where) for n in range(1, _SENTENCES + 1)]
-    title = text_field(row, "storytitle", where)
-    return Story(text_field(row, "storyid", where), _joined(sentences), title or None)
+    sentences = [get_text(row, f"sentence{n}", where) for n in range(1, _SENTENCES + 1)]
+    title = get_text(row, "storytitle", where)
+    return Story(get_text(row, "storyid", where), _joined(sentences), title or None)
 
 
 def _of_collection(row: Row, where: str) -> Story:
-    title = text_field(row, "title", where)
-    sentences = texts_field(row, "sentences", where)
-    return Story(text_field(row, "form", where), _joined(sentences), title or None)
+    title = get_text(row, "title", where)
+    sentences = get_texts(row, "sentences", where)
+    return Story(get_text(row, "form", where), _joined(sentences), title or None)
 
 
 def _joined(sentences: list[str]) -> str:

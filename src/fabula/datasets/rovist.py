@@ -8,9 +8,17 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.datasets._fields import file_object, text_field
-from fabula.datasets._gather import Placed, score_table
-from fabula.datasets._release import field, file_rows, find_release_file, rating, release_file
+from fabula.datasets.releases.reading import (
+    Placed,
+    find_file,
+    gather_scores,
+    get_field,
+    get_text,
+    read_object,
+    read_rating,
+    require_file,
+)
+from fabula.datasets.tables.rows import read_rows
 
 SCORERS = {
     "RoViST-C": ScorerCard("model", "higher"),
@@ -46,10 +54,10 @@ CARD = DatasetCard(
 
 def load(path: Path | None = None) -> Dataset:
     """Load the stories and the scores that are there."""
-    file = release_file(path, "stories.json")
-    texts = file_object(file)
-    stories = tuple(Story(name, text_field(texts, name, file.label)) for name in texts)
-    scores = score_table(stories, _scores(path))
+    file = require_file(path, "stories.json")
+    texts = read_object(file)
+    stories = tuple(Story(name, get_text(texts, name, file.label)) for name in texts)
+    scores = gather_scores(stories, _scores(path))
     present = {name: card for name, card in SCORERS.items() if name in scores.scorers}
     return Dataset("rovist", CARD, stories, scores=scores, scorers=present)
 
@@ -57,16 +65,16 @@ def load(path: Path | None = None) -> Dataset:
 def _scores(path: Path | None) -> Iterator[Placed[Score]]:
     yield from _of_column(path, "rovist_c.csv", column="C_score", scorer="RoViST-C")
     yield from _of_column(path, "rovist_nr.csv", column="R_score", scorer="RoViST-NR")
-    if file := find_release_file(path, "groovist.json"):
-        for story, value in file_object(file).items():
+    if file := find_file(path, "groovist.json"):
+        for story, value in read_object(file).items():
             where = f"{file.label}, story {story!r}"
-            yield where, Score(story, "GROOViST", "", rating(value, where))
+            yield where, Score(story, "GROOViST", "", read_rating(value, where))
 
 
 def _of_column(
     path: Path | None, name: str, *, column: str, scorer: str
 ) -> Iterator[Placed[Score]]:
-    file = find_release_file(path, name)
-    for where, row in file_rows(file) if file else ():
-        story = text_field(row, "story_id", where)
-        yield where, Score(story, scorer, "", rating(field(row, column, where), where))
+    file = find_file(path, name)
+    for where, row in read_rows(file) if file else ():
+        story = get_text(row, "story_id", where)
+        yield where, Score(story, scorer, "", read_rating(get_field(row, column, where), where))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.datasets._fields import file_object
-from fabula.datasets._gather import Placed, unique_stories
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import file_rows
-from fabula.datasets._rows import format_of
-from fabula.datasets._storium_game import Game, read_game
-from fabula.datasets._storium_split import split_games
-from fabula.datasets._storium_statistics import Statistics, statistics
-
-__all__ = ["CARD", "Game", "Statistics", "games", "load", "split_games", "statistics"]
+from fabula.datasets._storium_game import Card, Entry, Game, read_game
+from fabula.datasets.releases.reading import Placed, gather_stories, read_object
+from fabula.datasets.tables.rows import detect_format, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="STORIUM",
@@ -40,11 +37,14 @@ CARD = DatasetCard(
         "Scenes count from 1 as they stand in the file.",
     ),
 )
+SHARES = {"train": 8.0, "validation": 1.0, "test": 1.0}
+_TOKEN = re.compile(r"\w+|\W+")
+_WORD = re.compile(r"\w+")
 
 
 def load(path: Path | None = None) -> Dataset:
     """Load the entries that have a text."""
-    return Dataset("storium", CARD, unique_stories(_stories(path)))
+    return Dataset("storium", CARD, gather_stories(_stories(path)))
 
 
 def games(path: Path | None = None) -> Iterator[Game]:
@@ -83,9 +83,9 @@ def _files(path: Path | None) -> list[TextFile]:
 
 def _values(file: TextFile) -> Iterator[Placed[object]]:
     return (
-        file_rows(file)
-        if format_of(file.path) == "jsonl"
-        else iter([(file.label, file_object(file))])
+        read_rows(file)
+        if detect_format(file.path) == "jsonl"
+        else iter([(file.label, read_object(file))])
     )
 
 
@@ -97,3 +97,137 @@ def _stories(path: Path | None) -> Iterator[Placed[Story]]:
                 if entry.text.strip():
                     story = Story(f"{item}/{entry.id}", entry.text, system=entry.role, item=item)
                     yield where, story
+
+
+def split_games(
+    games: Iterable[Game], shares: Mapping[str, float] = SHARES
+) -> dict[str, tuple[str, ...]]:
+    """Part games so that every part has its share of both words and games.
+
+    Greedy and without chance: the longest game first (equally long ones by id), each to the part
+    that is furthest below its share: the one that has least of what it should, words and games
+    taken together. Of parts that have equally little, the first. Gives the ids by part.
+    """
+    if not shares or min(shares.values()) <= 0:
+        raise SettingError("shares must be positive", "write such as train 8, test 1")
+    words = _words(games)
+    all_words = sum(words.values()) or 1
+    filled = dict.fromkeys(shares, 0.0)
+    parts: dict[str, list[str]] = {part: [] for part in shares}
+    for name in sorted(words, key=lambda name: (-words[name], name)):
+        part = min(filled, key=lambda part: round(filled[part], 12))
+        filled[part] += (words[name] / all_words + 1 / len(words)) / shares[part]
+        parts[part].append(name)
+    return {part: tuple(names) for part, names in parts.items()}
+
+
+def _words(games: Iterable[Game]) -> dict[str, int]:
+    """Words of each game, by id."""
+    words: dict[str, int] = {}
+    for game in games:
+        if game.id in words:
+            raise InputError(f"two games share the id {game.id!r}", "keep one of the two")
+        words[game.id] = sum(count_words(entry.text) for entry in game.entries())
+    return words
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over games.
+
+    `tokens` are maximal runs of word or of non-word characters, by kind of text:
+    `entry/<format>`, `card/<namespace>` (descriptions), `stakes` of challenges, and `character`
+    (descriptions). A card's texts count once a game, however often it is played. `regular` and
+    `wild` count cards played, by namespace. Histograms say how many have so many: `scenes per
+    game`, `entries per scene`, `words per entry` (runs of word characters, entries with text) and
+    `cards per entry` (played).
+    """
+
+    counts: Mapping[str, int] = field(default_factory=Counter)
+    tokens: Mapping[str, int] = field(default_factory=Counter)
+    regular: Mapping[str, int] = field(default_factory=Counter)
+    wild: Mapping[str, int] = field(default_factory=Counter)
+    histograms: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+def count_tokens(text: str) -> int:
+    """Count the maximal runs of word or of non-word characters."""
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+def count_words(text: str) -> int:
+    """Count the maximal runs of word characters."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def statistics(games: Iterable[Game]) -> Statistics:
+    """Add up what games hold, a game at a time."""
+    counts: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
+    regular: Counter[str] = Counter()
+    wild: Counter[str] = Counter()
+    histograms: dict[str, Counter[int]] = {}
+    for game in games:
+        played = [card for entry in game.entries() for card in entry.played]
+        counts.update(_counts(game, played))
+        tokens.update(_tokens(game))
+        regular.update(card.namespace for card in played if not card.wild)
+        wild.update(card.namespace for card in played if card.wild)
+        for name, sizes in _sizes(game).items():
+            histograms.setdefault(name, Counter()).update(sizes)
+    ordered = {name: dict(sorted(sizes.items())) for name, sizes in histograms.items()}
+    return Statistics(counts, tokens, regular, wild, ordered)
+
+
+def _counts(game: Game, played: list[Card]) -> dict[str, int]:
+    entries = list(game.entries())
+    return {
+        "games": 1,
+        "characters": len(game.characters),
+        "scenes": len(game.scenes),
+        "entries": len(entries),
+        "entries with text": sum(_has_text(entry) for entry in entries),
+        "cards played": len(played),
+        "wild cards played": sum(card.wild for card in played),
+    }
+
+
+def _tokens(game: Game) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for kind, text in _texts(game):
+        if text:
+            found[kind] += count_tokens(text)
+    return found
+
+
+def _texts(game: Game) -> Iterator[tuple[str, str]]:
+    """Go through all texts with their kind."""
+    for entry in game.entries():
+        yield f"entry/{entry.format}", entry.text
+    for description in game.characters:
+        yield "character", description
+    for card in _cards(game):
+        yield f"card/{card.namespace}", card.description
+        yield from (("stakes", text) for text in card.stakes)
+
+
+def _cards(game: Game) -> dict[Card, None]:
+    """Cards of a game, each once; one whose text was edited is another."""
+    seen = dict.fromkeys(game.cards)
+    for entry in game.entries():
+        seen.update(dict.fromkeys((*entry.played, *entry.placed)))
+    return seen
+
+
+def _sizes(game: Game) -> dict[str, list[int]]:
+    entries = list(game.entries())
+    return {
+        "scenes per game": [len(game.scenes)],
+        "entries per scene": [len(scene.entries) for scene in game.scenes],
+        "words per entry": [count_words(entry.text) for entry in entries if _has_text(entry)],
+        "cards per entry": [len(entry.played) for entry in entries],
+    }
+
+
+def _has_text(entry: Entry) -> bool:
+    return bool(entry.text.strip())

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference
 from fabula.core.errors import InputError
-from fabula.datasets._fields import card_for, chosen_file, text_field
-from fabula.datasets._gather import PromptShelf
-from fabula.datasets._lines import TextFile
-from fabula.datasets._pickle import is_pickle, pickled_rows
-from fabula.datasets._release import file_rows
-from fabula.datasets._rows import Row
-from fabula.datasets._tags import plain_prompt, plain_text
+from fabula.datasets.releases.pickles import is_pickle, read_pickled_rows
+from fabula.datasets.releases.reading import (
+    StoriesByPrompt,
+    choose_file,
+    clean_prompt,
+    clean_text,
+    fit_card,
+    get_text,
+)
+from fabula.datasets.tables.rows import Row, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="StoryER ranking pairs",
@@ -43,28 +47,28 @@ _NAMES = ("prompt", "good", "poor", "c3", "c4")
 
 def load(path: Path | None = None) -> Dataset:
     """Load the stories and which of each pair is the better one."""
-    file = chosen_file(path, "train_rank_small.jsonl", "train_rank_small.pkl")
-    shelf = PromptShelf()
+    file = choose_file(path, "train_rank_small.jsonl", "train_rank_small.pkl")
+    stories = StoriesByPrompt()
     preferences: dict[Preference, str] = {}
     for where, row in _rows(file):
-        choice = _preference(shelf, row, where)
+        choice = _preference(stories, row, where)
         if choice in preferences:
             before = f"the same pair as {preferences[choice]}"
             raise InputError(f"{where}: {before}", "keep one of the two")
         preferences[choice] = where
-    return Dataset("storyer", card_for(CARD, file), shelf.stories, preferences=tuple(preferences))
+    return Dataset("storyer", fit_card(CARD, file), stories.stories, preferences=tuple(preferences))
 
 
 def _rows(file: TextFile) -> Iterator[tuple[str, Row]]:
-    return pickled_rows(file.path, _NAMES) if is_pickle(file.path) else file_rows(file)
+    return read_pickled_rows(file.path, _NAMES) if is_pickle(file.path) else read_rows(file)
 
 
-def _preference(shelf: PromptShelf, row: Row, where: str) -> Preference:
+def _preference(stories: StoriesByPrompt, row: Row, where: str) -> Preference:
     if row.get("c3", 1) != 1:
         raise InputError(f"{where}: target {row['c3']!r} is not 1", "put the better story first")
-    prompt = plain_prompt(text_field(row, "prompt", where))
+    prompt = clean_prompt(get_text(row, "prompt", where))
     better, worse = (
-        shelf.put(prompt, plain_text(text_field(row, name, where))) for name in ("good", "poor")
+        stories.add(prompt, clean_text(get_text(row, name, where))) for name in ("good", "poor")
     )
     if better is worse:
         raise InputError(f"{where}: the better and the worse story are the same", "drop the pair")

@@ -13,12 +13,21 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.datasets._fields import card_for, chosen_file, list_field, text_field
-from fabula.datasets._gather import Placed, PromptShelf, score_table
-from fabula.datasets._pickle import is_pickle, pickled_rows
-from fabula.datasets._release import field, file_rows, rating
-from fabula.datasets._rows import Row
-from fabula.datasets._tags import plain_prompt, plain_text
+from fabula.datasets.releases.pickles import is_pickle, read_pickled_rows
+from fabula.datasets.releases.reading import (
+    Placed,
+    StoriesByPrompt,
+    choose_file,
+    clean_prompt,
+    clean_text,
+    fit_card,
+    gather_scores,
+    get_field,
+    get_list,
+    get_text,
+    read_rating,
+)
+from fabula.datasets.tables.rows import Row, read_rows
 
 ASPECTS = (
     "opening", "middle", "ending", "character", "scene",
@@ -62,25 +71,25 @@ _SLOTS = 5
 
 def load(path: Path | None = None) -> Dataset:
     """Load rated and commented stories, or a pickled correlation set."""
-    file = chosen_file(path, "train_rate_reason_small.json")
+    file = choose_file(path, "train_rate_reason_small.json")
     if is_pickle(file.path):
         return load_correlation(file.path)
-    shelf = PromptShelf()
+    stories = StoriesByPrompt()
     submissions: Counter[str] = Counter()
     ratings: list[Placed[Score]] = []
     votes: dict[str, float] = {}
-    for where, row in file_rows(file):
-        prompt = plain_prompt(text_field(row, "prompt", where))
-        story = shelf.put(prompt, plain_text(text_field(row, "story", where)))
+    for where, row in read_rows(file):
+        prompt = clean_prompt(get_text(row, "prompt", where))
+        story = stories.add(prompt, clean_text(get_text(row, "story", where)))
         submissions[story.id] += 1
         ratings += _ratings(row, story, f"human:{submissions[story.id]}", where)
         _keep_votes(votes, story, row, where)
     return Dataset(
         "storyer_ratings",
-        card_for(CARD, file),
-        shelf.stories,
-        score_table(shelf.stories, ratings),
-        ScoreTable(shelf.stories, [Score(id, UPVOTES, "", value) for id, value in votes.items()]),
+        fit_card(CARD, file),
+        stories.stories,
+        gather_scores(stories.stories, ratings),
+        ScoreTable(stories.stories, [Score(id, UPVOTES, "", value) for id, value in votes.items()]),
         {UPVOTES: ScorerCard("label", "higher")},
     )
 
@@ -90,13 +99,13 @@ def load_correlation(path: Path) -> Dataset:
     stories: list[Story] = []
     scores: list[Score] = []
     places: dict[str, str] = {}
-    for number, (where, row) in enumerate(pickled_rows(path, ("story", "score")), 1):
-        text = plain_text(text_field(row, "story", where))
+    for number, (where, row) in enumerate(read_pickled_rows(path, ("story", "score")), 1):
+        text = clean_text(get_text(row, "story", where))
         if text in places:
             raise InputError(f"{where}: the same story as {places[text]}", "keep one of the two")
         places[text] = where
         stories.append(Story(str(number), text))
-        value = rating(row["score"], where, (0.0, 1.0))
+        value = read_rating(row["score"], where, (0.0, 1.0))
         scores.append(Score(str(number), "human:mean", "overall", value))
     card = replace(
         CARD,
@@ -108,11 +117,11 @@ def load_correlation(path: Path) -> Dataset:
 
 
 def _ratings(row: Row, story: Story, scorer: str, where: str) -> Iterator[Placed[Score]]:
-    for slot, triple in enumerate(list_field(row, "comments", where, _SLOTS), 1):
+    for slot, triple in enumerate(get_list(row, "comments", where, _SLOTS), 1):
         place = f"{where}, comment {slot}"
         aspect, value, comment = _triple(triple, place)
         if aspect is not None:
-            checked = rating(value, place, CARD.scale(aspect))
+            checked = read_rating(value, place, CARD.scale(aspect))
             yield place, Score(story.id, scorer, aspect, checked, note=comment)
 
 
@@ -131,7 +140,7 @@ def _triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
 
 
 def _keep_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:
-    value = rating(field(row, "score", where), where)
+    value = read_rating(get_field(row, "score", where), where)
     if votes.setdefault(story.id, value) != value:
         before = f"{votes[story.id]:g} upvotes before"
         raise InputError(f"{where}: {value:g} upvotes for a story that had {before}", "mend one")

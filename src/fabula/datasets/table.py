@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError, closest
-from fabula.core.score import Score
+from fabula.core.score import Score, Status
+from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.datasets._opinions import HUMAN, Opinions, opinions
-from fabula.datasets._sheet import Sheet
+from fabula.datasets.tables.rows import Row
+from fabula.datasets.tables.sheet import Sheet
 
 CARD = DatasetCard(
     title="A table of your own",
@@ -23,6 +25,21 @@ CARD = DatasetCard(
     source="your own",
     files={"any name": "the table; see docs/commands/data.md for its columns"},
 )
+HUMAN = "human:"
+# Whose ratings those of a column without a rater are: one person's, or a mean of several.
+NOBODY = "gold"
+
+Placed = tuple[str, Score]
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """Stories of a sheet with the ratings and the scores it holds of them."""
+
+    stories: tuple[Story, ...]
+    ratings: tuple[Score, ...]
+    scores: tuple[Score, ...]
+    unread: tuple[str, ...] = ()
 
 
 def load(path: Path | None = None) -> Dataset:
@@ -58,7 +75,7 @@ def read_table(
         found.stories,
         ScoreTable(found.stories, found.ratings),
         scores,
-        scorers_of(scores, lower, sheet.label),
+        _card_scorers(scores, lower, sheet.label),
     )
 
 
@@ -95,11 +112,11 @@ def read_run_with(
         tuple(run.stories),
         ScoreTable(run.stories, people),
         scores,
-        {**scorers_of(scores), **(scorers or {})},
+        {**_card_scorers(scores), **(scorers or {})},
     )
 
 
-def scorers_of(
+def _card_scorers(
     scores: ScoreTable, lower: Collection[str] = (), label: str = ""
 ) -> dict[str, ScorerCard]:
     """Cards of metrics of which only the direction is known."""
@@ -147,3 +164,182 @@ def _quirks(found: Opinions) -> tuple[str, ...]:
     if not found.unread:
         return ()
     return (f"Columns that were not read: {', '.join(found.unread)}.",)
+
+
+def opinions(sheet: Sheet, gold: Sequence[str] = (), *, all_gold: bool = False) -> Opinions:
+    """Read the opinions; `gold` names the ratings, `all_gold` says that there is nothing else."""
+    if "value" in sheet.roles:
+        return _of_long(sheet, gold)
+    numeric = sheet.numeric
+    rated = _rated(sheet, gold, numeric, everything=all_gold or "rater" in sheet.roles)
+    measured = [name for name in numeric if name not in rated and not _is_persons(name)]
+    ids = _ids(sheet, alone="rater" not in sheet.roles)
+    stories = _stories(sheet, ids)
+    return Opinions(
+        stories,
+        _unique(_ratings(sheet, ids, rated)),
+        _unique(_measures(sheet, ids, measured), repeats="rater" in sheet.roles),
+        tuple(name for name in sheet.free if name not in {*measured, *rated}),
+    )
+
+
+def _of_long(sheet: Sheet, gold: Sequence[str]) -> Opinions:
+    if not {"rater", "scorer"} & sheet.roles.keys():
+        raise InputError(
+            f"{sheet.label}: values in column {sheet.roles['value']!r}, but no column says whose",
+            "name it with --column scorer=NAME or --column rater=NAME",
+        )
+    ids = _ids(sheet, alone=False)
+    found = _unique(_long_scores(sheet, ids, gold))
+    _check_scorers(sheet, gold, found)
+    people = tuple(score for score in found if score.scorer.startswith(HUMAN) and score.ok)
+    others = tuple(score for score in found if not score.scorer.startswith(HUMAN))
+    return Opinions(_stories(sheet, ids), people, others)
+
+
+def _long_scores(sheet: Sheet, ids: Sequence[str], gold: Sequence[str]) -> Iterator[Placed]:
+    for (where, row), story in zip(sheet.rows, ids, strict=True):
+        scorer = _scorer(sheet, row, where, gold)
+        value = sheet.value(row, sheet.roles["value"], where)
+        yield where, _score(story, scorer, sheet.part("aspect", row), value, row)
+
+
+def _scorer(sheet: Sheet, row: Row, where: str, gold: Sequence[str]) -> str:
+    rater, scorer = sheet.part("rater", row), sheet.part("scorer", row)
+    if rater:
+        return f"{HUMAN}{rater.removeprefix(HUMAN)}"
+    if not scorer:
+        raise InputError(f"{where}: neither rater nor scorer", "fill one of the cells")
+    return f"{HUMAN}{scorer}" if scorer in gold else scorer
+
+
+def _check_scorers(sheet: Sheet, gold: Sequence[str], found: Collection[Score]) -> None:
+    scorers = {score.scorer for score in found}
+    for name in gold:
+        if f"{HUMAN}{name.removeprefix(HUMAN)}" not in scorers:
+            known = closest(name, scorers)
+            raise InputError(f"{sheet.label}: no scorer {name!r} to be the gold", known)
+
+
+def _score(story: str, scorer: str, aspect: str, value: float | None, row: Row) -> Score:
+    if value is not None:
+        return Score(story, scorer, aspect, value)
+    known = str(row.get("status") or "")
+    status = Status(known) if known in {*Status} - {Status.OK} else Status.UNDEFINED
+    note = row.get("note") if known else "the cell is empty"
+    return Score(story, scorer, aspect, status=status, coverage=0.0, note=str(note or ""))
+
+
+def _rated(sheet: Sheet, gold: Sequence[str], numeric: list[str], *, everything: bool) -> list[str]:
+    """Columns that hold ratings: those named, else those that say `human`, else all or none."""
+    if gold:
+        return list(chain.from_iterable(_named(sheet, name) for name in gold))
+    if everything:
+        return numeric
+    found = [name for name in numeric if _is_persons(name)]
+    return found or [name for name in numeric if _is_plain_gold(name)]
+
+
+def _named(sheet: Sheet, name: str) -> list[str]:
+    """Columns of a gold: of that name, or `name:rater`, or `human:rater:name`."""
+    found = [one for one in sheet.free if _aspect_and_rater(one)[0] == name or one == name]
+    if not found:
+        raise InputError(
+            f"{sheet.label}: no column {name!r} to be the gold", closest(name, sheet.free)
+        )
+    return found
+
+
+def _is_persons(name: str) -> bool:
+    return name.lower().startswith(HUMAN)
+
+
+def _is_plain_gold(name: str) -> bool:
+    return name.strip().lower() in ("human", "gold")
+
+
+def _aspect_and_rater(name: str) -> tuple[str, str]:
+    if _is_persons(name):
+        rater, _, aspect = name[len(HUMAN) :].rpartition(":")
+        return (aspect, rater) if rater else ("", aspect)
+    aspect, _, rater = name.partition(":")
+    return aspect, rater or NOBODY
+
+
+def _ratings(sheet: Sheet, ids: Sequence[str], rated: list[str]) -> Iterator[Placed]:
+    named = {name: _aspect_and_rater(name) for name in rated}
+    if "rater" in sheet.roles:
+        named = {name: (name, "") for name in rated}
+    elif len(rated) == 1 and _is_plain_gold(rated[0]):
+        named = {rated[0]: ("", NOBODY)}
+    for (where, row), story in zip(sheet.rows, ids, strict=True):
+        person = sheet.part("rater", row)
+        if "rater" in sheet.roles and not person:
+            raise InputError(f"{where}: no rater", f"fill column {sheet.roles['rater']!r}")
+        for name, (aspect, rater) in named.items():
+            value = sheet.value(row, name, where)
+            if value is not None:
+                scorer = f"{HUMAN}{(rater or person).removeprefix(HUMAN)}"
+                yield where, Score(story, scorer, aspect, value)
+
+
+def _measures(sheet: Sheet, ids: Sequence[str], measured: list[str]) -> Iterator[Placed]:
+    for (where, row), story in zip(sheet.rows, ids, strict=True):
+        for name in measured:
+            yield where, _score(story, name, "", sheet.value(row, name, where), {})
+
+
+def _unique(found: Iterator[Placed], *, repeats: bool = False) -> tuple[Score, ...]:
+    """Refuse two opinions of one scorer; the same one again may be let pass."""
+    kept: dict[tuple[str, str, str], Placed] = {}
+    for where, score in found:
+        key = score.story, score.scorer, score.aspect
+        earlier = kept.setdefault(key, (where, score))
+        if earlier[0] != where and not (repeats and repr(earlier[1]) == repr(score)):
+            aspect = f" on {score.aspect!r}" if score.aspect else ""
+            raise InputError(
+                f"{where}: {score.scorer!r} scores story {score.story!r}{aspect} again, "
+                f"after {earlier[0]}",
+                "keep one of the two",
+            )
+    return tuple(score for _, score in kept.values())
+
+
+def _ids(sheet: Sheet, *, alone: bool) -> list[str]:
+    """Id of the story of every row; rows that stand `alone` are numbered where they have none."""
+    known = "story" in sheet.roles or {"item", "system"} <= sheet.roles.keys()
+    if alone and not known:
+        return [str(place) for place in range(1, len(sheet.rows) + 1)]
+    ids = [sheet.story_id(row, where) for where, row in sheet.rows]
+    if alone:
+        _refuse_repeats(sheet, ids)
+    return ids
+
+
+def _refuse_repeats(sheet: Sheet, ids: Sequence[str]) -> None:
+    seen: dict[str, str] = {}
+    for (where, _), story in zip(sheet.rows, ids, strict=True):
+        earlier = seen.setdefault(story, where)
+        if earlier != where:
+            raise InputError(
+                f"{where}: story {story!r} has a row already, at {earlier}",
+                "keep one, or name the column of the raters with --column rater=NAME",
+            )
+
+
+def _stories(sheet: Sheet, ids: Sequence[str]) -> tuple[Story, ...]:
+    found: dict[str, tuple[str, Story]] = {}
+    for (where, row), name in zip(sheet.rows, ids, strict=True):
+        story = sheet.story(row, name, where)
+        earlier, first = found.setdefault(name, (where, story))
+        if first != story:
+            raise InputError(
+                f"{where}: story {name!r} differs in {_differing(first, story)} from {earlier}",
+                "give both rows the same, or the stories ids of their own",
+            )
+    return tuple(story for _, story in found.values())
+
+
+def _differing(first: Story, second: Story) -> str:
+    names = ("text", "prompt", "references", "system", "item")
+    return " and ".join(name for name in names if getattr(first, name) != getattr(second, name))

@@ -10,10 +10,17 @@ from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.datasets._fields import cell_lines, text_lines
-from fabula.datasets._gather import Placed, score_table, slot_ratings, unique_stories
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import find_release_file, rating, release_file
+from fabula.datasets.releases.reading import (
+    Placed,
+    find_file,
+    gather_scores,
+    gather_stories,
+    read_cells,
+    read_rating,
+    read_slot_ratings,
+    require_file,
+)
+from fabula.datasets.tables.text_file import TextFile
 
 ERRORS = ("none", "repeated plot", "poor coherence", "conflicting logic", "chaotic scenes", "other")
 METRICS = {
@@ -103,26 +110,27 @@ _Rows = list[tuple[str, list[str]]]
 
 def load(path: Path | None = None) -> Dataset:
     """Load the stories, their ratings and the published scores."""
-    rows = list(cell_lines(release_file(path, "ant_data/ant_data.txt"), "|||", 3))
-    stories = unique_stories(_stories(rows, _human_stories(path)))
-    kinds = _kinds(find_release_file(path, "ant_data/ant_data_all.txt"), rows)
+    rows = list(read_cells(require_file(path, "ant_data/ant_data.txt"), "|||", 3))
+    stories = gather_stories(_stories(rows, _human_stories(path)))
+    kinds = _kinds(find_file(path, "ant_data/ant_data_all.txt"), rows)
     ratings = (
         placed
         for (where, (name, _, cells)), words in zip(rows, kinds, strict=True)
         for placed in _ratings(name, cells.split(), words, where)
     )
-    scores = score_table(stories, _published(path, stories))
+    scores = gather_scores(stories, _published(path, stories))
     cards = {title: card for title, card in METRICS.values() if title in scores.scorers}
-    return Dataset("union", CARD, stories, score_table(stories, ratings), scores, cards)
+    return Dataset("union", CARD, stories, gather_scores(stories, ratings), scores, cards)
 
 
 def _human_stories(path: Path | None) -> list[tuple[str, str]]:
     """Openings and whole human stories, a line each; none where the files are not there."""
-    openings = find_release_file(path, "ant_data/reference_ipt.txt")
-    whole = find_release_file(path, "ant_data/reference.txt")
+    openings = find_file(path, "ant_data/reference_ipt.txt")
+    whole = find_file(path, "ant_data/reference.txt")
     if not openings or not whole:
         return []
-    return list(zip(text_lines(openings), text_lines(whole), strict=False))
+    lines = zip(openings.lines(), whole.lines(), strict=False)
+    return [(opening.strip(), story.strip()) for (_, opening), (_, story) in lines]
 
 
 def _stories(rows: _Rows, humans: list[tuple[str, str]]) -> Iterator[Placed[Story]]:
@@ -144,7 +152,7 @@ def _kinds(file: TextFile | None, rows: _Rows) -> list[list[str]]:
     """Kinds of error that the raters of each row saw, in words; "" where no file says."""
     if file is None:
         return [[""] * _RATERS for _ in rows]
-    found = list(cell_lines(file, "|||", 3))
+    found = list(read_cells(file, "|||", 3))
     _check_length(file, len(found), len(rows))
     for (where, (name, _, _)), (_, (wanted, _, _)) in zip(found, rows, strict=True):
         if name != wanted:
@@ -164,7 +172,9 @@ def _ratings(name: str, cells: list[str], kinds: list[str], where: str) -> Itera
     for counted in (cells, kinds):
         if len(counted) != _RATERS:
             raise InputError(f"{where}: {len(counted)} ratings, not {_RATERS}", "mend the line")
-    found = slot_ratings(name, cells, where, aspect="reasonable", scale=CARD.scales["reasonable"])
+    found = read_slot_ratings(
+        name, cells, where, aspect="reasonable", scale=CARD.scales["reasonable"]
+    )
     for (place, score), kind in zip(found, kinds, strict=True):
         if kind and (score.value == 1) != (kind == ERRORS[0]):
             raise InputError(
@@ -176,13 +186,13 @@ def _ratings(name: str, cells: list[str], kinds: list[str], where: str) -> Itera
 
 def _published(path: Path | None, stories: Sequence[Story]) -> Iterator[Placed[Score]]:
     for name, (title, _) in METRICS.items():
-        file = find_release_file(path, f"metric_output/{name}.txt")
+        file = find_file(path, f"metric_output/{name}.txt")
         if file is None:
             continue
-        lines = list(cell_lines(file, "\t", 1))
+        lines = list(read_cells(file, "\t", 1))
         _check_length(file, len(lines), len(stories))
         for story, (where, (cell,)) in zip(stories, lines, strict=True):
-            yield where, Score(story.id, title, "", rating(cell, where))
+            yield where, Score(story.id, title, "", read_rating(cell, where))
 
 
 def _check_length(file: TextFile, found: int, wanted: int) -> None:

@@ -10,17 +10,20 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets._fields import (
-    file_object,
-    list_field,
-    object_of,
-    present_files,
-    text_field,
-    texts_field,
+from fabula.datasets.releases.reading import (
+    Placed,
+    check_object,
+    find_file,
+    find_files,
+    gather_stories,
+    get_list,
+    get_text,
+    get_texts,
+    read_object,
+    require_file,
 )
-from fabula.datasets._gather import Placed, unique_stories
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import file_rows, find_release_file, release_file
+from fabula.datasets.tables.rows import read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 _OUTPUTS = {
     "arel_prediction_test.json": "AREL",
@@ -102,50 +105,50 @@ CARD = DatasetCard(
 
 def load(path: Path | None = None) -> Dataset:
     """Load the outputs that are there, with the human stories as references."""
-    references = _texts(present_files(path, *_REFERENCES))
-    told = challenge(path) if find_release_file(path, _CHALLENGE) else ()
-    stories = unique_stories(_stories(path, told, references))
+    references = _texts(find_files(path, *_REFERENCES))
+    told = challenge(path) if find_file(path, _CHALLENGE) else ()
+    stories = gather_stories(_stories(path, told, references))
     return Dataset("vist", CARD, stories)
 
 
 def challenge(path: Path | None = None) -> tuple[Story, ...]:
     """Load AREL's stories on all sequences of the test set; the item is `album/number`."""
-    file = release_file(path, _CHALLENGE)
+    file = require_file(path, _CHALLENGE)
     seen: dict[str, int] = {}
     stories = []
-    for number, one in enumerate(list_field(file_object(file), "output_stories", file.label), 1):
+    for number, one in enumerate(get_list(read_object(file), "output_stories", file.label), 1):
         where = f"{file.label}, story {number}"
-        row = object_of(one, where)
-        album = text_field(row, "album_id", where)
+        row = check_object(one, where)
+        album = get_text(row, "album_id", where)
         seen[album] = seen.get(album, 0) + 1
         item = f"{album}/{seen[album]}"
-        text = text_field(row, "story_text_normalized", where).strip()
-        photos = tuple(texts_field(row, "photo_sequence", where))
+        text = get_text(row, "story_text_normalized", where).strip()
+        photos = tuple(get_texts(row, "photo_sequence", where))
         stories.append(Story(f"AREL/{item}", text, images=photos, system="AREL", item=item))
     return tuple(stories)
 
 
 def descriptions(path: Path | None = None) -> dict[str, tuple[str, ...]]:
     """Load what people wrote on single photos, by photo id."""
-    return _texts(present_files(path, *_DESCRIPTIONS))
+    return _texts(find_files(path, *_DESCRIPTIONS))
 
 
 def _texts(files: dict[str, TextFile]) -> dict[str, tuple[str, ...]]:
     """Texts by key, over several files; a key in two of them is refused."""
     found: dict[str, tuple[str, ...]] = {}
     for file in files.values():
-        values = file_object(file)
+        values = read_object(file)
         for key in values:
             if key in found:
                 raise InputError(f"{file.label}: {key!r} is in another file too", "keep one")
-            found[key] = tuple(text.strip() for text in texts_field(values, key, file.label))
+            found[key] = tuple(text.strip() for text in get_texts(values, key, file.label))
     return found
 
 
 def _stories(
     path: Path | None, told: tuple[Story, ...], references: dict[str, tuple[str, ...]]
 ) -> Iterator[Placed[Story]]:
-    for name, file in present_files(path, *_OUTPUTS, _PICTURED).items():
+    for name, file in find_files(path, *_OUTPUTS, _PICTURED).items():
         read = _of_table(file, told) if name == _PICTURED else _of_albums(file, told, name)
         for where, story in read:
             yield where, replace(story, references=references.get(story.item or "", ()))
@@ -154,10 +157,10 @@ def _stories(
 def _of_albums(file: TextFile, told: tuple[Story, ...], name: str) -> Iterator[Placed[Story]]:
     system = _OUTPUTS[name]
     photos = _photos(told) if system == "AREL" else {}
-    found = file_object(file)
+    found = read_object(file)
     for album in found:
         where = f"{file.label}, album {album!r}"
-        (text,) = list_field(found, album, file.label, 1)
+        (text,) = get_list(found, album, file.label, 1)
         if not isinstance(text, str):
             raise InputError(f"{where}: the story is no text", "write a string")
         yield where, _story(system, album, text, photos.get((album, text.strip()), ()))
@@ -172,13 +175,13 @@ def _photos(told: tuple[Story, ...]) -> dict[tuple[str, str], tuple[str, ...]]:
 
 def _of_table(file: TextFile, told: tuple[Story, ...]) -> Iterator[Placed[Story]]:
     albums = {story.images: _album(story) for story in told}
-    for where, row in file_rows(file):
+    for where, row in read_rows(file):
         photos = tuple(
-            Path(text_field(row, name, where)).stem for name in row if name.startswith("image")
+            Path(get_text(row, name, where)).stem for name in row if name.startswith("image")
         )
         if photos not in albums:
             raise InputError(f"{where}: no album with these photos", f"put {_CHALLENGE} beside it")
-        yield where, _story("MCSM+BART", albums[photos], text_field(row, "story", where), photos)
+        yield where, _story("MCSM+BART", albums[photos], get_text(row, "story", where), photos)
 
 
 def _album(story: Story) -> str:

@@ -8,11 +8,17 @@ from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError
-from fabula.datasets._fields import card_for, chosen_file, text_field
-from fabula.datasets._gather import PromptShelf
-from fabula.datasets._lines import TextFile
-from fabula.datasets._release import file_rows, find_release_file
-from fabula.datasets._tags import plain_prompt, plain_text
+from fabula.datasets.releases.reading import (
+    StoriesByPrompt,
+    choose_file,
+    clean_prompt,
+    clean_text,
+    find_file,
+    fit_card,
+    get_text,
+)
+from fabula.datasets.tables.rows import read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="WritingPrompts",
@@ -47,12 +53,12 @@ _Pair = tuple[str, str]
 def load(path: Path | None = None) -> Dataset:
     """Load all stories with their prompts."""
     pairs = _original_files(path)
-    files = list(chain.from_iterable(pairs)) or [chosen_file(path, "writingprompts.jsonl")]
+    files = list(chain.from_iterable(pairs)) or [choose_file(path, "writingprompts.jsonl")]
     found = chain.from_iterable(starmap(_original, pairs)) if pairs else _collection(files[0])
-    shelf = PromptShelf()
+    stories = StoriesByPrompt()
     for prompt, story in found:
-        shelf.put(plain_prompt(prompt), plain_text(story))
-    return Dataset("writingprompts", card_for(CARD, *files), shelf.stories)
+        stories.add(clean_prompt(prompt), clean_text(story))
+    return Dataset("writingprompts", fit_card(CARD, *files), stories.stories)
 
 
 def _original_files(path: Path | None) -> list[tuple[TextFile, TextFile]]:
@@ -62,8 +68,8 @@ def _original_files(path: Path | None) -> list[tuple[TextFile, TextFile]]:
         path, parts = path.parent, (path.name.partition(".wp_")[0],)
     pairs = []
     for part in parts:
-        source = find_release_file(path, f"{part}.wp_source")
-        target = find_release_file(path, f"{part}.wp_target")
+        source = find_file(path, f"{part}.wp_source")
+        target = find_file(path, f"{part}.wp_target")
         if source and target:
             pairs.append((source, target))
         elif source or target:
@@ -88,5 +94,5 @@ def _original(source: TextFile, target: TextFile) -> Iterator[_Pair]:
 
 
 def _collection(file: TextFile) -> Iterator[_Pair]:
-    for where, row in file_rows(file):
-        yield text_field(row, "prompt", where), text_field(row, "story", where)
+    for where, row in read_rows(file):
+        yield get_text(row, "prompt", where), get_text(row, "story", where)

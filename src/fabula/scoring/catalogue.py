@@ -52,7 +52,7 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
 
 def columns_of_release(name: str) -> dict[str, tuple[str, str]]:
     """Columns of a release that metrics regenerate, in its order: column → (spec, aspect)."""
-    from fabula.datasets._hanna_columns import METRICS as HANNA
+    from fabula.datasets.hanna import METRICS as HANNA
 
     if name not in RELEASES:
         raise UnknownName(f"no release is called {name!r}", closest(name, RELEASES))

@@ -17,7 +17,7 @@ from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.summary import Summary
 from fabula.core.table import score_row
-from fabula.datasets._stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.engine import Engine, opened
 from fabula.scoring.folder import RunFolder

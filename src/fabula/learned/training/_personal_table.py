@@ -10,8 +10,8 @@ from statistics import fmean
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, closest
-from fabula.datasets._sheet import Sheet
 from fabula.datasets.table import read_table
+from fabula.datasets.tables.sheet import Sheet
 
 _USUAL = ("rating", "ratings", "score", "stars", "overall", "preference")
 _SIDES = ("better", "worse")

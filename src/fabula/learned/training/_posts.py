@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, closest
-from fabula.datasets._rows import Row
-from fabula.datasets._sheet import Sheet, is_empty, number
+from fabula.datasets.tables.rows import Row
+from fabula.datasets.tables.sheet import Sheet, is_empty, parse_number
 
 _USUAL = {
     "prompt": "prompt_id item item_id thread link_id prompt writing_prompt title",
@@ -95,7 +95,7 @@ def _day(cell: Any, where: str) -> date | None:
         return None
     if isinstance(cell, date):
         return cell.date() if isinstance(cell, datetime) else cell
-    seconds = number(cell)
+    seconds = parse_number(cell)
     try:
         if seconds is not None:
             return datetime.fromtimestamp(seconds, UTC).date()

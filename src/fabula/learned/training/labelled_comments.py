@@ -11,8 +11,8 @@ from typing import Any
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets._sheet import Sheet
 from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.training.aspect_classifier import Classifier, fit_classifier
 from fabula.learned.training.augmentation import Augmented, Comment, RatedComment, augment
 

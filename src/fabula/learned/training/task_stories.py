@@ -23,12 +23,17 @@ _LETTERS = re.compile(r"[^a-z0-9]")
 
 def read_dataset(name: str, data: Path | None) -> Dataset:
     """Read a data set from its folder below `data`, from where it was added, or a table's path."""
-    from fabula.datasets import DATASETS, load_dataset, place_of
+    from fabula.datasets import DATASETS, find_place, load_dataset
 
     if name not in DATASETS and Path(name).exists():
         return load_dataset("table", name)
     folder = data_folder(name, data) if data else None
-    if folder is None and name in DATASETS and not place_of(name) and DATASETS.get(name).CARD.files:
+    if (
+        folder is None
+        and name in DATASETS
+        and not find_place(name)
+        and DATASETS.get(name).CARD.files
+    ):
         raise InputError(
             f"{data or 'no --data, and nothing kept'}: no files of the data set {name!r}",
             f"fabula data show {name} says where to get it; put it below --data",

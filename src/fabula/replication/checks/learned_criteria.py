@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
-from fabula.datasets._hanna_columns import METRICS
+from fabula.datasets.hanna import METRICS
 from fabula.learned._names import CRITERIA
 from fabula.meta.paired import Values
 from fabula.replication.checks._agreement import Columns, Gain, Measured, correlated

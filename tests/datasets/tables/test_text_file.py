@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.datasets import _lines
-from fabula.datasets._lines import TextFile
+from fabula.datasets.tables import text_file
+from fabula.datasets.tables.text_file import TextFile
 
 Write = Callable[[str, "str | bytes"], Path]
 
@@ -63,7 +63,7 @@ def test_an_encoding_nobody_knows_is_named(write: Write, encoding: str) -> None:
 def test_a_line_that_is_too_long_is_named_and_not_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_lines, "MOST_LINE_BYTES", 1024**2)
+    monkeypatch.setattr(text_file, "MOST_LINE_BYTES", 1024**2)
     assert len(list(lines(write("a.txt", b"x" * (1024**2 - 1) + b"\n"), "utf-8"))) == 1
     path = write("b.txt", b"short\n" + b"x" * (1024**2 + 1))
     with pytest.raises(InputError, match=r"b\.txt, line 2: longer than 1 MiB"):

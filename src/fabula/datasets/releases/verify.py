@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Literal
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError
 from fabula.datasets import DATASETS, load_dataset
-from fabula.datasets._release import counts_of, file_digest, find_release_file
+from fabula.datasets.releases.reading import find_file
 
 Verdict = Literal["ok", "wrong", "absent", "unpinned"]
 OTHER = "not the release we know"
@@ -31,33 +33,33 @@ class Check:
 
 def verify_dataset(name: str, path: Path | None) -> list[Check]:
     """Look at every file of a data set that lies there, and at what they hold."""
-    files = list(file_checks(DATASETS.get(name).CARD, path)) if name in DATASETS else []
+    files = list(compare_files(DATASETS.get(name).CARD, path)) if name in DATASETS else []
     try:
         dataset = load_dataset(name, path, partial=True)
     except InputError as error:
         if not any(check.verdict != "absent" for check in files):
             raise
         return [*files, Check("content", str(error), "", "wrong")]
-    return [*files, *count_checks(dataset), *scale_checks(dataset)]
+    return [*files, *compare_counts(dataset), *compare_scales(dataset)]
 
 
-def file_checks(card: DatasetCard, path: Path | None) -> Iterator[Check]:
+def compare_files(card: DatasetCard, path: Path | None) -> Iterator[Check]:
     """Compare the files that are there with the checksums of the card."""
     for name in card.files:
-        file = find_release_file(path, name)
+        file = find_file(path, name)
         expected = card.checksums.get(name, "")
         if file is None:
             yield Check(name, "", expected[:12], "absent")
             continue
-        digest = file_digest(file.path)
+        digest = digest_file(file.path)
         verdict: Verdict = "ok" if digest == expected else "wrong" if expected else "unpinned"
         said = f"{digest[:12]} ({OTHER})" if verdict == "wrong" else digest[:12]
         yield Check(file.label, said, expected[:12], verdict)
 
 
-def count_checks(dataset: Dataset) -> Iterator[Check]:
+def compare_counts(dataset: Dataset) -> Iterator[Check]:
     """Compare what a data set holds with what its card says; without a word there, just count."""
-    for name, found in counts_of(dataset).items():
+    for name, found in dataset.counts.items():
         expected = dataset.card.counts.get(name)
         if expected is None:
             if found:
@@ -66,7 +68,7 @@ def count_checks(dataset: Dataset) -> Iterator[Check]:
         yield Check(name, f"{found:,}", f"{expected:,}", "ok" if found == expected else "wrong")
 
 
-def scale_checks(dataset: Dataset) -> Iterator[Check]:
+def compare_scales(dataset: Dataset) -> Iterator[Check]:
     """See that ratings keep to the scale of their aspect."""
     values: dict[str, list[float]] = {}
     for score in dataset.ratings:
@@ -81,3 +83,12 @@ def scale_checks(dataset: Dataset) -> Iterator[Check]:
         what = f"ratings of {aspect}" if aspect else "ratings"
         said = f"{low:g} to {high:g}"
         yield Check(what, said, f"{scale[0]:g} to {scale[1]:g}", "ok" if kept else "wrong")
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, without gzip."""
+    digest = hashlib.sha256()
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -10,11 +10,10 @@ from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
-from fabula.datasets._columns import USUAL as PARTS
-from fabula.datasets._columns import several
-from fabula.datasets._lines import TextFile
-from fabula.datasets._rows import Row, format_of, rows
-from fabula.datasets._stories import is_there
+from fabula.datasets.tables.rows import Row, detect_format, read_rows
+from fabula.datasets.tables.stories import USUAL as PARTS
+from fabula.datasets.tables.stories import is_there, several
+from fabula.datasets.tables.text_file import TextFile
 
 _USUAL = {
     "story": PARTS["id"],
@@ -74,7 +73,7 @@ class Sheet:
     def fault(self, name: str) -> str | None:
         """Say where a column holds something that is no number, if it does."""
         for where, row in self.rows:
-            if not is_empty(row.get(name)) and number(row[name]) is None:
+            if not is_empty(row.get(name)) and parse_number(row[name]) is None:
                 return f"{where}, column {name!r}: {row[name]!r} is no number"
         return None
 
@@ -83,7 +82,7 @@ class Sheet:
         cell = row.get(name)
         if is_empty(cell):
             return None
-        found = number(cell)
+        found = parse_number(cell)
         if found is None:
             raise InputError(
                 f"{where}, column {name!r}: {cell!r} is no number", "mend it, or leave it empty"
@@ -167,7 +166,7 @@ def is_empty(cell: Any) -> bool:
     return isinstance(cell, str) and cell.strip().lower() in _EMPTY
 
 
-def number(cell: Any) -> float | None:
+def parse_number(cell: Any) -> float | None:
     """Read a cell as a finite number, if it is one."""
     if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
@@ -179,11 +178,11 @@ def number(cell: Any) -> float | None:
 
 
 def _read(path: Path) -> Iterator[tuple[str, Row]]:
-    kind = format_of(path)
+    kind = detect_format(path)
     if kind in ("folder", "txt"):
         raise InputError(f"{path}: not a table", "give a CSV, TSV, JSON, JSONL or Parquet file")
     try:
-        yield from rows(TextFile(path, path.name), kind)
+        yield from read_rows(TextFile(path, path.name), kind)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"{path}: cannot be read ({reason})", "check it") from None

@@ -1,4 +1,7 @@
-"""Rows of a file, whatever its format: each with the words that say where it stands."""
+"""Rows of a file, whatever its format: each with the words that say where it stands.
+
+To add a format, write its reader, enter it in `_READERS` and its suffixes in `_SUFFIXES`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, PackageMissing
-from fabula.datasets._lines import MOST_LINE_BYTES, TextFile
+from fabula.datasets.tables.text_file import MOST_LINE_BYTES, TextFile
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -25,7 +28,7 @@ _SUFFIXES = {
 }
 
 
-def format_of(path: Path) -> str:
+def detect_format(path: Path) -> str:
     """Tell a file's format by its name."""
     if path.is_dir():
         return "folder"
@@ -38,9 +41,9 @@ def format_of(path: Path) -> str:
     return _SUFFIXES[suffix]
 
 
-def rows(file: TextFile, kind: str) -> Rows:
-    """Go through the rows of a file of that format."""
-    return _READERS[kind](file)
+def read_rows(file: TextFile, kind: str = "") -> Rows:
+    """Go through the rows of a file with the words for where each is; else its name tells how."""
+    return _READERS[kind or detect_format(file.path)](file)
 
 
 def _jsonl_rows(file: TextFile) -> Rows:
@@ -144,7 +147,7 @@ def _text_rows(file: TextFile) -> Rows:
 
 def _folder_rows(file: TextFile) -> Rows:
     """One story a file; a folder within stands for a system, the file's name for the item."""
-    for path in story_files(file.path):
+    for path in list_story_files(file.path):
         inner = path.relative_to(file.path)
         text = TextFile(path, str(path), file.encoding).text()
         row = {"id": inner.with_suffix("").as_posix(), "text": text, "item": path.stem}
@@ -153,7 +156,7 @@ def _folder_rows(file: TextFile) -> Rows:
         yield str(path), row
 
 
-def story_files(folder: Path) -> list[Path]:
+def list_story_files(folder: Path) -> list[Path]:
     """Text files of a folder, sorted; none is a mistake."""
     found = sorted(path for path in folder.rglob("*.txt") if path.is_file())
     if not found:

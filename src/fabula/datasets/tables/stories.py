@@ -1,14 +1,20 @@
-"""Columns: which of a file's fields is the text, the prompt, the reference …"""
+"""A file or folder of stories, and which of its fields is the text, the prompt, the reference …"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
+from fabula.datasets.tables.rows import Rows, detect_format, list_story_files, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 USUAL = {
     "id": "id story_id storyid uid uuid key",
@@ -24,13 +30,13 @@ ROLES = tuple(USUAL)
 
 
 @dataclass(frozen=True)
-class Columns:
+class StoryColumns:
     """The fields of a file that hold each part of a story; several for the references."""
 
     names: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def choose(cls, present: Collection[str], given: Mapping[str, str], where: str) -> Columns:
+    def choose(cls, present: Collection[str], given: Mapping[str, str], where: str) -> StoryColumns:
         """Take the columns that are given and guess the others by their usual names."""
         chosen = {role: _chosen(role, present, given, where) for role in ROLES}
         if not chosen["text"]:
@@ -63,7 +69,7 @@ class Columns:
         return _single(values[0], role, self.names[role][0], where)
 
 
-def check_given(given: Mapping[str, str]) -> None:
+def check_roles(given: Mapping[str, str]) -> None:
     """Refuse roles that a story does not have."""
     for role in given:
         if role not in ROLES:
@@ -111,3 +117,89 @@ def _spelled_list(text: str) -> list[str]:
     except json.JSONDecodeError:
         return []
     return found if all(isinstance(part, str) for part in found) else []
+
+
+# Formats in which every row has the same columns.
+_TABLES = ("csv", "tsv", "parquet")
+
+
+class StoryFile:
+    """Stories of a file; a row at a time, so that the file may be larger than memory.
+
+    `columns` names the field of each part (`{"text": "story"}`); the others are guessed by their
+    usual names. An empty name leaves a part out. `label` is what messages call the file.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        kind: str = "",
+        columns: Mapping[str, str] | None = None,
+        encoding: str = "utf-8",
+        label: str = "",
+    ) -> None:
+        self.path = Path(path)
+        self.label = label or str(path)
+        self.given = dict(columns or {})
+        self.encoding = encoding
+        check_roles(self.given)
+        if not is_there(self.path):
+            raise InputError(f"{self.label}: no such file", "check the path")
+        self.kind = kind or detect_format(self.path)
+        if self.path.is_dir() != (self.kind == "folder"):
+            what = f"a folder, not a {self.kind} file" if self.path.is_dir() else "no folder"
+            raise InputError(f"{self.label}: {what}", "check --input-format")
+
+    def __iter__(self) -> Iterator[Story]:
+        """Go through the stories from the first; a doubled id names both rows."""
+        columns = self.columns
+        seen: dict[str, int] = {}
+        for number, (where, row) in enumerate(self._rows(), 1):
+            story = columns.story(row, number, where)
+            if story.id in seen:
+                raise InputError(
+                    f"{where}: id {story.id!r} was used before, by story {seen[story.id]}",
+                    "give every story an id of its own",
+                )
+            seen[story.id] = number
+            yield story
+
+    @cached_property
+    def columns(self) -> StoryColumns:
+        """Column of each part; where rows differ, all of them are looked at."""
+        names: dict[str, None] = {}
+        first = ""
+        for where, row in self._rows():
+            first = first or where
+            names.update(dict.fromkeys(row))
+            if self.kind in _TABLES:
+                break
+        if not first:
+            raise InputError(f"{self.label}: holds no stories", "check that it is the right file")
+        return StoryColumns.choose(list(names), self.given, first)
+
+    def _rows(self) -> Rows:
+        try:
+            yield from read_rows(TextFile(self.path, self.label, self.encoding), self.kind)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"{self.label}: cannot be read ({reason})", "check it") from None
+
+    def checksum(self) -> str:
+        """SHA-256 of the file, or of a folder's names and files."""
+        if not self.path.is_dir():
+            return _file_digest(self.path)
+        files = list_story_files(self.path)
+        named = [f"{file.relative_to(self.path)} {_file_digest(file)}" for file in files]
+        return hashlib.sha256("\n".join(named).encode()).hexdigest()
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file; no name, however odd, is an error."""
+    return os.path.exists(path)  # noqa: PTH110  Path.exists raises on names that are too long
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

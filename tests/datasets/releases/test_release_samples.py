@@ -9,7 +9,7 @@ import pytest
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.datasets import DATASETS, load_dataset
-from fabula.datasets._release import counts_of, file_digest
+from fabula.datasets.releases.verify import digest_file
 from release_samples import FOLDERS, SAMPLES, put
 
 # Stories, items, systems, ratings, scores and pairs of each made-up release, counted by hand.
@@ -42,7 +42,7 @@ def test_plain_and_gzipped_files_give_the_same(name: str, tmp_path: Path) -> Non
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress((plain / file).read_bytes()))
     dataset = load_dataset(name, plain, partial=True)
-    assert tuple(counts_of(dataset).values()) == COUNTS[name]
+    assert tuple(dataset.counts.values()) == COUNTS[name]
     assert dataset.name == name
     assert content(load_dataset(name, packed, partial=True)) == content(dataset)
 
@@ -91,4 +91,4 @@ def test_the_whole_release_holds_what_the_card_says(name: str, shared: Path) -> 
     assert dataset.card.counts
     for file, digest in dataset.card.checksums.items():
         path = folder / file
-        assert file_digest(path if path.exists() else path.with_name(f"{path.name}.gz")) == digest
+        assert digest_file(path if path.exists() else path.with_name(f"{path.name}.gz")) == digest

@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets._stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile
 
 Write = Callable[[str, "str | bytes"], Path]
 Read = Callable[..., list[Story]]

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.datasets._lines import TextFile
-from fabula.datasets._rows import FORMATS, format_of, rows
+from fabula.datasets.tables.rows import FORMATS, detect_format, read_rows
+from fabula.datasets.tables.text_file import TextFile
 
 Write = Callable[[str, "str | bytes"], Path]
 
@@ -44,13 +44,15 @@ ZIPPED = {
 
 
 def got(path: Path, kind: str = "") -> list[dict[str, Any]]:
-    return [dict(row) for _, row in rows(TextFile(path, str(path)), kind or format_of(path))]
+    return [
+        dict(row) for _, row in read_rows(TextFile(path, str(path)), kind or detect_format(path))
+    ]
 
 
 def places(path: Path) -> list[str]:
     return [
         where.removeprefix(f"{path}, ")
-        for where, _ in rows(TextFile(path, str(path)), format_of(path))
+        for where, _ in read_rows(TextFile(path, str(path)), detect_format(path))
     ]
 
 
@@ -116,7 +118,7 @@ def test_a_folder_is_a_story_a_file_and_a_system_a_folder(write: Write) -> None:
 def test_a_format_may_be_said_instead_of_guessed(write: Write) -> None:
     assert got(write("a.data", FILES["a.csv"]), "csv") == PLAIN
     with pytest.raises(InputError, match=r"a\.data: cannot tell the format.*--input-format"):
-        format_of(write("a.data", ""))
+        detect_format(write("a.data", ""))
     assert {"jsonl", "json", "csv", "tsv", "parquet", "txt", "folder"} == set(FORMATS)
 
 

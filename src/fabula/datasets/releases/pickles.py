@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError
-from fabula.datasets._rows import Row
+from fabula.datasets.tables.rows import Row
 
 MOST_PICKLE_BYTES = 1024**3
 MOST_DEPTH = 20
@@ -39,7 +39,7 @@ def is_pickle(path: Path) -> bool:
     return path.suffix.lower() in (".pkl", ".pickle")
 
 
-def pickled_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, Row]]:
+def read_pickled_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Go through a pickled list of rows, which are lists or tuples of so many values."""
     found = read_plain_pickle(path)
     if not isinstance(found, list):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.datasets._tags import plain_prompt, plain_sentences, plain_text
+from fabula.datasets.releases.reading import clean_prompt, clean_sentences, clean_text
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from fabula.datasets._tags import plain_prompt, plain_sentences, plain_text
     ],
 )
 def test_tags_of_line_ends_become_line_ends(text: str, plain: str) -> None:
-    assert plain_text(text) == plain
+    assert clean_text(text) == plain
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def test_tags_of_line_ends_become_line_ends(text: str, plain: str) -> None:
     ],
 )
 def test_only_the_tag_before_a_prompt_goes(prompt: str, plain: str) -> None:
-    assert plain_prompt(prompt) == plain
+    assert clean_prompt(prompt) == plain
 
 
 def test_the_tag_behind_a_sentence_goes() -> None:
-    assert plain_sentences("a b . </s> c .</s>d .\n </s> \n") == "a b . c . d ."
+    assert clean_sentences("a b . </s> c .</s>d .\n </s> \n") == "a b . c . d ."

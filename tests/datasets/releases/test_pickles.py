@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.datasets import _pickle
-from fabula.datasets._pickle import (
+from fabula.datasets.releases import pickles
+from fabula.datasets.releases.pickles import (
     PlainUnpickler,
     is_pickle,
-    pickled_rows,
+    read_pickled_rows,
     read_plain_pickle,
 )
 
@@ -129,21 +129,21 @@ def test_a_list_that_holds_itself_is_refused(pickled: Any) -> None:
 def test_a_pickle_that_is_too_large_is_not_opened(
     pickled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_pickle, "MOST_PICKLE_BYTES", 10)
+    monkeypatch.setattr(pickles, "MOST_PICKLE_BYTES", 10)
     with pytest.raises(InputError, match="larger than"):
         read_plain_pickle(pickled(pickle.dumps(ROWS)))
 
 
 def test_rows_have_names_and_a_row_of_another_length_is_named(pickled: Any) -> None:
     path = pickled(pickle.dumps([["a", 1], ("b", 2)]))
-    assert [row for _, row in pickled_rows(path, ("x", "y"))] == [
+    assert [row for _, row in read_pickled_rows(path, ("x", "y"))] == [
         {"x": "a", "y": 1},
         {"x": "b", "y": 2},
     ]
     with pytest.raises(InputError, match=r"rows.pkl, row 2: not 2 values \(x, y\)"):
-        list(pickled_rows(pickled(pickle.dumps([["a", 1], ["b"]])), ("x", "y")))
+        list(read_pickled_rows(pickled(pickle.dumps([["a", 1], ["b"]])), ("x", "y")))
     with pytest.raises(InputError, match="not a list of rows"):
-        list(pickled_rows(pickled(pickle.dumps("text")), ("x", "y")))
+        list(read_pickled_rows(pickled(pickle.dumps("text")), ("x", "y")))
 
 
 def test_pickles_are_told_by_their_names() -> None:

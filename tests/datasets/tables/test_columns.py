@@ -6,11 +6,11 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.datasets._columns import ROLES, Columns, check_given
+from fabula.datasets.tables.stories import ROLES, StoryColumns, check_roles
 
 
 def story(row: dict[str, Any], **given: str) -> Story:
-    return Columns.choose(list(row), given, "here").story(row, 7, "here")
+    return StoryColumns.choose(list(row), given, "here").story(row, 7, "here")
 
 
 def test_every_part_has_its_usual_name() -> None:
@@ -43,7 +43,7 @@ def test_every_part_has_its_usual_name() -> None:
     ],
 )
 def test_a_column_is_guessed_by_its_usual_names(name: str, role: str) -> None:
-    found = Columns.choose([name, "text" if role != "text" else "other"], {}, "here")
+    found = StoryColumns.choose([name, "text" if role != "text" else "other"], {}, "here")
     assert found.names[role] == (name,)
 
 
@@ -107,7 +107,7 @@ def test_a_cell_that_will_not_do_is_named(row: dict[str, Any], words: str) -> No
 
 
 def test_a_row_that_lacks_a_column_of_the_first_row_is_named_only_for_the_text() -> None:
-    columns = Columns.choose(["text", "prompt", "refs"], {}, "here")
+    columns = StoryColumns.choose(["text", "prompt", "refs"], {}, "here")
     assert columns.story({"text": "t"}, 1, "here") == Story("1", "t")
     with pytest.raises(InputError, match="there: field 'text'"):
         columns.story({"prompt": "p"}, 2, "there")
@@ -115,15 +115,15 @@ def test_a_row_that_lacks_a_column_of_the_first_row_is_named_only_for_the_text()
 
 def test_no_column_for_the_text_lists_those_there_are() -> None:
     with pytest.raises(InputError, match=r"here: no column for the text among a, b; .*--column"):
-        Columns.choose(["b", "a"], {}, "here")
+        StoryColumns.choose(["b", "a"], {}, "here")
 
 
 def test_a_column_that_is_not_there_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match="here: no column 'stroy'; did you mean 'story'"):
-        Columns.choose(["story"], {"text": "stroy"}, "here")
+        StoryColumns.choose(["story"], {"text": "stroy"}, "here")
 
 
 def test_a_part_that_stories_do_not_have_is_refused() -> None:
-    check_given(dict.fromkeys(ROLES, "x"))
+    check_roles(dict.fromkeys(ROLES, "x"))
     with pytest.raises(SettingError, match="a story has no 'txt'; did you mean 'text'"):
-        check_given({"txt": "story"})
+        check_roles({"txt": "story"})

@@ -33,8 +33,7 @@ from fabula.datasets import load_dataset
 from fabula.metrics._sinkhorn import TOLERANCE
 from fabula.metrics.baryscore import STRENGTHS, Baryscore
 from fabula.models import load_model
-from fabula.models._kept_states import KeptStates
-from fabula.models._vector_cache import VectorCache
+from fabula.models.reading.state_cache import KeptStates, VectorCache
 
 T = TypeVar("T")
 BAR = 5.0

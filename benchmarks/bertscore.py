@@ -30,8 +30,7 @@ from bert_score import BERTScorer
 from fabula.core.story import Story
 from fabula.metrics.bertscore import Bertscore
 from fabula.models import load_model, path_of
-from fabula.models._kept_states import KeptStates
-from fabula.models._vector_cache import VectorCache
+from fabula.models.reading.state_cache import KeptStates, VectorCache
 
 T = TypeVar("T")
 LAYER, PORTION = 5, 10

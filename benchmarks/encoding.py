@@ -22,11 +22,10 @@ import torch
 from transformers import BertModel
 
 from fabula.models import path_of
-from fabula.models._batches import length_batches
-from fabula.models._encoder import Encoder
-from fabula.models._kept_states import KeptStates
-from fabula.models._vector_cache import VectorCache
 from fabula.models.embedded import load
+from fabula.models.networks.encoder import Encoder
+from fabula.models.reading.batches import length_batches
+from fabula.models.reading.state_cache import KeptStates, VectorCache
 
 ROUNDS, PORTION, NAIVE_BATCH = 5, 40, 32
 SYLLABLES = "ba den fo gar hil ka lo men nor pi ran so tel u vor wen".split()

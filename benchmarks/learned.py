@@ -28,7 +28,7 @@ from fabula.core.errors import UserError
 from fabula.core.model import Generator
 from fabula.core.story import Story
 from fabula.learned.comments.written import Commenter
-from fabula.models import asset, load_model, need
+from fabula.models import get_asset, load_model, need
 from fabula.scoring._review_opinions import opinions_on
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.review import comment_on, scored_review
@@ -87,7 +87,7 @@ def show_models(stories: Iterator[Story], rounds: int, threads: int) -> None:
 
 
 def show_sizes() -> None:
-    sizes = {name: asset(name).size or 0 for name in WEIGHTS}
+    sizes = {name: get_asset(name).size or 0 for name in WEIGHTS}
     each = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in sizes.items())
     print(f"weights {sum(sizes.values()) / 1e6:.1f} MB (bar 90): {each}")
 

@@ -30,8 +30,7 @@ from fabula.datasets import load_dataset
 from fabula.metrics._stop_words import stop_words
 from fabula.metrics.moverscore import Moverscore
 from fabula.models import load_model
-from fabula.models._kept_states import KeptStates
-from fabula.models._vector_cache import VectorCache
+from fabula.models.reading.state_cache import KeptStates, VectorCache
 
 T = TypeVar("T")
 BAR = 3.5

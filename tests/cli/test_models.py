@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 from fabula.cli import models
 from fabula.cli.models import command
 from fabula.core.errors import PackageMissing, UnknownName
-from fabula.models import AssetError, _asset, _convert, _places
+from fabula.models import AssetError
+from fabula.models.store import asset, convert, fetch
 
 TEXT = b"once upon a time"
 
@@ -25,7 +26,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wheel = tmp_path / "toy.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("pkg/tale.txt", TEXT)
-    tree = _asset.tree_sha256({"tale.txt": hashlib.sha256(TEXT).hexdigest()})
+    tree = asset.tree_sha256({"tale.txt": hashlib.sha256(TEXT).hexdigest()})
     declared = tmp_path / "declared"
     declared.mkdir()
     (declared / "toy.toml").write_text(
@@ -38,8 +39,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("FABULA_OFFLINE", "FABULA_ASSETS"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(_asset, "FOLDER", declared)
-    monkeypatch.setattr(_places, "fetch_wheel", lambda _, work: Path(shutil.copy(wheel, work)))
+    monkeypatch.setattr(asset, "FOLDER", declared)
+    monkeypatch.setattr(fetch, "fetch_wheel", lambda _, work: Path(shutil.copy(wheel, work)))
     return tmp_path / "home" / "assets" / f"toy-{tree[:12]}"
 
 
@@ -152,7 +153,7 @@ def test_all_leaves_out_what_needs_a_missing_package_and_says_so(
     declared = tmp_path / "declared" / "toy.toml"
     keys = 'convert = "gguf"\nconverted_size = 1\nsize ='
     declared.write_text(declared.read_text().replace("size =", keys))
-    monkeypatch.setattr(_convert, "find_spec", lambda name: None)
+    monkeypatch.setattr(convert, "find_spec", lambda name: None)
     done = run("pull", "--all", "--quiet")
     note = "toy: left out, torch is not installed; run: pip install 'fabula[models]'\n"
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", note)

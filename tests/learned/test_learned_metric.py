@@ -41,7 +41,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_ASSETS", "")
     monkeypatch.setattr(_load, "_loaded", {})
     monkeypatch.setattr(_reader, "_loaded", {})
-    monkeypatch.setattr("fabula.models._store.ours_folder", lambda wanted: None)
+    monkeypatch.setattr("fabula.models.store.folder.ours_folder", lambda wanted: None)
     return tmp_path
 
 

@@ -13,7 +13,7 @@ from fabula.learned import _reader
 from fabula.learned._about import Pin
 from fabula.learned._reader import load_reader
 from fabula.learned.rovist_c import RovistC
-from fabula.models import AssetError, asset, load_model, pooled_bert
+from fabula.models import AssetError, get_asset, load_model, load_pooled_bert
 from factories import make_story, usual_text
 
 pytest.importorskip("torch")
@@ -28,10 +28,10 @@ pytestmark = pytest.mark.assets
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(_reader, "_loaded", {})
     try:
-        encoder = pooled_bert("story_encoder")
+        encoder = load_pooled_bert("story_encoder")
     except AssetError as error:
         pytest.skip(str(error))
-    pin = Pin("story_encoder", asset("story_encoder").tree_sha256)
+    pin = Pin("story_encoder", get_asset("story_encoder").tree_sha256)
     write_reader(tmp_path, encoder, about=replace(ABOUT, encoder=pin, window=254))
     return tmp_path
 

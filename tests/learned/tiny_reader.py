@@ -8,8 +8,8 @@ from typing import Any
 from fabula.learned._about import About, Head, Pin, Scale, Term, write_about
 from fabula.learned._packed import save_packed
 from fabula.models import PooledBert
-from fabula.models._bert import load_bert
-from fabula.models._encoder import load_tokenizer
+from fabula.models.networks.bert import load_bert
+from fabula.models.networks.encoder import load_tokenizer
 from tiny_bert import write_tiny_bert
 
 WINDOW = 20

@@ -29,7 +29,7 @@ def bare(tmp_path, monkeypatch):
     monkeypatch.setenv("FABULA_OFFLINE", "1")
     monkeypatch.setenv("FABULA_ASSETS", "")
     monkeypatch.setattr(_load, "_loaded", {})
-    monkeypatch.setattr("fabula.models._store.ours_folder", lambda wanted: None)
+    monkeypatch.setattr("fabula.models.store.folder.ours_folder", lambda wanted: None)
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.models import _asset, _places
+from fabula.models.store import asset, fetch
 
 FILES = {"pkg/data/a.txt": b"once", "pkg/data/deep/b.txt": b"upon", "pkg/code.py": b"a time"}
 CONTENT = {"data/a.txt": b"once", "data/deep/b.txt": b"upon"}
@@ -58,7 +58,7 @@ title = "A toy"
 licence = "CC0-1.0"
 source = "this test"
 used_for = "tests"
-tree_sha256 = "{_asset.tree_sha256(hashes)}"
+tree_sha256 = "{asset.tree_sha256(hashes)}"
 size = {sum(map(len, content.values()))}
 
 [[places]]
@@ -90,6 +90,6 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     for variable in ("FABULA_OFFLINE", "FABULA_ASSETS", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(_asset, "FOLDER", made.assets)
-    monkeypatch.setattr(_places, "fetch_wheel", made.fetch_wheel)
+    monkeypatch.setattr(asset, "FOLDER", made.assets)
+    monkeypatch.setattr(fetch, "fetch_wheel", made.fetch_wheel)
     return made

@@ -12,8 +12,8 @@ import pytest
 from fabula.core.errors import SettingError, UnknownName
 from fabula.core.model import Embedder
 from fabula.models import AssetError, path_of
-from fabula.models._encoder import Encoder
 from fabula.models.embedded import load
+from fabula.models.networks.encoder import Encoder
 
 pytest.importorskip("torch")
 pytest.importorskip("tokenizers")

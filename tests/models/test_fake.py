@@ -9,8 +9,7 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.model import Embedder, GapFiller, Generator, Likelihood, MaskedLikelihood
-from fabula.models._fake_gaps import between
-from fabula.models.fake import load
+from fabula.models.fake import between, load
 
 TALE = "The old sailor saw a light at sea. He said that it was the lamp of his house."
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import PackageMissing, SettingError, UserError
-from fabula.models import _packages
-from fabula.models._checkpoint import CheckpointError
+from fabula.models import _runtime
 from fabula.models.huggingface import load
+from fabula.models.networks.checkpoint import CheckpointError
 from tiny_models import TEXTS, save_bert, save_gpt2, save_t5
 
 
@@ -233,7 +233,7 @@ class FakeHub:
 
 def test_a_package_that_is_absent_is_named_with_its_extra() -> None:
     with pytest.raises(PackageMissing, match=r"no_such_thing is not installed.*fabula\[models\]"):
-        _packages.package("no_such_thing")
+        _runtime.package("no_such_thing")
 
 
 def test_what_was_trained_to_be_read_from_the_first_token_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.story import Story
 from fabula.models import load_model
-from fabula.models._hf_encoder import EncoderModel
+from fabula.models.networks.hf_encoder import EncoderModel
 from fabula.scoring.evaluate import evaluate
 from tiny_models import TEXTS, save_bert
 

@@ -62,7 +62,7 @@ def test_workers_share_the_cores_unless_the_user_says_how(
     monkeypatch: pytest.MonkeyPatch, asked: str, threads: str
 ) -> None:
     monkeypatch.setenv("FABULA_THREADS", asked)
-    monkeypatch.setattr("fabula.models._threads.core_count", lambda: 8)
+    monkeypatch.setattr("fabula.models._runtime.core_count", lambda: 8)
     with workers_module._start([], {}, 2) as pool:
         assert pool.submit(os.getenv, "FABULA_THREADS").result() == threads
     assert os.environ["FABULA_THREADS"] == asked

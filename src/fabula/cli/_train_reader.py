@@ -146,12 +146,14 @@ def _recipe_of(plain: Mapping[str, Any], path: Path, options: Mapping[str, Any])
 
 def _encoder_folder(recipe: ReaderRecipe, start: Path | None) -> Path:
     """Give the folder of the encoder; another than the asset that the recipe names is refused."""
-    from fabula.models import asset, asset_names, path_of
-    from fabula.models._manifest import is_whole
+    from fabula.models import asset_names, get_asset, path_of
+    from fabula.models.store.asset import is_whole
 
     if start is None:
         return path_of(recipe.encoder)
-    if recipe.encoder in asset_names() and not is_whole(start, asset(recipe.encoder), fresh=False):
+    if recipe.encoder in asset_names() and not is_whole(
+        start, get_asset(recipe.encoder), fresh=False
+    ):
         raise SettingError(
             f"{start} is not the asset {recipe.encoder!r}, which the reader will be read on",
             "leave --start out",

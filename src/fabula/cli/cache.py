@@ -23,27 +23,27 @@ def command() -> None:
 @_path_option
 def info(path: Path | None) -> None:
     """Say where the cache is and what it holds."""
-    from fabula.models import megabytes, vectors_folder, vectors_size
+    from fabula.models import format_size, vectors_folder, vectors_size
     from fabula.scoring.cache import ScoreCache, default_path
 
     where = path or default_path()
     if where.exists():
         with ScoreCache(where) as cache:
-            click.echo(f"{where}: {len(cache):,} readings, {megabytes(cache.size())}")
+            click.echo(f"{where}: {len(cache):,} readings, {format_size(cache.size())}")
     else:
         click.echo(f"{where}: empty")
     if path is None:
-        click.echo(f"{vectors_folder()}: {megabytes(vectors_size())} of vectors")
+        click.echo(f"{vectors_folder()}: {format_size(vectors_size())} of vectors")
 
 
 @command.command("clear")
 @_path_option
 def clear(path: Path | None) -> None:
     """Forget every score and vector; they are made again when they are asked for."""
-    from fabula.models import clear_vectors, megabytes, vectors_folder
+    from fabula.models import clear_vectors, format_size, vectors_folder
     from fabula.scoring.cache import clear, default_path
 
     where = path or default_path()
     click.echo(f"{where}: {clear(where):,} readings forgotten")
     if path is None:
-        click.echo(f"{vectors_folder()}: {megabytes(clear_vectors())} of vectors forgotten")
+        click.echo(f"{vectors_folder()}: {format_size(clear_vectors())} of vectors forgotten")

@@ -53,7 +53,7 @@ def _say_assets() -> None:
 
     absent = []
     for name in models.asset_names():
-        there = models.find(models.asset(name)) is not None
+        there = models.find(models.get_asset(name)) is not None
         click.echo(f"  asset {name:12} {'ok' if there else 'not here'}")
         if not there:
             absent.append(name)

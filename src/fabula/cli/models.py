@@ -28,12 +28,12 @@ def command() -> None:
 @format_option
 def list_command(form: str) -> None:
     """List all assets: licence, size, whether they are here, which metrics use them."""
-    from fabula.models import asset, asset_names, megabytes
+    from fabula.models import asset_names, format_size, get_asset
 
     users = _users()
-    rows = [_row(asset(name), users.get(name, [])) for name in asset_names()]
+    rows = [_row(get_asset(name), users.get(name, [])) for name in asset_names()]
     if form == "table":
-        rows = [row | {"size": megabytes(row["size"])} for row in rows]
+        rows = [row | {"size": format_size(row["size"])} for row in rows]
     if form == "csv":
         rows = [row | {"metrics": " ".join(row["metrics"])} for row in rows]
     print_rows(rows, form)
@@ -43,9 +43,9 @@ def list_command(form: str) -> None:
 @click.argument("name")
 def show_command(name: str) -> None:
     """Show all that is known of an asset: licence, source, digest, places, where it lies."""
-    from fabula.models import asset, megabytes
+    from fabula.models import format_size, get_asset
 
-    one = asset(name)
+    one = get_asset(name)
     state, folder = _look(one)
     click.echo(one.title)
     facts = {
@@ -53,7 +53,7 @@ def show_command(name: str) -> None:
         "source": one.source,
         "used for": one.used_for,
         "metrics": ", ".join(_users().get(name, [])),
-        "size": megabytes(one.size_here),
+        "size": format_size(one.size_here),
         "state": state,
         "lies in": folder,
         "SHA-256": one.tree_sha256,
@@ -83,10 +83,10 @@ def pull_command(
 
     With --all, an asset that needs a package which is not installed is left out, with a note.
     """
-    from fabula.models import asset, pull
+    from fabula.models import get_asset, pull
 
-    left_out = [asset(name).name for name in excepted]
-    wanted = [asset(name) for name in _chosen(names, every) if name not in left_out]
+    left_out = [get_asset(name).name for name in excepted]
+    wanted = [get_asset(name) for name in _chosen(names, every) if name not in left_out]
     for one in wanted:
         if every and (why := _lacks(one)):
             click.echo(f"{one.name}: left out, {why}", err=True)
@@ -109,7 +109,7 @@ def add_command(name: str, folder: Path, quiet: bool) -> None:
 @NAMES
 def verify_command(names: tuple[str, ...]) -> None:
     """Read the files again and compare them with their pinned digests (default: all assets)."""
-    from fabula.models import AssetError, asset_names, replacing, verify
+    from fabula.models import AssetError, asset_names, repull_command, verify
 
     checks = []
     for name in names or asset_names():
@@ -118,7 +118,7 @@ def verify_command(names: tuple[str, ...]) -> None:
     damaged = [check.name for check in checks if check.state == "damaged"]
     absent = [check.name for check in checks if check.state == "absent" and names]
     if damaged:
-        raise AssetError(f"damaged: {', '.join(damaged)}", replacing(*damaged))
+        raise AssetError(f"damaged: {', '.join(damaged)}", repull_command(*damaged))
     if absent:
         remedy = f"run: fabula models pull {' '.join(absent)}"
         raise AssetError(f"not here: {', '.join(absent)}", remedy)
@@ -128,18 +128,18 @@ def verify_command(names: tuple[str, ...]) -> None:
 @click.argument("name", required=False)
 def where_command(name: str | None) -> None:
     """Print the folder of an asset, or of the store."""
-    from fabula.models import path_of, store
+    from fabula.models import path_of, store_folder
 
-    click.echo(path_of(name) if name else store())
+    click.echo(path_of(name) if name else store_folder())
 
 
 @command.command("remove")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...")
 def remove_command(names: tuple[str, ...]) -> None:
     """Take assets out of the store."""
-    from fabula.models import asset, remove
+    from fabula.models import get_asset, remove
 
-    for one in [asset(name) for name in names]:
+    for one in [get_asset(name) for name in names]:
         remove(one.name)
         click.echo(f"{one.name}: removed", err=True)
 
@@ -154,11 +154,11 @@ def export_command(file: Path, names: tuple[str, ...], every: bool, quiet: bool)
 
     With --all, assets that are not here are left out, with a note.
     """
-    from fabula.models import asset, export_assets
+    from fabula.models import export_assets, get_asset
 
     wanted = list(_chosen(names, every))
     if every:
-        for name in [name for name in wanted if _look(asset(name))[0] == "absent"]:
+        for name in [name for name in wanted if _look(get_asset(name))[0] == "absent"]:
             click.echo(f"{name}: left out, it is not here", err=True)
             wanted.remove(name)
     export_assets(wanted, file, _report(quiet))
@@ -212,8 +212,8 @@ def _row(one: Asset, metrics: list[str]) -> dict[str, Any]:
 
 def _look(one: Asset) -> tuple[str, Path | None]:
     """State and folder: here, yours, ours (among our weights), damaged or absent."""
-    from fabula.models import AssetError, find, path_of, store
-    from fabula.models._folders import own_candidate
+    from fabula.models import AssetError, find, path_of, store_folder
+    from fabula.models.store.folder import own_candidate
 
     try:
         if find(one) is None:
@@ -221,7 +221,7 @@ def _look(one: Asset) -> tuple[str, Path | None]:
         folder = path_of(one.name)
     except AssetError:
         return "damaged", None
-    if folder.parent == store():
+    if folder.parent == store_folder():
         return "here", folder
     return "yours" if folder == own_candidate(one) else "ours", folder
 

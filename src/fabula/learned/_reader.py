@@ -19,7 +19,7 @@ from fabula.learned._fake_reader import FAKE, FakeStack, fake_about
 from fabula.learned._joint_source import open_joint
 from fabula.learned._kept import Kept, text_key
 from fabula.learned._stack import open_stack
-from fabula.models import PooledBert, asset, asset_names, path_of, pooled_bert
+from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.respaced import respaced
 
@@ -176,7 +176,7 @@ def _opened(folder: Path) -> Reader:
         return Reader(*open_joint(folder))
     about = read_about(folder)
     _check_encoder(folder, about)
-    return open_reader(folder, pooled_bert(about.encoder.name))
+    return open_reader(folder, load_pooled_bert(about.encoder.name))
 
 
 def _fake_reader() -> Reader:
@@ -208,7 +208,7 @@ def _stamps(folder: Path) -> list[object]:
 
 def _check_encoder(folder: Path, about: About) -> None:
     """Refuse weights that were trained on another version of the encoder than is pinned here."""
-    pinned = asset(about.encoder.name).tree_sha256
+    pinned = get_asset(about.encoder.name).tree_sha256
     if about.encoder.tree_sha256 != pinned:
         raise InputError(
             f"{folder} was trained on another {about.encoder.name} "

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from fabula.core.errors import PackageMissing
 from fabula.core.score import Missing, Status
-from fabula.models import asset, path_of
+from fabula.models import get_asset, path_of
 from fabula.text.sentences import sentence_spans
 
 Finder = Literal["spacy", "capitals"]
@@ -50,7 +50,7 @@ def finder_trait(finder: Finder) -> str:
     """Say what finds the names, for a signature; raise where it is not here."""
     if finder == "capitals":
         return finder
-    meta, pinned = _spacy().meta, asset("spacy_small").tree_sha256[:12]
+    meta, pinned = _spacy().meta, get_asset("spacy_small").tree_sha256[:12]
     return f"{meta['lang']}_{meta['name']}-{meta['version']},spacy_small@{pinned}"
 
 

@@ -3,26 +3,26 @@
 The asset store and the catalogue need only the standard library; a backend loads what it needs.
 """
 
-from fabula.models._archive import export_assets, import_assets
-from fabula.models._asset import Asset, AssetError, asset, asset_names
-from fabula.models._convert import missing_package
 from fabula.models._load import MODELS, load_model, model_spec, need
-from fabula.models._pooled import PooledBert, pooled_bert
-from fabula.models._store import (
+from fabula.models._runtime import thread_limit
+from fabula.models.networks.bert import PooledBert, load_pooled_bert
+from fabula.models.reading.state_cache import clear_vectors, vectors_size
+from fabula.models.reading.state_cache import default_folder as vectors_folder
+from fabula.models.store.archive import export_assets, import_assets
+from fabula.models.store.asset import Asset, AssetError, asset_names, get_asset
+from fabula.models.store.convert import missing_package
+from fabula.models.store.folder import (
     Check,
     add,
     find,
-    megabytes,
+    format_size,
     path_of,
     pull,
     remove,
-    replacing,
-    store,
+    repull_command,
+    store_folder,
     verify,
 )
-from fabula.models._threads import thread_limit
-from fabula.models._vector_cache import clear_vectors, vectors_size
-from fabula.models._vector_cache import default_folder as vectors_folder
 
 __all__ = [
     "MODELS",
@@ -31,23 +31,23 @@ __all__ = [
     "Check",
     "PooledBert",
     "add",
-    "asset",
     "asset_names",
     "clear_vectors",
     "export_assets",
     "find",
+    "format_size",
+    "get_asset",
     "import_assets",
     "load_model",
-    "megabytes",
+    "load_pooled_bert",
     "missing_package",
     "model_spec",
     "need",
     "path_of",
-    "pooled_bert",
     "pull",
     "remove",
-    "replacing",
-    "store",
+    "repull_command",
+    "store_folder",
     "thread_limit",
     "vectors_folder",
     "vectors_size",

@@ -24,7 +24,7 @@ from fabula.core.model import (
 )
 from fabula.core.settings import changed_settings, check_settings, named_settings, setting_fields
 from fabula.core.spec import format_spec, parse_spec
-from fabula.models._asset import asset_names
+from fabula.models.store.asset import asset_names
 
 T = TypeVar("T")
 PROTOCOLS = (

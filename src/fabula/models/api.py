@@ -16,7 +16,7 @@ from fabula.core.errors import SettingError
 from fabula.core.model import Span, TokenLogs
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._http import Server, ServerError
-from fabula.models._places import is_offline
+from fabula.models.store.fetch import is_offline
 
 Count = Annotated[int, AtLeast(0)]
 Price = Annotated[float, AtLeast(0)] | None

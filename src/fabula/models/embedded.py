@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.model import GapFiller, Lesson, MeanGuess, Model, TokenLogs, Tuning
 from fabula.core.settings import AtLeast, check_settings
-from fabula.models._asset import asset
-from fabula.models._bert import load_bert
-from fabula.models._causal import CausalModel
-from fabula.models._checkpoint import Checkpoint
-from fabula.models._encoder import SURROGATE, Encoder, check_layer, load_tokenizer
-from fabula.models._masked import MaskedModel
-from fabula.models._onnx_t5 import OnnxT5
-from fabula.models._store import path_of
-from fabula.models._threads import settle_threads
-from fabula.models._vector_table import VectorTable, open_folder
+from fabula.models._runtime import limit_threads
+from fabula.models.networks.bert import load_bert
+from fabula.models.networks.causal import CausalModel
+from fabula.models.networks.checkpoint import Checkpoint
+from fabula.models.networks.encoder import SURROGATE, Encoder, check_layer, load_tokenizer
+from fabula.models.networks.masked import MaskedModel
+from fabula.models.networks.seq2seq import OnnxT5
+from fabula.models.store.asset import get_asset
+from fabula.models.store.folder import path_of
+from fabula.models.word_vectors import VectorTable, open_folder
 
 Dtype = Literal["fp32", "bf16"]
 Window = Annotated[int, AtLeast(16)] | None
@@ -52,7 +52,7 @@ class _Opening:
     @property
     def digest(self) -> str:
         """The beginning of the pinned digest."""
-        return asset(self.name).tree_sha256[:12]
+        return get_asset(self.name).tree_sha256[:12]
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -128,7 +128,7 @@ def load(
         raise UnknownName(f"no embedded model is called {name!r}", closest(name, _OPENERS))
     opening = _Opening(name, path_of(name), settings)
     if name not in _NUMPY_ALONE:
-        settle_threads()
+        limit_threads()
     return _OPENERS[name](opening)
 
 

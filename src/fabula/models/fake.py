@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated
@@ -18,22 +18,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import (
-    Answer,
-    Lesson,
-    MeanGuess,
-    Span,
-    TokenLogs,
-    TokenStates,
-    Tuning,
-)
+from fabula.core.model import Answer, Lesson, MeanGuess, Span, TokenLogs, TokenStates, Tuning
 from fabula.core.settings import AtLeast, check_settings
-from fabula.models._fake_answers import answer_from
-from fabula.models._fake_gaps import fill_row, guesses_by_window, mean_guess
-from fabula.models._pieces import head_of
-from fabula.models._stops import cut_at
-from fabula.models._strides import make_front
-from fabula.models._windows import owned, windows
+from fabula.models.networks.causal import cut_at
+from fabula.models.reading.tokens import head_of
+from fabula.models.reading.windows import make_front, owned, windows
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -280,3 +269,93 @@ def _word_vector(word: str, width: int, seed: int) -> Array:
     vector: Array = np.sum(parts, axis=0) / 127.37 - len(parts)
     vector /= np.linalg.norm(vector)
     return vector
+
+
+# Guesses that are held at once.
+BLOCK = 4096
+
+
+def between(table: Array, read: Sequence[int], gaps: Array) -> Array:
+    """Guess at each gap: what goes with both neighbours, and what else was read."""
+    buckets = np.array([*read, 0])
+    both = table[np.where(gaps > 0, buckets[gaps - 1], 0)]  # (gaps, buckets)
+    inner = gaps + 1 < len(read)
+    both[inner] *= table.T[buckets[gaps[inner] + 1]]
+    rest = np.bincount(buckets, minlength=len(table)) - np.eye(len(table))[buckets[gaps]]
+    guesses: Array = both / both.sum(1, keepdims=True) + rest / rest.sum(1, keepdims=True)
+    return guesses / 2
+
+
+def guesses_by_window(table: Array, buckets: list[int], size: int) -> list[Array]:
+    """Guesses at all tokens, each in the window where it is most central, in blocks."""
+    places = windows(len(buckets), size, size // 4)
+    return [
+        between(
+            table,
+            buckets[place.start : place.stop],
+            np.arange(start - place.start, min(start + BLOCK, part.stop) - place.start),
+        )
+        for place, part in zip(places, owned(places), strict=True)
+        for start in range(part.start, part.stop, BLOCK)
+    ]
+
+
+def mean_guess(guesses: list[Array], weights: Sequence[float], temperature: float) -> Array:
+    """Mean of guesses by weight, each sharpened or flattened by the temperature."""
+    shares = iter(np.split(np.array(weights), np.cumsum([len(one) for one in guesses])))
+    total = np.zeros(guesses[0].shape[1] if guesses else 1)
+    for some in guesses:
+        sharp = some ** (1 / temperature)
+        total += next(shares) @ (sharp / sharp.sum(1, keepdims=True))
+    whole = total.sum()
+    return total / whole if whole else np.full_like(total, np.nan)
+
+
+def fill_row(
+    row: Sequence[str | None], known: Sequence[str], table: Array, bucket: Callable[[str], int]
+) -> tuple[str, ...]:
+    """Take for each gap the word that goes best with its neighbours, of those read and known."""
+    gaps = [at for at, token in enumerate(row) if token is None]
+    if not gaps:
+        return ()
+    words = list(dict.fromkeys([*(token for token in row if token is not None), *known]))
+    numbers = np.array([bucket(word) for word in words])
+    beside = [0 if token is None else bucket(token) for token in (None, *row, None)]
+    best = [(table[beside[at]] * table[:, beside[at + 2]])[numbers].argmax() for at in gaps]
+    return tuple(words[one] for one in best)
+
+
+NEAR = 3
+LONGEST = 4
+
+
+def answer_from(
+    question: Sequence[str], text: str, *, tokens: Sequence[str], spans: Sequence[Span]
+) -> Answer:
+    """Answer with the words whose neighbours the question knows best, the first of several."""
+    known = {token.lower() for token in question}
+    shared = [token.lower() in known for token in tokens]
+    best, found = 0.0, range(0)
+    for run in _runs([token[0].isalnum() for token in tokens], shared):
+        around = [
+            *shared[max(run.start - NEAR, 0) : run.start],
+            *shared[run.stop : run.stop + NEAR],
+        ]
+        if (sure := (1 + sum(around)) / (2 + 2 * NEAR)) > best:
+            best, found = sure, run
+    if not found:
+        return Answer("", 0.0)
+    return Answer(text[spans[found[0]][0] : spans[found[-1]][1]], best)
+
+
+def _runs(words: Sequence[bool], shared: Sequence[bool]) -> list[range]:
+    """Places of words next to each other that the question does not hold, a few at a time."""
+    found: list[range] = []
+    for place, (word, known) in enumerate(zip(words, shared, strict=True)):
+        if not word or known:
+            continue
+        if found and found[-1].stop == place and len(found[-1]) < LONGEST:
+            found[-1] = range(found[-1].start, place + 1)
+        else:
+            found.append(range(place, place + 1))
+    return found

@@ -15,13 +15,13 @@ from typing import Annotated, Literal
 
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.settings import AtLeast, check_settings
-from fabula.models._answerer import AnswererModel
-from fabula.models._causal import CausalModel
-from fabula.models._checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
-from fabula.models._hf_encoder import EncoderModel
-from fabula.models._masked import MaskedModel
-from fabula.models._places import is_offline
-from fabula.models._seq2seq import Seq2SeqModel
+from fabula.models.networks.answerer import AnswererModel
+from fabula.models.networks.causal import CausalModel
+from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
+from fabula.models.networks.hf_encoder import EncoderModel
+from fabula.models.networks.masked import MaskedModel
+from fabula.models.networks.seq2seq import Seq2SeqModel
+from fabula.models.store.fetch import is_offline
 
 Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
 HubModel = EncoderModel | CausalModel | MaskedModel | Seq2SeqModel | AnswererModel

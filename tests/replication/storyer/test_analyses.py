@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def material(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Material:
-    monkeypatch.setattr("fabula.models.pooled_bert", lambda name: SmallEncoder())
+    monkeypatch.setattr("fabula.models.load_pooled_bert", lambda name: SmallEncoder())
     return Material(folder, resamples=50, _unseen={"made up": kept_values()})
 
 

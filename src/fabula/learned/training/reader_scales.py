@@ -17,7 +17,7 @@ from fabula.learned.training.reader_evaluation import figure_row, text_means
 from fabula.learned.training.reader_recipe import ReaderRecipe, ScaleRecipe, Task
 from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
 from fabula.meta.coefficients import spearman
-from fabula.models import asset, asset_names
+from fabula.models import asset_names, get_asset
 from fabula.text.features import FEATURES_VERSION
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -67,7 +67,7 @@ def _names(task: Task) -> tuple[str, ...]:
 
 
 def _pin(name: str) -> Pin:
-    return Pin(name, asset(name).tree_sha256 if name in asset_names() else "")
+    return Pin(name, get_asset(name).tree_sha256 if name in asset_names() else "")
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,10 @@ def compare(material: Material, variants: Sequence[Variant], how: Training) -> C
 
 
 def _by_heads(material: Material, variants: Sequence[Variant], how: Training) -> Compared:
-    from fabula.models import pooled_bert
+    from fabula.models import load_pooled_bert
 
     recipe = variants[0].recipe
-    encoder = pooled_bert(recipe.encoder)
+    encoder = load_pooled_bert(recipe.encoder)
     examples = _examples(recipe, lambda texts: [encoder.ids(one) for one in texts], material)
     if NEGATIVES in examples:
         examples[NEGATIVES] = _some(examples[NEGATIVES], how.negatives)

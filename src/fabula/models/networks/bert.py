@@ -1,0 +1,335 @@
+"""A BERT encoder read without padding: the tokens of a batch are the rows of one matrix.
+
+Devlin et al. (2019), as `BertModel` of transformers computes it for inference; only the layers
+asked for are kept. Attention runs over runs of texts of equal length, so nothing is padded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fabula.core.errors import InputError, SettingError
+from fabula.models._load import load_model
+from fabula.models._runtime import package
+from fabula.models.reading.batches import run_batches
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from torch import Tensor
+
+    from fabula.models.networks.encoder import Edges
+
+Dtype = Literal["fp32", "bf16"]
+_GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+_SELVES = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
+_JOINED = "attention.output"
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Scale and shift after a layer's rows are given mean 0 and variance 1."""
+
+    weight: Tensor
+    bias: Tensor
+    eps: float
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Normalise every row."""
+        from torch.nn.functional import layer_norm
+
+        return layer_norm(rows, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A matrix (inputs × outputs) and a bias."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Multiply, and add the bias."""
+        import torch
+
+        return torch.addmm(self.bias, rows, self.weight)
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Add the result for `inputs` to rows that are not needed afterwards."""
+        return rows.add_(self.bias).addmm_(inputs, self.weight)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: attention, then two matrices with a GELU between them."""
+
+    attention: Linear  # (H, 3H): queries, keys and values in one product
+    joined: Linear  # (H, H)
+    norm: Norm
+    inner: Linear  # (H, I)
+    outer: Linear  # (I, H)
+    last_norm: Norm
+    heads: int
+    gelu: str
+
+    def __call__(self, rows: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Give the layer's rows; those handed in are used up."""
+        import torch
+
+        mixed = self._attend(self.attention(rows), lengths)  # (T, H)
+        rows = self.norm(self.joined.onto(rows, mixed))
+        inner = torch.ops.aten.gelu_(self.inner(rows), approximate=self.gelu)  # (T, I)
+        return self.last_norm(self.outer.onto(rows, inner))
+
+    def _attend(self, rows: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Mix the values of each text by its queries and keys, texts of equal length at once."""
+        from torch.nn.functional import scaled_dot_product_attention
+
+        width = rows.shape[1] // 3
+        mixed = rows.new_empty(len(rows), width)
+        shape = (self.heads, width // self.heads)
+        start = 0
+        for length, run in groupby(lengths):
+            stop = start + length * len(list(run))
+            part = rows[start:stop].view(-1, length, 3, *shape).permute(2, 0, 3, 1, 4)
+            queries, keys, values = part.unbind()  # (B, heads, L, H / heads) each
+            found = scaled_dot_product_attention(queries, keys, values)
+            mixed[start:stop].view(-1, length, *shape).copy_(found.transpose(1, 2))
+            start = stop
+        return mixed
+
+
+@dataclass(frozen=True)
+class Bert:
+    """The encoder: tables of words, of places and of kinds of tokens, and layers."""
+
+    words: Tensor
+    places: Tensor  # with the vector of the first kind added
+    kinds: Tensor  # as differences from the first kind
+    norm: Norm
+    stack: tuple[Layer, ...]
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.words.shape[1])
+
+    @property
+    def longest(self) -> int:
+        """Tokens it reads at once, those it adds included."""
+        return len(self.places)
+
+    def __call__(
+        self,
+        texts: Sequence[Sequence[int]],
+        layers: Sequence[int],
+        *,
+        kinds: Sequence[Sequence[int]] | None = None,
+    ) -> list[Tensor]:
+        """Give the rows of all tokens, text after text, at each of the layers.
+
+        Layer 0 is the embedding of the words. Texts of equal length should be neighbours. Tokens
+        are of the first kind unless `kinds` has another for each.
+        """
+        import torch
+
+        lengths = [len(ids) for ids in texts]
+        with torch.inference_mode():
+            ids = torch.tensor([one for ids in texts for one in ids])
+            spots = torch.cat([torch.arange(length) for length in lengths])
+            rows = self.words[ids].add_(self.places[spots])  # (T, H)
+            if kinds is not None:
+                rows.add_(self.kinds[torch.tensor([one for some in kinds for one in some])])
+            rows = self.norm(rows)
+            kept = {0: rows.clone()} if 0 in layers else {}
+            for number, layer in enumerate(self.stack[: max(layers)], 1):
+                rows = layer(rows, lengths)
+                if number in layers:
+                    kept[number] = rows.clone() if number < max(layers) else rows
+            return [kept[number] for number in layers]
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give the weights of all layers by their names in transformers, without copying any."""
+        found: dict[str, Tensor] = {}
+        for number, layer in enumerate(self.stack):
+            found |= {f"encoder.layer.{number}.{k}": v for k, v in _parts(layer).items()}
+        return found
+
+    def with_layers(self, tensors: Mapping[str, Tensor]) -> Bert:
+        """Give an encoder with other layers of the same sizes on the very same embeddings."""
+        stack = tuple(
+            _layer(
+                tensors, f"encoder.layer.{number}", heads=one.heads, gelu=one.gelu, eps=one.norm.eps
+            )
+            for number, one in enumerate(self.stack)
+        )
+        return replace(self, stack=stack)
+
+
+def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
+    """Read `config.json` and `model.safetensors` of a folder."""
+    torch, _ = package("torch"), package("safetensors")
+    found = package("safetensors.torch").load_file(folder / "model.safetensors")
+    config = _read_config(folder)
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in found.items()}
+    try:
+        return _assemble(tensors, config)
+    except KeyError as error:
+        raise InputError(f"{folder} is no BERT encoder: it has no {error}") from error
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    wanted = {
+        "model_type": ("bert",),
+        "hidden_act": tuple(_GELUS),
+        "position_embedding_type": ("absolute",),
+    }
+    for name, known in wanted.items():
+        if config.get(name, known[0]) not in known:
+            raise InputError(
+                f"{folder} is no BERT encoder that can be read: {name} is {config[name]!r}",
+                "load it with huggingface(…)",
+            )
+    return config
+
+
+def _assemble(tensors: dict[str, Tensor], config: dict[str, Any]) -> Bert:
+    eps = float(config["layer_norm_eps"])
+    heads, gelu = int(config["num_attention_heads"]), _GELUS[config.get("hidden_act", "gelu")]
+    # Most tokens are of the first kind, so its vector is added to the places once and for all.
+    kinds = tensors["embeddings.token_type_embeddings.weight"]
+    return Bert(
+        words=tensors["embeddings.word_embeddings.weight"],
+        places=tensors["embeddings.position_embeddings.weight"] + kinds[0],
+        kinds=kinds - kinds[0],
+        norm=_norm(tensors, "embeddings.LayerNorm", eps),
+        stack=tuple(
+            _layer(tensors, f"encoder.layer.{number}", heads=heads, gelu=gelu, eps=eps)
+            for number in range(int(config["num_hidden_layers"]))
+        ),
+    )
+
+
+def _layer(tensors: Mapping[str, Tensor], name: str, *, heads: int, gelu: str, eps: float) -> Layer:
+    return Layer(
+        attention=_linear(tensors, *(f"{name}.{one}" for one in _SELVES)),
+        joined=_linear(tensors, f"{name}.{_JOINED}.dense"),
+        norm=_norm(tensors, f"{name}.{_JOINED}.LayerNorm", eps),
+        inner=_linear(tensors, f"{name}.intermediate.dense"),
+        outer=_linear(tensors, f"{name}.output.dense"),
+        last_norm=_norm(tensors, f"{name}.output.LayerNorm", eps),
+        heads=heads,
+        gelu=gelu,
+    )
+
+
+def _parts(layer: Layer) -> dict[str, Tensor]:
+    """Weights of one layer by name: what `_layer` was given."""
+    maps = {
+        f"{_JOINED}.dense": layer.joined,
+        "intermediate.dense": layer.inner,
+        "output.dense": layer.outer,
+    }
+    named: dict[str, Linear | Norm] = {
+        name: Linear(one.weight.t(), one.bias) for name, one in maps.items()
+    }
+    queries = layer.attention.weight.t().chunk(3), layer.attention.bias.chunk(3)
+    named |= {name: Linear(*both) for name, *both in zip(_SELVES, *queries, strict=True)}
+    named |= {f"{_JOINED}.LayerNorm": layer.norm, "output.LayerNorm": layer.last_norm}
+    weights = {f"{name}.weight": one.weight for name, one in named.items()}
+    return weights | {f"{name}.bias": one.bias for name, one in named.items()}
+
+
+def _linear(tensors: Mapping[str, Tensor], *names: str) -> Linear:
+    """One matrix of several that are applied to the same rows."""
+    import torch
+
+    weight = torch.cat([tensors[f"{name}.weight"] for name in names])  # (outputs, inputs)
+    return Linear(weight.t(), torch.cat([tensors[f"{name}.bias"] for name in names]))
+
+
+def _norm(tensors: Mapping[str, Tensor], name: str, eps: float) -> Norm:
+    return Norm(tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps)
+
+
+# As many as the encoder reads at once, for the same reason: their rows stay in a core's cache.
+BATCH_TOKENS = 2048
+
+
+@dataclass(frozen=True)
+class PooledBert:
+    """An encoder that gives the state of the first token and the mean over all, and no other."""
+
+    bert: Bert = field(repr=False)
+    tokenizer: Tokenizer = field(repr=False)
+    edges: Edges
+    batch_tokens: int = BATCH_TOKENS
+
+    @property
+    def width(self) -> int:
+        """Numbers in a window's vector: the first token's state, then the mean."""
+        return 2 * self.bert.width
+
+    @property
+    def longest(self) -> int:
+        """Tokens in the longest window, those that the model adds included."""
+        return self.bert.longest
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give the weights of the layers by their names in transformers."""
+        return self.bert.layer_tensors()
+
+    def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledBert:
+        """Give one with other layers on the same embeddings, which are not copied."""
+        return replace(self, bert=self.bert.with_layers(tensors))
+
+    def ids(self, text: str) -> list[int]:
+        """Give the numbers of a text's tokens, without those that the model adds."""
+        from fabula.models.networks.encoder import SURROGATE
+
+        # Half of a surrogate pair is no character.
+        found = self.tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        return list(found.ids)
+
+    def pool(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """Give a vector for every window of tokens: (windows, 2 × width of the encoder)."""
+        first, last = self.edges.ids
+        return self._pool([[first, *ids, last] for ids in texts])
+
+    def pool_pairs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Tensor:
+        """Give a vector for every pair, read as one text whose second half is of another kind."""
+        first, last = self.edges.ids
+        rows = [[first, *one, last, *other, last] for one, other in pairs]
+        kinds = [[0] * (len(one) + 2) + [1] * (len(other) + 1) for one, other in pairs]
+        return self._pool(rows, kinds)
+
+    def _pool(self, rows: list[list[int]], kinds: list[list[int]] | None = None) -> Tensor:
+        import torch
+
+        top = len(self.bert.stack)
+
+        def run(batch: list[int]) -> list[Tensor]:
+            of_batch = None if kinds is None else [kinds[index] for index in batch]
+            [states] = self.bert([rows[index] for index in batch], [top], kinds=of_batch)
+            parts = states.split_with_sizes([len(rows[index]) for index in batch])
+            return [torch.cat([part[0], part.mean(0)]) for part in parts]
+
+        with torch.inference_mode():
+            found = run_batches(run, [len(row) for row in rows], budget=self.batch_tokens)
+            return torch.stack(found).float() if found else torch.empty(0, self.width)
+
+
+def load_pooled_bert(name: str) -> PooledBert:
+    """Give the encoder that an asset holds; it is loaded once a process, whoever else asks it."""
+    from fabula.models.networks.encoder import Encoder
+
+    found = load_model(f"embedded({name!r})")
+    if not isinstance(found, Encoder):
+        raise SettingError(f"{name!r} is no encoder", "name one such as 'story_encoder'")
+    return PooledBert(found.bert, found.tokenizer, found.edges)

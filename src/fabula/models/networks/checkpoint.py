@@ -1,0 +1,213 @@
+"""A checkpoint that transformers reads: where it lies, what it holds, how it is to be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from fabula.core.errors import SettingError, UserError
+from fabula.models._runtime import limit_threads, package
+from fabula.models.store.asset import MANIFEST, file_sha256, tree_sha256
+
+Dtype = Literal["fp32", "bf16", "fp16"]
+POOLING = "1_Pooling/config.json"
+READ = (".safetensors", ".json", ".txt", ".model")
+# Positions of these count from after the padding sign, so that two of them are never used.
+SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl")
+VOCABULARIES = ("tokenizer.json", "vocab", "spiece", "sentencepiece", "tokenizer.model", "merges")
+RELATIVE = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
+
+
+class CheckpointError(UserError):
+    """A checkpoint that cannot be used as it stands."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with weights, and how to read with them; nothing is loaded before it is needed."""
+
+    folder: Path
+    name: str
+    revision: str = ""
+    dtype: Dtype = "fp32"
+    device: str = "auto"
+    backend: str = "huggingface"
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """What the checkpoint says of itself."""
+        try:
+            found = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CheckpointError(
+                f"{self.folder} holds no config.json that can be read",
+                "name a folder that transformers' save_pretrained wrote",
+            ) from error
+        if not isinstance(found, dict):
+            raise CheckpointError(f"config.json of {self.name} is no object")
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over weights, configuration and tokeniser, in hexadecimal."""
+        files = [path for path in self.folder.iterdir() if path.suffix in READ]
+        files += self.folder.glob(POOLING)
+        return tree_sha256(
+            {
+                one.relative_to(self.folder).as_posix(): file_sha256(one)
+                for one in files
+                if one.name != MANIFEST
+            }
+        )
+
+    @property
+    def identity(self) -> str:
+        """Backend, name, revision or digest, and dtype: what every signature begins with."""
+        pinned = self.revision or f"sha256:{self.digest[:16]}"
+        return f"{self.backend},{self.name}@{pinned},{self.dtype}"
+
+    @cached_property
+    def limit(self) -> int | None:
+        """Most tokens that fit into one window, added ones counted; None if there is no bound."""
+        kind = self.config.get("model_type")
+        if kind in RELATIVE:
+            return None
+        found = self.config.get("max_position_embeddings") or self.config.get("n_positions")
+        found = found or getattr(self.shape, "max_position_embeddings", None)
+        return found - 2 if found and kind in SHIFTED else found
+
+    @cached_property
+    def shape(self) -> Any:
+        """The configuration as transformers fills it up: widths, layers, signs."""
+        transformers = package("transformers")
+        try:
+            return transformers.AutoConfig.from_pretrained(
+                str(self.folder), local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise CheckpointError(f"{self.name} cannot be read ({_first_line(error)})") from error
+
+    def window(self, wanted: int | None, *, usual: int) -> int:
+        """Tokens a window: those wanted, else as many as usual and possible."""
+        if wanted is None:
+            return min(usual, self.limit or usual)
+        if self.limit and wanted > self.limit:
+            raise SettingError(
+                f"{self.name} reads at most {self.limit} tokens, not {wanted}",
+                f"take a window of at most {self.limit}; longer texts are read by several",
+            )
+        return wanted
+
+    @cached_property
+    def torch_device(self) -> Any:
+        """The device to run on."""
+        torch = package("torch")
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            device = torch.device(self.device)
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise SettingError(
+                f"there is no device {self.device!r} here", "take 'auto' or 'cpu'"
+            ) from error
+        return device
+
+    def model(self, kind: str, *, unused: str = "\0") -> Any:
+        """Load the weights as that class of transformers, such as `AutoModelForCausalLM`.
+
+        Weights that the checkpoint lacks would be random: it is refused, unless their names begin
+        with `unused`.
+        """
+        self._refuse_pickles()
+        transformers = package("transformers")
+        limit_threads()
+        with hushed(transformers):
+            model, report = self._read(getattr(transformers, kind))
+        absent = [key for key in report["missing_keys"] if not key.startswith(unused)]
+        absent += [str(one[0]) for one in report.get("mismatched_keys", ())]
+        if absent:
+            more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+            raise CheckpointError(
+                f"{self.name} does not hold {', '.join(sorted(absent)[:3])}{more},"
+                f" which {type(model).__name__} needs",
+                "they would be random: take a checkpoint with that head, or another task",
+            )
+        return model.to(self.torch_device).eval()
+
+    def _read(self, loader: Any) -> tuple[Any, dict[str, Any]]:
+        torch, version = package("torch"), package("transformers").__version__.split(".")
+        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[self.dtype]
+        word = "dtype" if (int(version[0]), int(version[1])) >= (4, 56) else "torch_dtype"
+        try:
+            found: tuple[Any, dict[str, Any]] = loader.from_pretrained(
+                str(self.folder),
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+                **{word: dtype},
+            )
+        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+            raise CheckpointError(f"{self.name} cannot be loaded ({_first_line(error)})") from error
+        except package("safetensors").SafetensorError as error:
+            raise CheckpointError(
+                f"the weights of {self.name} are damaged ({_first_line(error)})", "get them again"
+            ) from error
+        return found
+
+    def _refuse_pickles(self) -> None:
+        if any(self.folder.glob("*.safetensors")):
+            return
+        if any(self.folder.glob("*.bin")):
+            raise CheckpointError(
+                f"{self.name} has only pickled weights (.bin), which can run code",
+                "take one with safetensors (save_pretrained writes them)",
+            )
+        raise CheckpointError(f"{self.name} has no weights (model.safetensors)")
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The fast tokeniser, which knows where in the text a token stands."""
+        transformers = package("transformers")
+        if not any(file.name.startswith(VOCABULARIES) for file in self.folder.iterdir()):
+            # transformers would make one of no words, for which every text is unknown.
+            raise CheckpointError(f"{self.name} has no tokeniser", "put its tokenizer.json there")
+        try:
+            with hushed(transformers):
+                found = transformers.AutoTokenizer.from_pretrained(
+                    str(self.folder), local_files_only=True, trust_remote_code=False, use_fast=True
+                )
+        except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+            problem = f"the tokeniser of {self.name} cannot be loaded ({_first_line(error)})"
+            raise CheckpointError(problem) from error
+        if not found.is_fast:
+            raise CheckpointError(
+                f"{self.name} has no fast tokeniser, so tokens have no place in the text",
+                "take a checkpoint with a tokenizer.json",
+            )
+        return found
+
+
+@contextmanager
+def hushed(transformers: Any) -> Iterator[None]:
+    """Keep transformers' progress bars and reports of loading from the user's screen."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,267 @@
+"""Texts as vectors: a BERT encoder that reads stories of any length, batch by batch."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.core.model import Span, TokenStates
+from fabula.models._runtime import package
+from fabula.models.networks.bert import Bert
+from fabula.models.reading.batches import run_batches
+from fabula.models.reading.state_cache import KeptStates, vector_key
+from fabula.models.reading.tokens import head_of
+from fabula.models.reading.windows import owned, windows
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from fabula.core.model import Array
+
+# What is read ahead of the caller: enough to find texts of about one length.
+CHUNK_TEXTS = 256
+CHUNK_TOKENS = 32_768
+# The widest rows of so many tokens stay in the cache of a core (2048 × 1536 floats: 12 MB).
+BATCH_TOKENS = 2048
+# Texts whose tokens are remembered, for the next metric.
+KEPT_TEXTS = 1024
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as the model's tokens, those that it adds left out."""
+
+    text: str
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+    @property
+    def length(self) -> int:
+        """Tokens with the one before and the one after them."""
+        return len(self.ids) + 2
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A window on a text: the tokens it shows, and the rows that are taken from it."""
+
+    number: int
+    place: range
+    rows: range  # of the text with the tokens that the model adds: token t is row t + 1
+
+    @property
+    def length(self) -> int:
+        """Tokens the model reads for it."""
+        return len(self.place) + 2
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The tokens that the model puts before and after every window."""
+
+    ids: tuple[int, int]
+    tokens: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Vectors of tokens and of texts, from overlapping windows.
+
+    Each token's state comes from the window in which it is most central. What the model adds at
+    the beginning and at the end is given once: from the first window, and from the last.
+    """
+
+    bert: Bert = field(repr=False)
+    tokenizer: Tokenizer = field(repr=False)
+    edges: Edges
+    signature: str
+    window: int
+    overlap: int
+    layer: int
+    batch_tokens: int = BATCH_TOKENS
+    kept: KeptStates = field(default_factory=KeptStates)
+    tokenised: OrderedDict[str, Text] = field(
+        default_factory=OrderedDict, repr=False, compare=False
+    )
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return self.bert.width
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are to choose from; layer 0 is the embedding of the words."""
+        return len(self.bert.stack) + 1
+
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Give the tokens of every text, without those that the model adds."""
+        return [self._tokenise(text).tokens for text in texts]
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return [head_of(text, self._tokenise(text).spans, count - 2) for text in texts]
+
+    def expect(self, layers: Sequence[int]) -> None:
+        """Give these layers too in every pass: others will ask for them."""
+        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
+
+    def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
+        """Give the states of every text, in order, at the layers asked for.
+
+        A text without a token has no states, not even those of what the model adds.
+        """
+        for layer in layers:
+            check_layer(layer, self.layers)
+        return self._stream(texts, list(layers))
+
+    def vectors(self, texts: Sequence[str]) -> Array:
+        """Give one vector a text: the mean over all its tokens, of length one.
+
+        The tokens that the model adds count, as in sentence-transformers, which this equals for
+        texts of one window. A text without a token has no vector: its row is NaN.
+        """
+        found = np.full((len(texts), self.width), np.nan, np.float32)
+        row = 0
+        for chunk in self._chunks(texts):
+            vectors = self._chunk_vectors(chunk)
+            for text in chunk:
+                if text.ids:
+                    found[row] = vectors[text.text]
+                row += 1
+        return found
+
+    def _stream(self, texts: Sequence[str], layers: list[int]) -> Iterator[TokenStates]:
+        for chunk in self._chunks(texts):
+            found = self._chunk_states([text for text in chunk if text.ids], layers)
+            for text in chunk:
+                yield self._told(text, found[text.text]) if text.ids else _nothing(self, layers)
+
+    def _told(self, text: Text, arrays: list[Array]) -> TokenStates:
+        first, last = self.edges.tokens
+        states = np.stack(arrays) if len(arrays) > 1 else arrays[0][None]  # (layers, tokens, width)
+        return TokenStates((first, *text.tokens, last), ((0, 0), *text.spans, (0, 0)), states)
+
+    def _chunks(self, texts: Iterable[str]) -> Iterator[list[Text]]:
+        chunk: list[Text] = []
+        size = 0
+        for text in map(self._tokenise, texts):
+            if chunk and (len(chunk) == CHUNK_TEXTS or size + text.length > CHUNK_TOKENS):
+                yield chunk
+                chunk, size = [], 0
+            chunk.append(text)
+            size += text.length
+        if chunk:
+            yield chunk
+
+    def _tokenise(self, text: str) -> Text:
+        """Give the text's tokens; those of the last texts are remembered."""
+        if text in self.tokenised:
+            return self.tokenised[text]
+        # Half of a surrogate pair is no character; its stand-in keeps all others in their places.
+        sound = SURROGATE.sub("\ufffd", text)
+        found = self.tokenizer.encode(sound, add_special_tokens=False)
+        made = Text(text, tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+        if made.length <= CHUNK_TOKENS:
+            self.tokenised[text] = made
+        while len(self.tokenised) > KEPT_TEXTS:
+            self.tokenised.popitem(last=False)
+        return made
+
+    def _chunk_states(self, chunk: list[Text], layers: list[int]) -> dict[str, list[Array]]:
+        """States by text, layer by layer: those that are kept, and the others made now."""
+        texts = {text.text: text for text in chunk}
+
+        def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
+            return self._encode([texts[one] for one in missing], wanted)
+
+        return self.kept.of(self.signature, texts, layers, make)
+
+    def _chunk_vectors(self, chunk: list[Text]) -> dict[str, Array]:
+        """Vectors by text; the states they are made from are too large to keep for them."""
+        texts = [text for text in chunk if text.ids]
+        keys = {text.text: self._key(text, f"mean of {self.layer}") for text in texts}
+        found = self.kept.cache.get(keys.values())
+        unique = {text.text: text for text in texts if keys[text.text] not in found}
+        missing = list(unique.values())
+        states = zip(missing, self._encode(missing, [self.layer]), strict=True)
+        found |= self.kept.cache.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
+        return {text: found[key] for text, key in keys.items()}
+
+    def _encode(self, texts: list[Text], layers: list[int]) -> list[list[Array]]:
+        """Run the model: for each text and layer an array of tokens × width."""
+        shapes = [(text.length, self.width) for text in texts]
+        made = [[np.empty(shape, np.float32) for _ in layers] for shape in shapes]
+        pieces = [piece for number, text in enumerate(texts) for piece in self._cut(number, text)]
+
+        def run(batch: list[int]) -> list[None]:
+            some = [pieces[index] for index in batch]
+            rows = self.bert([self._ids(one, texts[one.number]) for one in some], layers)
+            _deal_out(some, [one.float().numpy() for one in rows], made)
+            return [None] * len(batch)
+
+        run_batches(run, [piece.length for piece in pieces], budget=self.batch_tokens)
+        return made
+
+    def _cut(self, number: int, text: Text) -> list[Piece]:
+        places = windows(len(text.ids), self.window - 2, self.overlap)
+        return [
+            Piece(number, place, _rows_of(part, len(text.ids)))
+            for place, part in zip(places, owned(places), strict=True)
+        ]
+
+    def _ids(self, piece: Piece, text: Text) -> list[int]:
+        first, last = self.edges.ids
+        return [first, *text.ids[piece.place.start : piece.place.stop], last]
+
+    def _key(self, text: Text, what: str) -> str:
+        return vector_key(self.signature, what, text.text)
+
+
+def check_layer(layer: int, count: int) -> None:
+    """Refuse a layer that there is not."""
+    if not 0 <= layer < count:
+        raise SettingError(f"there is no layer {layer}", f"take 0 to {count - 1}")
+
+
+def load_tokenizer(folder: Path) -> tuple[Tokenizer, Edges]:
+    """Read `tokenizer.json`; no text is cut or padded, whatever the file says."""
+    tokenizer = package("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    nothing = tokenizer.encode("")
+    return tokenizer, Edges(tuple(nothing.ids), tuple(nothing.tokens))
+
+
+def _rows_of(part: range, count: int) -> range:
+    """Rows for a window's tokens; the first and the last window also give what the model adds."""
+    return range(part.start + 1 if part.start else 0, part.stop + (2 if part.stop == count else 1))
+
+
+def _nothing(encoder: Encoder, layers: list[int]) -> TokenStates:
+    return TokenStates((), (), np.zeros((len(layers), 0, encoder.width), np.float32))
+
+
+def _deal_out(pieces: list[Piece], rows: list[Array], made: list[list[Array]]) -> None:
+    """Copy what each window is asked for to the text it is of."""
+    start = 0
+    for piece in pieces:
+        at, shift = piece.rows, start - piece.place.start
+        for target, source in zip(made[piece.number], rows, strict=True):
+            target[at.start : at.stop] = source[at.start + shift : at.stop + shift]
+        start += piece.length
+
+
+def _pool(rows: Array) -> Array:
+    mean = rows.mean(axis=0, dtype=np.float64)
+    pooled: Array = (mean / np.linalg.norm(mean)).astype(np.float32)
+    return pooled

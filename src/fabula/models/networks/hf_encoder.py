@@ -1,0 +1,163 @@
+"""An encoder of transformers: vectors for texts of any length, by windows that overlap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.core.model import TokenStates
+from fabula.models._runtime import package
+from fabula.models.networks.checkpoint import POOLING, Checkpoint
+from fabula.models.reading.batches import padded, run_batches
+from fabula.models.reading.state_cache import KeptStates
+from fabula.models.reading.tokens import Ends, Pieces, ends_of, head_of, in_chunks, pieces_of
+from fabula.models.reading.windows import owned, windows
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+CHUNK = 32
+
+
+@dataclass(frozen=True)
+class EncoderModel:
+    """Embedder on an encoder; a token's state comes from the window where it is most central."""
+
+    checkpoint: Checkpoint
+    window: int
+    stride: int
+    kept: KeptStates = field(default_factory=KeptStates, kw_only=True, repr=False, compare=False)
+
+    @property
+    def signature(self) -> str:
+        """What the values depend on."""
+        return f"{self.checkpoint.identity},encoder,window={self.window}/{self.stride}"
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.checkpoint.shape.hidden_size)
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are, the embedding of the words counted."""
+        return int(self.checkpoint.shape.num_hidden_layers) + 1
+
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Give the tokens of every text, without those that the model adds."""
+        return [one.tokens for one in pieces_of(self.checkpoint.tokenizer, texts)]
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        room = count - len(self.ends.before) - len(self.ends.after)
+        pieces = pieces_of(self.checkpoint.tokenizer, texts)
+        return [head_of(text, one.spans, room) for text, one in zip(texts, pieces, strict=True)]
+
+    def expect(self, layers: Sequence[int]) -> None:
+        """Give these layers too in every pass: others will ask for them."""
+        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
+
+    def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
+        """Give the states of every text, in order, at the layers asked for."""
+        if wrong := [layer for layer in layers if not 0 <= layer < self.layers]:
+            problem = f"{self.checkpoint.name} has no layer {wrong[0]}"
+            raise SettingError(problem, f"take 0 to {self.layers - 1}")
+        return (
+            one for chunk in in_chunks(texts, CHUNK) for one in self._states_of(chunk, list(layers))
+        )
+
+    def vectors(self, texts: Sequence[str]) -> Array:
+        """Give the mean of the last layer's states (or the first, if trained so), of length one."""
+        found = np.full((len(texts), self.width), np.nan)
+        for row, one in enumerate(self.states(texts, [self.layers - 1])):
+            if one.tokens:
+                vector = one.states[0, 0] if self._takes_first else one.states[0].mean(axis=0)
+                found[row] = vector / np.linalg.norm(vector)
+        return found
+
+    @cached_property
+    def net(self) -> Any:
+        """The module that gives hidden states."""
+        if self.checkpoint.config.get("is_encoder_decoder"):
+            return self.checkpoint.model("AutoModel").get_encoder()
+        # Checkpoints with another head lack the pooler, which no state comes from.
+        return self.checkpoint.model("AutoModel", unused="pooler.")
+
+    @cached_property
+    def _takes_first(self) -> bool:
+        file = self.checkpoint.folder / POOLING
+        return file.is_file() and bool(json.loads(file.read_bytes()).get("pooling_mode_cls_token"))
+
+    @cached_property
+    def ends(self) -> Ends:
+        """What is added to every window."""
+        return ends_of(self.checkpoint.tokenizer)
+
+    def places(self, count: int) -> list[range]:
+        """Windows over so many tokens of a text, room left for what is added."""
+        room = self.window - len(self.ends.before) - len(self.ends.after)
+        return windows(count, room, max(room - self.stride, 0))
+
+    def _states_of(self, texts: list[str], layers: list[int]) -> Iterator[TokenStates]:
+        pieces = dict(zip(texts, pieces_of(self.checkpoint.tokenizer, texts), strict=True))
+        full = [text for text, one in pieces.items() if one.ids]
+
+        def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
+            return self._encode([pieces[one] for one in missing], wanted)
+
+        found = self.kept.of(self.signature, full, layers, make)
+        for text in texts:
+            yield self._told(pieces[text], found.get(text), len(layers))
+
+    def _encode(self, texts: list[Pieces], layers: list[int]) -> list[list[Array]]:
+        """Run the model: for each text and layer an array of tokens × width."""
+        places = [self.places(len(one.ids)) for one in texts]
+        rows = [
+            (*self.ends.before, *one.ids[place.start : place.stop], *self.ends.after)
+            for one, spots in zip(texts, places, strict=True)
+            for place in spots
+        ]
+        found = iter(
+            run_batches(
+                lambda batch: self._run([rows[one] for one in batch], layers),
+                [len(row) for row in rows],
+                budget=4096 if self.checkpoint.torch_device.type == "cpu" else 32768,
+            )
+        )
+        return [list(self._joined(spots, [next(found) for _ in spots])) for spots in places]
+
+    def _run(self, rows: list[tuple[int, ...]], layers: list[int]) -> list[Array]:
+        """States of every row, at the layers asked for: (layers, tokens, width) each."""
+        torch = package("torch")
+        ids, mask = padded(rows, 0, self.checkpoint.torch_device)
+        with torch.inference_mode():
+            out = self.net(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            kept = torch.stack([out.hidden_states[layer] for layer in layers], dim=1)
+            states = kept.float().cpu().numpy()  # (B, layers, T, H)
+        return [one[:, : len(row)].copy() for one, row in zip(states, rows, strict=True)]
+
+    def _joined(self, places: list[range], found: list[Array]) -> Array:
+        """One text of its windows: the beginning of the first, the end of the last."""
+        before, after = len(self.ends.before), len(self.ends.after)
+        parts = [
+            states[:, before + part.start - place.start : before + part.stop - place.start]
+            for states, place, part in zip(found, places, owned(places), strict=True)
+        ]
+        end = found[-1].shape[1] - after
+        return np.concatenate([found[0][:, :before], *parts, found[-1][:, end:]], axis=1)
+
+    def _told(self, pieces: Pieces, states: list[Array] | None, layers: int) -> TokenStates:
+        if states is None:
+            return TokenStates((), (), np.zeros((layers, 0, self.width), dtype=np.float32))
+        ends, signs = self.ends, self.checkpoint.tokenizer.convert_ids_to_tokens
+        return TokenStates(
+            (*signs(list(ends.before)), *pieces.tokens, *signs(list(ends.after))),
+            ((0, 0),) * len(ends.before) + pieces.spans + ((0, 0),) * len(ends.after),
+            np.stack(states),
+        )

@@ -1,0 +1,280 @@
+"""Models that turn a source into a text: how likely the text is given the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.model import TokenLogs
+from fabula.models._runtime import package, thread_limit
+from fabula.models.networks.causal import Draw, Writer, sample
+from fabula.models.networks.checkpoint import CheckpointError
+from fabula.models.reading.batches import logs_of, padded, run_batches
+from fabula.models.reading.tokens import Ends, Pieces, ends_of, head_of, pieces_of, spellable
+from fabula.models.reading.windows import make_front, windows
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+
+@dataclass(frozen=True)
+class SourceReading:
+    """One window of a text beside one window of its source.
+
+    `ids` go in, `targets` are scored: the guesses at them are the `rows` of what comes out. `new`
+    are their places in the text with its signs.
+    """
+
+    text: int
+    source: tuple[int, ...]
+    ids: tuple[int, ...]
+    targets: tuple[int, ...]
+    rows: slice
+    new: range
+
+
+@dataclass(frozen=True)
+class Beside:
+    """How pairs are read: windows of so many tokens, moved on by `stride`.
+
+    A text longer than the window is read on by `stride` tokens, each scored once. A source longer
+    than the window is read by windows that overlap. `start` is what the decoder begins with, `ends`
+    what stands around source and text; those of the text are scored in its first and last window.
+    """
+
+    window: int
+    stride: int
+    start: int
+    ends: Ends
+
+    def readings(
+        self, number: int, source: Sequence[int], text: Sequence[int]
+    ) -> Iterator[SourceReading]:
+        """Give every window of a text beside every window of its source."""
+        before, after = self.ends.before, self.ends.after
+        # The last sign is scored and never read; others after the text need room.
+        room = self.window - max(len(after) - 1, 0)
+        front = make_front((self.start, *before), (), window=room, stride=self.stride)
+        for one in front.strides(len(text)):
+            ending = after if one.stop == len(text) else ()
+            whole = (*front.ids, *text[one.start : one.stop], *ending)
+            first = len(front.ids) + one.new - one.start if one.new else 1
+            targets = whole[first:]
+            new = one.new + len(before) if one.new else 0
+            for part in self.parts(source):
+                yield SourceReading(
+                    number,
+                    part,
+                    whole[:-1] if ending else whole,
+                    targets,
+                    slice(first - 1, first - 1 + len(targets)),
+                    range(new, new + len(targets)),
+                )
+
+    def parts(self, source: Sequence[int]) -> list[tuple[int, ...]]:
+        """Give the source by windows, each with what the tokeniser adds."""
+        before, after = self.ends.before, self.ends.after
+        room = self.window - len(before) - len(after)
+        places = windows(len(source), room, max(room - self.stride, 0)) or [range(0)]
+        return [(*before, *source[place.start : place.stop], *after) for place in places]
+
+    def heads(self, pieces: Sequence[Pieces], texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        room = count - len(self.ends.before) - len(self.ends.after)
+        return [head_of(text, one.spans, room) for one, text in zip(pieces, texts, strict=True)]
+
+    def logs(
+        self, number: int, text: Pieces, readings: Sequence[SourceReading], found: Sequence[Array]
+    ) -> TokenLogs:
+        """Give the logs of one text, and those of the signs around it, from all its readings."""
+        if not text.ids:
+            return TokenLogs((), (), np.zeros(0))
+        first = len(self.ends.before)
+        last = first + len(text.ids)
+        logs = _mean_logs(number, last + len(self.ends.after), readings, found)
+        added = (*map(float, logs[:first]), *map(float, logs[last:]))
+        return TokenLogs(text.tokens, text.spans, logs[first:last], added=added)
+
+
+def _mean_logs(
+    number: int, count: int, readings: Sequence[SourceReading], found: Sequence[Array]
+) -> Array:
+    """Log of the mean probability over the windows of the source, for the tokens of one text."""
+    logs = np.full(count, -np.inf)
+    parts = np.zeros(count)
+    for one, part in zip(readings, found, strict=True):
+        if one.text == number:
+            place = slice(one.new.start, one.new.stop)
+            logs[place] = np.logaddexp(logs[place], part)
+            parts[place] += 1
+    return logs - np.log(parts)
+
+
+@dataclass(frozen=True)
+class Seq2SeqModel(Writer):
+    """Likelihood and generator on an encoder with a decoder.
+
+    A text longer than the window is read on by `stride` tokens, each scored once. A source longer
+    than the window is read by windows that overlap; a token's probability is the mean over them.
+    """
+
+    task = "seq2seq"
+    head = "AutoModelForSeq2SeqLM"
+    chunk = 16
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return self._beside.heads(pieces_of(self.checkpoint.tokenizer, texts), texts, count)
+
+    @cached_property
+    def _beside(self) -> Beside:
+        """How pairs are read; the decoder begins with a sign of its own."""
+        start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
+        if start is None:
+            raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
+        ends = ends_of(self.checkpoint.tokenizer)
+        return Beside(self.window, self.stride, start, ends)
+
+    def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
+        sources = pieces_of(self.checkpoint.tokenizer, [source for source, _ in pairs])
+        texts = pieces_of(self.checkpoint.tokenizer, [text for _, text in pairs])
+        readings = [
+            reading
+            for number, (source, text) in enumerate(zip(sources, texts, strict=True))
+            for reading in self._beside.readings(number, source.ids, text.ids)
+        ]
+        found = run_batches(
+            lambda batch: self._run([readings[one] for one in batch]),
+            [max(len(one.ids), len(one.source)) for one in readings],
+            budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
+        )
+        for number, text in enumerate(texts):
+            yield self._beside.logs(number, text, readings, found)
+
+    def _run(self, readings: list[SourceReading]) -> list[Array]:
+        """Logs of what is new in each reading."""
+        torch, device = package("torch"), self.checkpoint.torch_device
+        # A source without a token, under a tokeniser that adds none, is one filler that is seen.
+        source, seen = padded([one.source or (0,) for one in readings], 0, device)
+        ids, mask = padded([one.ids for one in readings], 0, device)
+        with torch.inference_mode():
+            logits = self._net(
+                input_ids=source,
+                attention_mask=seen,
+                decoder_input_ids=ids,
+                decoder_attention_mask=mask,
+                use_cache=False,
+            ).logits
+            return [
+                logs_of(row[one.rows], one.targets)[0]
+                for row, one in zip(logits, readings, strict=True)
+            ]
+
+    def _written_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+        tokenizer = self.checkpoint.tokenizer
+        # Of a prompt that is too long, the end.
+        ids = self._beside.parts(pieces_of(tokenizer, [prompt])[0].ids)[-1] or (0,)
+        drawn = sample(self._net, self.checkpoint, ids, key=prompt, draw=draw, stop=stop)
+        return str(tokenizer.decode(drawn, skip_special_tokens=True))
+
+
+START, END = 0, 1
+# Only what is wrong; onnxruntime warns of much that is not.
+_ERRORS = 3
+
+
+@dataclass(frozen=True)
+class OnnxT5:
+    """Likelihood on a T5 with 8-bit weights; long texts and sources as `Beside` reads them.
+
+    One reading at a time and unpadded: the files round each layer's numbers by the largest of
+    them, so that whatever else is read along, padding or later tokens, moves a log by tenths.
+    """
+
+    folder: Path
+    identity: str
+    window: int
+    stride: int
+
+    @property
+    def signature(self) -> str:
+        """What the values depend on."""
+        return f"{self.identity},seq2seq,window={self.window}/{self.stride}"
+
+    def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
+        """Give the logs of every second text given the first."""
+        return (self._logs_of(source, text) for source, text in pairs)
+
+    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+        """Give the beginnings of texts that make so many tokens, added ones counted."""
+        return self._beside.heads([self._pieces(text) for text in texts], texts, count)
+
+    def _logs_of(self, source: str, text: str) -> TokenLogs:
+        target = self._pieces(text)
+        readings = list(self._beside.readings(0, self._pieces(source).ids, target.ids))
+        states = {one: self._encoded(one) for one in {reading.source for reading in readings}}
+        found = [self._run(reading, states[reading.source]) for reading in readings]
+        return self._beside.logs(0, target, readings, found)
+
+    @cached_property
+    def _beside(self) -> Beside:
+        return Beside(self.window, self.stride, START, Ends((), (END,)))
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        found = package("tokenizers").Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        # As the file comes, it cuts texts at 48 tokens.
+        found.no_truncation()
+        found.no_padding()
+        return found
+
+    @cached_property
+    def _encoder(self) -> Any:
+        return _session(self.folder / "encoder.onnx")
+
+    @cached_property
+    def _decoder(self) -> Any:
+        return _session(self.folder / "decoder.onnx")
+
+    def _pieces(self, text: str) -> Pieces:
+        found = self._tokenizer.encode(spellable(text), add_special_tokens=False)
+        return Pieces(tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+
+    def _encoded(self, source: tuple[int, ...]) -> Array:
+        ids = np.array([source], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        states: Array = self._encoder.run(["last_hidden_state"], inputs)[0]  # (1, S, H)
+        return states
+
+    def _run(self, reading: SourceReading, states: Array) -> Array:
+        """Logs of what is new in a reading; each is in the guesses at the place before it."""
+        inputs = {
+            "input_ids": np.array([reading.ids], dtype=np.int64),
+            "encoder_hidden_states": states,
+            "encoder_attention_mask": np.ones(states.shape[:2], dtype=np.int64),
+        }
+        logits = self._decoder.run(["logits"], inputs)[0][0]  # (T, V)
+        return _logs(logits[reading.rows], reading.targets)
+
+
+def _session(file: Path) -> Any:
+    onnxruntime = package("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = thread_limit()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _ERRORS
+    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+def _logs(logits: Array, targets: Sequence[int]) -> Array:
+    """Logs of the targets, in double precision from the sums on."""
+    highest = logits.max(axis=1)
+    sums = np.exp(logits - highest[:, None]).sum(axis=1, dtype=np.float64)
+    wanted = logits[np.arange(len(targets)), list(targets)]
+    found: Array = wanted.astype(np.float64) - highest - np.log(sums)
+    return found

@@ -1,0 +1,116 @@
+"""Training a copy of a model on a few rows, as BLANC-tune does (Vasilyev et al., 2020)."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fabula.models._runtime import package
+from fabula.models.reading.tokens import in_chunks
+
+if TYPE_CHECKING:
+    from fabula.core.model import Lesson, Tuning
+    from fabula.models.networks.masked import GapNet
+
+_UNDECAYED = ("bias", "LayerNorm.weight", "layer_norm.weight", "norm.weight")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row as the model reads it in training, and what is right at its gaps."""
+
+    ids: list[int]
+    gaps: list[int]
+    right: list[int]
+
+
+def tuned(net: GapNet, lessons: Sequence[Lesson], tuning: Tuning) -> GapNet:
+    """Copy a net and train the copy; the same lessons and seed give the same weights."""
+    head = deepcopy(net.head).float()
+    said = hashlib.sha256(repr((tuple(lessons), tuning)).encode("utf-8", "replace")).hexdigest()
+    copy = replace(net, head=head, signature=f"{net.signature},tuned={said[:12]}")
+    rows = _prepared(copy, [one for one in lessons if one.gaps], tuning)
+    if rows:
+        with _seeded(tuning.seed, copy.device):
+            _train(copy, rows, tuning)
+    return copy
+
+
+def _prepared(net: GapNet, lessons: Sequence[Lesson], tuning: Tuning) -> list[_Row]:
+    """Mask the gaps, but for those that are swapped or kept; once, for all epochs."""
+    chance = random.Random(tuning.seed)
+    others = _ordinary(net.tokenizer)
+    before = len(net.ends.before)
+    rows = []
+    for lesson in lessons:
+        ids = net.numbered(lesson.tokens)
+        gaps = [before + gap for gap in lesson.gaps]
+        right = [ids[gap] for gap in gaps]
+        for gap in gaps:
+            drawn = chance.random()
+            if drawn < tuning.swapped:
+                ids[gap] = chance.choice(others)
+            elif drawn >= tuning.swapped + tuning.kept:
+                ids[gap] = net.mask
+        rows.append(_Row(ids, gaps, right))
+    return rows
+
+
+def _ordinary(tokenizer: Any) -> list[int]:
+    """Numbers of all tokens that can stand in a text."""
+    special = set(tokenizer.all_special_ids)
+    return sorted(
+        number
+        for token, number in tokenizer.get_vocab().items()
+        if number not in special and not token.startswith("[unused")
+    )
+
+
+def _train(net: GapNet, rows: list[_Row], tuning: Tuning) -> None:
+    torch = package("torch")
+    batches = list(in_chunks(rows, tuning.batch))
+    steps = tuning.epochs * len(batches)
+    optimizer = torch.optim.AdamW(_groups(net.head, tuning.decay), lr=tuning.rate, fused=True)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / max(steps, 1))
+    net.head.train()
+    for _ in range(tuning.epochs):
+        for batch in batches:
+            optimizer.zero_grad()
+            _loss(net, batch).backward()
+            optimizer.step()
+            falling.step()
+    net.head.eval().requires_grad_(False)
+
+
+def _loss(net: GapNet, batch: list[_Row]) -> Any:
+    torch = package("torch")
+    cells = [(number, gap) for number, row in enumerate(batch) for gap in row.gaps]
+    logits = net.guesses([row.ids for row in batch], cells)  # (gaps, vocabulary)
+    right = torch.tensor([one for row in batch for one in row.right], device=net.device)
+    return torch.nn.functional.cross_entropy(logits, right)
+
+
+def _groups(head: Any, decay: float) -> list[dict[str, Any]]:
+    """Weights that decay, and those that do not: biases and scales of norms."""
+    named = list(head.named_parameters())
+    return [
+        {
+            "params": [p for name, p in named if not name.endswith(_UNDECAYED)],
+            "weight_decay": decay,
+        },
+        {"params": [p for name, p in named if name.endswith(_UNDECAYED)], "weight_decay": 0.0},
+    ]
+
+
+@contextmanager
+def _seeded(seed: int, device: Any) -> Iterator[None]:
+    """Let dropout draw by the seed; what others draw afterwards is as if nothing had been."""
+    torch = package("torch")
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield

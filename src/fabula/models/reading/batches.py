@@ -1,0 +1,96 @@
+"""Rows of tokens through a model, in batches of about one length that fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fabula.core.errors import UserError
+from fabula.models._runtime import package
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+
+def length_batches(lengths: Sequence[int], *, budget: int) -> list[list[int]]:
+    """Indices in batches, the longest first; a batch padded to its longest is within the budget.
+
+    One that is over the budget by itself is a batch of its own. Each index is in one batch.
+    """
+    batches: list[list[int]] = []
+    room = 0
+    for index in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+        if not batches or len(batches[-1]) >= room:
+            batches.append([])
+            room = max(budget // max(lengths[index], 1), 1)
+        batches[-1].append(index)
+    return batches
+
+
+def halves(batch: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Two batches instead of one that was too large."""
+    middle = len(batch) // 2
+    return list(batch[:middle]), list(batch[middle:])
+
+
+T = TypeVar("T")
+ROWS = 256
+
+
+def run_batches(
+    run: Callable[[list[int]], list[T]], lengths: Sequence[int], *, budget: int
+) -> list[T]:
+    """Run all in batches of about one length; `run` takes numbers and gives a result for each.
+
+    A batch for which memory does not suffice is halved, again and again if need be.
+    """
+    found: dict[int, T] = {}
+    todo = length_batches(lengths, budget=budget)
+    while todo:
+        batch = todo.pop()
+        try:
+            found.update(zip(batch, run(batch), strict=True))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise UserError(
+                    f"memory does not suffice for {lengths[batch[0]]} tokens at once",
+                    "take a smaller window, dtype='bf16' or another device",
+                ) from error
+            todo += halves(batch)
+    return [found[number] for number in range(len(lengths))]
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory did not suffice; torch says so in words on a CPU."""
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate" in words
+
+
+def padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[Any, Any]:
+    """Rows of one length, filled up on the right, and a mask of what is not filler."""
+    torch = package("torch")
+    longest = max(map(len, rows))
+    ids = [[*row, *[filler] * (longest - len(row))] for row in rows]
+    mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
+    return torch.tensor(ids, device=device), torch.tensor(mask, device=device)  # (B, T) each
+
+
+def logs_of(logits: Any, targets: Sequence[int]) -> tuple[Array, Array]:
+    """Logs of the targets and entropies of the guesses: (T, vocabulary) → (T,) each."""
+    torch = package("torch")
+    wanted = torch.tensor(list(targets), device=logits.device)
+    logs, entropies = [], []
+    for start in range(0, len(wanted), ROWS):
+        # A few rows at a time: in full precision a whole window's guesses take too much room.
+        guesses = logits[start : start + ROWS].float().log_softmax(-1)
+        logs.append(guesses.gather(-1, wanted[start : start + ROWS, None])[:, 0])
+        entropies.append(torch.special.entr(guesses.exp()).sum(-1))
+    return _joined(torch, logs), _joined(torch, entropies)
+
+
+def _joined(torch: Any, parts: list[Any]) -> Array:
+    found = torch.cat(parts) if parts else torch.zeros(0)
+    array: Array = found.double().cpu().numpy()
+    return array

@@ -1,0 +1,224 @@
+"""What is made of an asset's files when it is pulled, so that nothing slow is left for later."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partialmethod
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fabula.core.errors import PackageMissing
+from fabula.models.store.asset import Asset, AssetError, WheelPlace
+
+GGUF = ".gguf"
+CONTROL = 3
+SPECIAL = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
+
+
+def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None:
+    """Write the causal model of a GGUF file as transformers keeps one; take other files over."""
+    transformers = import_module("transformers")
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    found = [path for path in files if path.suffix == GGUF]
+    if len(found) != 1:
+        raise AssetError(f"there are {len(found)} GGUF files to convert, not one")
+    with _silent(transformers):
+        say("step 1 of 3: tokens")
+        tokenizer = _read_tokenizer(found[0], transformers)
+        say("step 2 of 3: weights (up to a minute)")
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            found[0].parent, gguf_file=found[0].name, local_files_only=True
+        )
+        _forget_quantization(model)
+        say("step 3 of 3: writing")
+        _save(tokenizer, model, target)
+    for path in files:
+        if path.suffix != GGUF:
+            shutil.copyfile(path, target / path.name)
+
+
+def _read_tokenizer(path: Path, transformers: Any) -> Any:
+    fields = import_module("gguf").GGUFReader(path).fields
+    told = {
+        name.removeprefix("tokenizer."): field.contents()
+        for name, field in fields.items()
+        if name.startswith("tokenizer.")
+    }
+    words = told["ggml.tokens"]
+    ids = {name: told.get(f"ggml.{key}_token_id") for name, key in SPECIAL.items()}
+    special = {f"{name}_token": words[one] for name, one in ids.items() if one is not None}
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=_split_bytes(told), **special)
+    made.chat_template = told.get("chat_template")
+    return made
+
+
+def _split_bytes(told: Mapping[str, Any]) -> Any:
+    """Build the byte-pair tokenizer that the file describes; it adds no token to a text."""
+    kind = (told.get("ggml.model"), told.get("ggml.pre"), told.get("ggml.add_bos_token", False))
+    if kind != ("gpt2", "smollm", False):
+        raise AssetError(f"the GGUF file has a tokenizer that is not known: {kind}")
+    tokenizers = import_module("tokenizers")
+    words = told["ggml.tokens"]
+    merges = [tuple(pair.split(" ")) for pair in told["ggml.merges"]]
+    model = tokenizers.models.BPE({word: id for id, word in enumerate(words)}, merges)
+    made = tokenizers.Tokenizer(model)
+    split = tokenizers.pre_tokenizers
+    made.pre_tokenizer = split.Sequence(
+        [split.Digits(individual_digits=True), split.ByteLevel(add_prefix_space=False)]
+    )
+    made.decoder = tokenizers.decoders.ByteLevel()
+    types = zip(words, told["ggml.token_type"], strict=True)
+    made.add_special_tokens([word for word, kind in types if kind == CONTROL])
+    return made
+
+
+def _forget_quantization(model: Any) -> None:
+    """Let transformers save 32-bit weights, which it refuses for what it thinks is quantized."""
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    for name, value in {"hf_quantizer": None, "is_quantized": False}.items():
+        if hasattr(model, name):
+            setattr(model, name, value)
+    if hasattr(model, "quantization_method"):
+        del model.quantization_method
+    # Older versions would write the folder of this process into the configuration.
+    model.config._name_or_path = ""
+
+
+def _save(tokenizer: Any, model: Any, target: Path) -> None:
+    failure = import_module("safetensors").SafetensorError
+    try:
+        model.save_pretrained(target)
+        tokenizer.save_pretrained(target)
+        _tell_every_version(target)
+    except failure as error:
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise
+
+
+def _tell_every_version(folder: Path) -> None:
+    """Say things as all versions know them: an older one would use another tokenizer and theta."""
+    tokens = _read_json(folder / "tokenizer_config.json")
+    _write_json(
+        folder / "tokenizer_config.json", {**tokens, "tokenizer_class": "PreTrainedTokenizerFast"}
+    )
+    config = _read_json(folder / "config.json")
+    _write_json(folder / "config.json", config | _old_rope(config))
+
+
+def _old_rope(config: Mapping[str, Any]) -> dict[str, Any]:
+    rope = config.get("rope_parameters") or {}
+    return {"rope_theta": rope["rope_theta"]} if "rope_theta" in rope else {}
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return read
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _silent(transformers: Any) -> Iterator[None]:
+    """Keep the bars and warnings of transformers back; our own report says where things stand."""
+    tqdm = import_module("tqdm.auto").tqdm
+    logging = transformers.utils.logging
+    level, begin = logging.get_verbosity(), tqdm.__init__
+    logging.set_verbosity_error()
+    # One of the bars asks neither the settings of transformers nor anything else.
+    tqdm.__init__ = partialmethod(begin, disable=True)
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        tqdm.__init__ = begin
+
+
+Report = Callable[[str], None]
+BEAT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """How files become others: `run(source, target, say)`, with packages of an extra."""
+
+    run: Callable[[Path, Path, Report], None]
+    packages: tuple[str, ...]
+    extra: str
+
+
+def missing_package(wanted: Asset) -> PackageMissing | None:
+    """Name a package that pulling the asset needs and that is not installed."""
+    needs = [(package, "tables") for package in ("pyarrow",) if _has_columns(wanted)]
+    if wanted.convert:
+        needs += [(name, _of(wanted).extra) for name in _of(wanted).packages]
+    absent = [PackageMissing(name, extra) for name, extra in needs if find_spec(name) is None]
+    return absent[0] if absent else None
+
+
+def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dict[str, str]:
+    """Fill the folder `target` with what is made of `source`; give the packages it was made with.
+
+    Files that the conversion does not read, such as a licence, are taken over.
+    """
+    if missing := missing_package(wanted):
+        raise missing
+    if shutil.disk_usage(target).free < wanted.converted_size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    conversion = _of(wanted)
+    with _beating(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
+        conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
+    for path in target.rglob("*"):
+        # safetensors lets only the owner read what it writes; a store may be shared.
+        path.chmod(path.stat().st_mode | 0o444)
+    return {name: version(name) for name in conversion.packages}
+
+
+@contextmanager
+def _beating(report: Callable[[int], None]) -> Iterator[None]:
+    """Report the seconds gone by, every few of them."""
+    began, is_done = time.monotonic(), threading.Event()
+
+    def beat() -> None:
+        while not is_done.wait(BEAT_S):
+            report(round(time.monotonic() - began))
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join()
+
+
+def _has_columns(wanted: Asset) -> bool:
+    wheels = [place for place in wanted.places if isinstance(place, WheelPlace)]
+    return any(member.column for place in wheels for member in place.members)
+
+
+def _of(wanted: Asset) -> Conversion:
+    return CONVERSIONS[wanted.convert]
+
+
+CONVERSIONS: Mapping[str, Conversion] = {
+    "gguf": Conversion(
+        run=convert_gguf,
+        packages=("torch", "transformers", "tokenizers", "safetensors", "gguf", "accelerate"),
+        extra="models",
+    ),
+}

@@ -1,0 +1,183 @@
+"""Where an asset's files come from when it is pulled: a folder, a wheel, a model hub."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from fabula.models.store.asset import (
+    MANIFEST,
+    Asset,
+    AssetError,
+    FolderPlace,
+    HubPlace,
+    Member,
+    Place,
+    WheelPlace,
+    file_hashes,
+    file_sha256,
+    inside,
+    read_manifest,
+)
+from fabula.models.store.convert import missing_package
+
+PIP_TIMEOUT_S = 3600
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_offline() -> bool:
+    """Whether the user forbids the network (`FABULA_OFFLINE=1`)."""
+    return _is_on("FABULA_OFFLINE")
+
+
+def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
+    """Fill the folder `content` from a place; `work` is for what is needed on the way."""
+    if isinstance(place, FolderPlace):
+        _fetch_from_folder(place, wanted, content)
+    elif missing := missing_package(wanted):
+        raise missing
+    elif isinstance(place, HubPlace):
+        _fetch_from_hub(place, content, work)
+    elif isinstance(place, WheelPlace):
+        _fetch_from_wheel(place, content, work)
+    else:
+        # Were it there, the asset would have been found, and read where it lies.
+        name = place.distribution
+        raise AssetError(f"{place} is not installed (run: pip install {name})")
+
+
+def fetch_wheel(place: WheelPlace, work: Path) -> Path:
+    """Let pip download a wheel, from wherever the user's pip is configured to look."""
+    if find_spec("pip") is None:
+        raise AssetError("pip is not installed for this Python (run: python -m ensurepip)")
+    try:
+        done = _run_pip(f"{place.package}=={place.version}", work)
+    except subprocess.TimeoutExpired as error:
+        minutes = PIP_TIMEOUT_S // 60
+        raise AssetError(f"pip did not get {place} within {minutes} minutes") from error
+    wheel = next(work.glob("*.whl"), None)
+    if done.returncode != 0 or wheel is None:
+        raise _pip_problem(place, done.stderr)
+    return wheel
+
+
+def _run_pip(requirement: str, work: Path) -> subprocess.CompletedProcess[str]:
+    options = ["--no-deps", "--only-binary=:all:", "--no-input", "--dest", str(work)]
+    return subprocess.run(
+        [sys.executable, "-m", "pip", "download", *options, requirement],
+        # pip writes to the temporary folder first: let that be on the disk of the store.
+        env={**os.environ, "TMPDIR": str(work)},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PIP_TIMEOUT_S,
+    )
+
+
+def _pip_problem(place: WheelPlace, stderr: str) -> Exception:
+    if "No space left on device" in stderr:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")]
+    reason = errors[-1].removeprefix("ERROR: ") if errors else "it gave no reason"
+    if "connection broken by" in stderr:
+        # pip goes on to say that there is no such version, which is not what is wrong.
+        reason = "it could not reach where it is configured to look: is there a network?"
+    return AssetError(f"pip could not get {place} ({reason})")
+
+
+def _fetch_from_folder(place: FolderPlace, wanted: Asset, content: Path) -> None:
+    """Copy the asset's files: those it names, else all that lie there."""
+    below = place.folder / wanted.name
+    root = below if below.is_dir() else place.folder
+    if not root.is_dir():
+        raise AssetError(f"there is no {place}")
+    made = read_manifest(root, wanted) if wanted.convert else None
+    names = (*made.files, MANIFEST) if made else wanted.file_names() or tuple(file_hashes(root))
+    for name in names:
+        target, source = inside(content, name), inside(root, name)
+        if not source.is_file():
+            raise AssetError(f"{place} does not hold {name} of {wanted.name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as file, target.open("wb") as out:
+            shutil.copyfileobj(file, out)
+
+
+def _fetch_from_wheel(place: WheelPlace, content: Path, work: Path) -> None:
+    wheel = fetch_wheel(place, work)
+    if file_sha256(wheel) != place.sha256:
+        raise AssetError(f"{place} has another SHA-256 than the pinned one")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for member in place.members:
+                _unpack(archive, member, content)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise AssetError(f"{place} is not a whole wheel ({error})") from error
+
+
+def _unpack(archive: zipfile.ZipFile, member: Member, content: Path) -> None:
+    files = (info for info in archive.infolist() if not info.is_dir())
+    wanted = [(info, to) for info in files if (to := member.target_of(info.filename)) is not None]
+    if not wanted:
+        raise AssetError(f"the wheel holds no {member.source!r}")
+    for info, to in wanted:
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise AssetError(f"{info.filename!r} in the wheel is a link, not a file")
+        target = inside(content, to)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(archive, info, target, column=member.column)
+
+
+def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, *, column: str) -> None:
+    with archive.open(info) as source:
+        if column:
+            from pyarrow import parquet
+
+            words = parquet.read_table(source, columns=[column])[column].to_pylist()
+            target.write_bytes("".join(f"{word}\n" for word in words).encode())
+            return
+        with target.open("wb") as out:
+            shutil.copyfileobj(source, out)
+
+
+def _fetch_from_hub(place: HubPlace, content: Path, work: Path) -> None:
+    if _is_on("HF_HUB_OFFLINE"):
+        raise AssetError(f"{place} is out of reach (HF_HUB_OFFLINE is set)")
+    if find_spec("huggingface_hub") is None:
+        raise AssetError(f"{place} needs the package huggingface_hub, which is not installed")
+    hub = importlib.import_module("huggingface_hub")
+    for path, to in place.files.items():
+        target = inside(content, to)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        found = _download(hub.hf_hub_download, place, path, work)
+        # A copy, because the hub's client may hand out a link into its own cache.
+        shutil.copyfile(found, target)
+
+
+def _download(download: Callable[..., str], place: HubPlace, path: str, work: Path) -> str:
+    try:
+        return download(place.repo, path, revision=place.revision, local_dir=work)
+    except _hub_errors() as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
+        reason = (str(error).splitlines() or ["it gave no reason"])[0]
+        raise AssetError(f"{place} did not give {path} ({reason})") from error
+
+
+def _hub_errors() -> tuple[type[Exception], ...]:
+    """Errors that let the next place be asked: the hub's own, and those of what it talks with."""
+    httpx = sys.modules.get("httpx")
+    return (OSError, ValueError, *((httpx.HTTPError,) if httpx else ()))
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() not in ("", "0", "false", "no", "off")

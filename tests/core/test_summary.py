@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.core.score import Status
-from fabula.core.summary import Cell, Summary
+from fabula.core.score import Status, Summary, SummaryCell
 from fabula.core.table import ScoreTable
 from factories import make_score, make_story
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
 
 
-def filled(numbers) -> Cell:
-    cell = Cell()
+def filled(numbers) -> SummaryCell:
+    cell = SummaryCell()
     for number in numbers:
         cell.add(make_score(value=number))
     return cell
@@ -35,7 +34,7 @@ def test_the_deviation_of_large_close_numbers_is_not_lost():
 
 
 def test_nothing_has_no_mean_and_one_value_no_deviation():
-    assert math.isnan(Cell().mean)
+    assert math.isnan(SummaryCell().mean)
     assert filled([3.0]).mean == 3.0
     assert math.isnan(filled([3.0]).deviation)
 
@@ -50,7 +49,7 @@ def test_missing_scores_are_left_out_and_counted_by_reason():
 
 
 def test_the_least_coverage_is_that_of_the_scores_that_count():
-    cell = Cell()
+    cell = SummaryCell()
     for coverage in (0.9, 0.4, 1.0):
         cell.add(make_score(value=1.0, coverage=coverage))
     assert cell.coverage == 0.4

@@ -2,8 +2,7 @@ import csv
 import io
 import json
 
-from fabula.core.score import Score, Status
-from fabula.core.summary import Summary
+from fabula.core.score import Score, Status, Summary
 from fabula.reports.summary import FORMATS, latex_text, left_out_words, render, summary_lines
 
 RECORD = {

@@ -63,7 +63,7 @@ def _is_dataset(file: str) -> bool:
 
 
 def _write_stories(name: str, path: Path) -> None:
-    from fabula.core.stored import story_line
+    from fabula.core.table import story_line
     from fabula.datasets import load_dataset
 
     with path.open("w", encoding="utf-8") as file:

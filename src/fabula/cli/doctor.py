@@ -27,7 +27,7 @@ _EXTRAS = {
 def command() -> None:
     """Say what is installed, what is missing, and the one command that gets it."""
     from fabula._version import __version__
-    from fabula.core.places import cache_home, data_home
+    from fabula.core.files import cache_home, data_home
 
     click.echo(f"fabula {__version__}, Python {sys.version.split()[0]}")
     click.echo(f"cache in {cache_home()}, assets in {data_home()}")
@@ -63,7 +63,7 @@ def _say_assets() -> None:
 
 def _say_metrics() -> None:
     """Score one story with every metric: those that cannot run say what they need."""
-    from fabula.core.environment import switched_on
+    from fabula.core.machine import switch_on
     from fabula.core.score import Status
     from fabula.core.story import Story
     from fabula.scoring.catalogue import choose_metrics
@@ -73,7 +73,7 @@ def _say_metrics() -> None:
     story = Story("check", text, prompt="A lamp.", references=(text,), system="doctor", item="1")
     chosen = choose_metrics(["all", "hanna"])
     # To ask what is here is not to ask a hub for gigabytes.
-    with switched_on("FABULA_OFFLINE"):
+    with switch_on("FABULA_OFFLINE"):
         table = evaluate([story], chosen)
     lacking = {one.scorer: one.note for one in table if one.status is Status.MISSING_MODEL}
     click.echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")

@@ -1,4 +1,7 @@
-"""The one way files are written: whole or not at all, with an error the user can mend."""
+"""Where Fabula keeps its files, and the one way files are written.
+
+Whole or not at all, with an error the user can mend.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,42 @@ from typing import IO, Any, Literal
 from fabula.core.errors import UserError
 
 
+def data_home() -> Path:
+    """Folder of what was fetched: `FABULA_HOME`, else the user's data folder."""
+    return _read_own_home() or _read_xdg_home("XDG_DATA_HOME", ".local/share")
+
+
+def cache_home() -> Path:
+    """Folder of what can be made again: `FABULA_HOME/cache`, else the user's cache folder."""
+    own = _read_own_home()
+    return own / "cache" if own else _read_xdg_home("XDG_CACHE_HOME", ".cache")
+
+
+def _read_own_home() -> Path | None:
+    value = os.environ.get("FABULA_HOME", "")
+    return Path(value).expanduser().absolute() if value else None
+
+
+def _read_xdg_home(variable: str, usual: str) -> Path:
+    value = os.environ.get(variable, "")
+    # The XDG rules say that a relative path is to be ignored.
+    parent = Path(value) if Path(value).is_absolute() else Path.home() / usual
+    return parent / "fabula"
+
+
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
     """Give a hidden path beside `path` to write to; it is renamed when the block ends well.
 
-    Folders above it are made. Where the block fails, nothing is left and `path` is as it was.
+    Folders above it are made. Where the block fails, nothing is left and `path` is as it was. What
+    is no plain file (a pipe, /dev/stdout) cannot be renamed over and is written to as it stands.
     """
     # Two processes that write the same file must not write into the same hidden one.
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield path
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield partial
@@ -33,7 +63,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def open_atomically(
-    path: Path, *, errors: Literal["strict", "replace", "surrogatepass"] = "strict"
+    path: Path, *, errors: Literal["strict", "replace", "backslashreplace"] = "strict"
 ) -> Iterator[IO[str]]:
     """Open a text file for writing; it appears when the block ends well. Lines end in \\n."""
     with (

@@ -40,7 +40,7 @@ class Progress(Protocol):
         """No more steps follow."""
 
 
-def reported(items: Collection[T], progress: Progress | None) -> Iterator[T]:
+def track(items: Collection[T], progress: Progress | None) -> Iterator[T]:
     """Go through items and tell after each how far that is."""
     if progress:
         progress.start(len(items))

@@ -6,13 +6,14 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.core.errors import InputError, PackageMissing
-from fabula.core.score import Score, Status
+from fabula.core.files import open_atomically, write_lines
+from fabula.core.score import Score, Status, Summary
 from fabula.core.story import Story
-from fabula.core.summary import Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # How halves of characters (lone surrogates) are written where they cannot be: \ud800.
-HALVES = "backslashreplace"
+HALVES: Literal["backslashreplace"] = "backslashreplace"
 
+STORIES, SCORES = "stories.jsonl", "scores.jsonl"
 COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
 
 
@@ -120,7 +122,7 @@ class ScoreTable:
             story = Story(row["story"], "", system=row.get("system"), item=row.get("item"))
             if stories.setdefault(story.id, story) != story:
                 raise InputError(f"rows of story {story.id!r} name other items or systems")
-            scores.append(score_of(row))
+            scores.append(parse_score(row))
         return cls(stories.values(), scores)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -143,20 +145,17 @@ class ScoreTable:
 
     def save(self, folder: str | Path) -> None:
         """Write stories and scores into a folder, from which `load` has them again."""
-        from fabula.core.stored import save_table
-
-        save_table(self, Path(folder))
+        write_lines(Path(folder) / STORIES, map(story_line, self.stories))
+        write_lines(Path(folder) / SCORES, map(json_line, self.rows()))
 
     @classmethod
     def load(cls, folder: str | Path) -> ScoreTable:
         """Read what `save` or a run (`fabula score -o`) wrote into a folder."""
-        from fabula.core.stored import load_table
-
-        return load_table(Path(folder))
+        return cls(read_stories(Path(folder)), read_scores(Path(folder)))
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rows as CSV; a missing value is an empty cell."""
-        with Path(path).open("w", encoding="utf-8", errors=HALVES, newline="") as file:
+        with open_atomically(Path(path), errors=HALVES) as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self.rows():
@@ -164,8 +163,7 @@ class ScoreTable:
 
     def to_jsonl(self, path: str | Path) -> None:
         """Write one JSON object a row; a missing value is null."""
-        with Path(path).open("w", encoding="utf-8") as file:
-            file.writelines(json_line(row) for row in self.rows())
+        write_lines(Path(path), map(json_line, self.rows()))
 
 
 def score_row(story: Story, score: Score) -> dict[str, Any]:
@@ -183,7 +181,7 @@ def score_row(story: Story, score: Score) -> dict[str, Any]:
     }
 
 
-def score_of(row: dict[str, Any]) -> Score:
+def parse_score(row: dict[str, Any]) -> Score:
     """Read a score from a row; null is a missing value."""
     value = math.nan if row["value"] in (None, "") else float(row["value"])
     status = Status(row.get("status") or Status.OK)
@@ -217,3 +215,39 @@ def json_text(value: Any, indent: int | None = None) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, allow_nan=False, indent=indent)
     return text
+
+
+def read_stories(folder: Path) -> Iterator[Story]:
+    """Go through the stories of a saved table."""
+    for where, row in _read_rows(folder / STORIES):
+        try:
+            yield Story(**row)
+        except TypeError:
+            raise InputError(f"{where}: not a story", "write the folder again") from None
+
+
+def read_scores(folder: Path) -> Iterator[Score]:
+    """Go through the scores of a saved table."""
+    for where, row in _read_rows(folder / SCORES):
+        try:
+            yield parse_score(row)
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{where}: not a score", "write the folder again") from None
+
+
+def story_line(story: Story) -> str:
+    """Write a story as a line of JSON."""
+    return json_text(asdict(story)) + "\n"
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                yield f"{path}, line {number}", json.loads(line)
+    except OSError as error:
+        reason = error.strerror or error
+        remedy = "give the folder of a run (fabula score -o DIR) or a saved table"
+        raise InputError(f"{path} cannot be read ({reason})", remedy) from None
+    except ValueError:
+        raise InputError(f"{path} is damaged", "write the folder again") from None

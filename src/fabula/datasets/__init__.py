@@ -17,8 +17,7 @@ from types import ModuleType
 from fabula.core.catalogue import Catalogue
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError, closest
-from fabula.core.files import write_json
-from fabula.core.places import data_home
+from fabula.core.files import data_home, write_json
 from fabula.core.plain import from_plain
 
 DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",), lambda module: module)

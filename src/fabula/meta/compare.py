@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.card import Direction
 from fabula.core.errors import SettingError, closest
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
 from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, rank_biserial, win_rate
@@ -128,7 +128,7 @@ def compare(
 def _compared(
     pairs: Sequence[Pairs], how: Procedure, progress: Progress | None
 ) -> Iterator[Compared]:
-    for one in reported(pairs, progress):
+    for one in track(pairs, progress):
         yield _compare_one(one, how)
 
 

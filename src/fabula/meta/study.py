@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.meta.bootstrap import Drawn, percentile_ends
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
 from fabula.meta.correlated import Correlated, cautions_of
@@ -90,7 +90,7 @@ class Study:
         metrics, gold = self.grids(dataset)
         found: list[Correlated] = []
         wanted = list(product(self._levels_of(metrics.layout), self.coefficients))
-        for level, statistic in reported(wanted, progress):
+        for level, statistic in track(wanted, progress):
             found += self._correlated(dataset, (metrics, gold), level, statistic)
         cautions = tuple(cautions_of(dataset, metrics.layout, found))
         return StudyResult(self, dataset, metrics, gold, tuple(found), cautions)

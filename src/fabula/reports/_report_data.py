@@ -15,11 +15,10 @@ from fabula.core.card import Direction
 from fabula.core.errors import InputError, SpecError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
-from fabula.core.score import Score, Status
+from fabula.core.score import Score, Status, Summary
 from fabula.core.spec import parse_spec
-from fabula.core.stored import read_scores, read_stories
 from fabula.core.story import Story
-from fabula.core.summary import Summary
+from fabula.core.table import read_scores, read_stories
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.folder import read_run

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.core.card import ARROWS, Direction
-from fabula.core.summary import Cell, Summary
+from fabula.core.score import Summary, SummaryCell
 from fabula.core.table import HALVES, json_text
 
 FORMATS = ("table", "json", "jsonl", "csv", "latex")
@@ -23,7 +23,7 @@ class Line:
     scorer: str
     aspect: str
     direction: Direction
-    cells: tuple[Cell | None, ...]
+    cells: tuple[SummaryCell | None, ...]
 
     @property
     def label(self) -> str:

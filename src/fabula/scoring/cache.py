@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from fabula.core.errors import UserError
-from fabula.core.places import cache_home
+from fabula.core.files import cache_home
 from fabula.core.score import Reading, Status
 
 _SCHEMA = 1

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, UserError
-from fabula.core.pids import is_alive
-from fabula.core.stored import SCORES, STORIES
-from fabula.core.table import json_text
+from fabula.core.machine import is_alive
+from fabula.core.table import SCORES, STORIES, json_text
 
 PARQUET, RUN = "scores.parquet", "run.json"
 _FILES = (STORIES, SCORES, PARQUET)

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from fabula.core.stored import SCORES, STORIES, story_line
 from fabula.core.story import Story
-from fabula.core.table import COLUMNS, HALVES, json_line, plain_row
+from fabula.core.table import COLUMNS, HALVES, SCORES, STORIES, json_line, plain_row, story_line
 from fabula.scoring.folder import PARQUET, has_parquet, unwritable
 
 _GROUP = 50_000

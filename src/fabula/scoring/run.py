@@ -15,7 +15,7 @@ from typing import Any
 from fabula._version import __version__
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
-from fabula.core.summary import Summary
+from fabula.core.score import Summary
 from fabula.core.table import score_row
 from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.cache import ScoreCache

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.card import Direction
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.meta.compare import Procedure
 from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, win_rate
@@ -117,7 +117,7 @@ def measure_moves(
 def _with_progress(
     trials: Sequence[Trial], how: Procedure, progress: Progress | None
 ) -> Iterator[Move]:
-    for trial in reported(trials, progress):
+    for trial in track(trials, progress):
         yield _measured(trial, how)
 
 

@@ -4,55 +4,40 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import PackageMissing, UserError
+from fabula.core.errors import PackageMissing
+from fabula.core.files import open_atomically, write_atomically, write_lines
 from fabula.core.table import COLUMNS, HALVES, json_text
 
 _STORY = ("id", "text", "prompt", "references", "images", "system", "item")
-_CHOICE = ("better", "worse", "rater")
+_PREFERENCE = ("better", "worse", "rater")
 _NUMBERS = ("value", "coverage")
 
-Rows = Sequence[dict[str, Any]]
+_Rows = Sequence[dict[str, Any]]
 
 
 def write_dataset(dataset: Dataset, folder: Path, form: str = "jsonl") -> list[Path]:
     """Write what a data set holds into a folder; a part that is empty gets no file."""
-    parts: dict[str, tuple[Sequence[str], Rows]] = {
+    parts: dict[str, tuple[Sequence[str], list[dict[str, Any]]]] = {
         "stories": (_STORY, [asdict(story) for story in dataset.stories]),
         "ratings": (COLUMNS, list(dataset.ratings.rows())),
         "scores": (COLUMNS, list(dataset.scores.rows())),
-        "preferences": (_CHOICE, [asdict(one) for one in dataset.preferences]),
+        "preferences": (_PREFERENCE, [asdict(choice) for choice in dataset.preferences]),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [
-            _write(folder / f"{name}.{form}", columns, rows)
-            for name, (columns, rows) in parts.items()
-            if rows
-        ]
-    except OSError as error:
-        reason = error.strerror or error
-        raise UserError(f"{folder} cannot be written ({reason})", "choose another") from None
+    write = {"csv": _write_csv, "parquet": _write_parquet, "jsonl": _write_jsonl}[form]
+    paths = {name: folder / f"{name}.{form}" for name, (_, rows) in parts.items() if rows}
+    for name, path in paths.items():
+        columns, rows = parts[name]
+        write(path, columns, [_make_plain(row) for row in rows])
+    return list(paths.values())
 
 
-def _write(path: Path, columns: Sequence[str], rows: Rows) -> Path:
-    plain = [_plain(row) for row in rows]
-    partial = path.with_name(f".{path.name}.partial")
-    if path.suffix == ".parquet":
-        _write_parquet(partial, columns, plain)
-    else:
-        lines = _csv_lines(columns, plain) if path.suffix == ".csv" else _json_lines(plain)
-        with partial.open("w", encoding="utf-8", errors=HALVES, newline="") as file:
-            file.writelines(lines)
-    return partial.replace(path)
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
+def _make_plain(row: dict[str, Any]) -> dict[str, Any]:
     """Give a row in which NaN is None and several strings are a list."""
     return {
         key: list(value) if isinstance(value, tuple) else None if value != value else value
@@ -60,33 +45,25 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _json_lines(rows: Rows) -> Iterator[str]:
-    return (json_text(row) + "\n" for row in rows)
+def _write_jsonl(path: Path, _columns: Sequence[str], rows: _Rows) -> None:
+    write_lines(path, (f"{json_text(row)}\n" for row in rows))
 
 
-class _Lines:
-    """Takes the lines that a writer of CSV makes, one at a time."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _csv_lines(columns: Sequence[str], rows: Rows) -> Iterator[str]:
-    """Lines of CSV; lists are spelled as JSON, which a file of stories is read from again."""
-    writer = csv.writer(_Lines(), lineterminator="\n")
-    yield str(writer.writerow(columns))
-    for row in rows:
-        cells = [row[name] for name in columns]
-        yield str(writer.writerow([_spelled(cell) for cell in cells]))
+def _write_csv(path: Path, columns: Sequence[str], rows: _Rows) -> None:
+    """Write CSV; lists are spelled as JSON, which a file of stories is read from again."""
+    with open_atomically(path, errors=HALVES) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_spell(row[name]) for name in columns] for row in rows)
 
 
-def _spelled(cell: Any) -> Any:
+def _spell(cell: Any) -> Any:
     if isinstance(cell, list):
         return json.dumps(cell, ensure_ascii=False) if cell else ""
     return cell
 
 
-def _write_parquet(path: Path, columns: Sequence[str], rows: Rows) -> None:
+def _write_parquet(path: Path, columns: Sequence[str], rows: _Rows) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -95,12 +72,14 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Rows) -> None:
     kinds = {name: pa.string() for name in columns}
     kinds |= {name: pa.float64() for name in _NUMBERS if name in kinds}
     kinds |= {name: pa.list_(pa.string()) for name in ("references", "images") if name in kinds}
-    whole = [{key: _whole(value) for key, value in row.items()} for row in rows]
-    pq.write_table(pa.Table.from_pylist(whole, schema=pa.schema(list(kinds.items()))), path)
+    whole = [{key: _spell_halves(value) for key, value in row.items()} for row in rows]
+    table = pa.Table.from_pylist(whole, schema=pa.schema(list(kinds.items())))
+    with write_atomically(path) as partial:
+        pq.write_table(table, partial)
 
 
-def _whole(value: Any) -> Any:
-    """Give a value without halves of characters, which Parquet cannot hold."""
+def _spell_halves(value: Any) -> Any:
+    """Spell halves of characters, which Parquet cannot hold, as escapes."""
     if isinstance(value, list):
-        return [_whole(one) for one in value]
+        return [_spell_halves(part) for part in value]
     return value.encode("utf-8", HALVES).decode() if isinstance(value, str) else value

@@ -9,7 +9,7 @@ from typing import Any
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.core.score import Status
 from fabula.core.table import ScoreTable
 from fabula.meta.raters.agreement_lines import AgreementLine, Asked, agreement_lines
@@ -73,7 +73,7 @@ def agree(
     known = source.card.raters_known if isinstance(source, Dataset) else True
     parts = _chosen(ratings_of(source.ratings if isinstance(source, Dataset) else source), aspects)
     lines: list[AgreementLine] = []
-    for one in reported(parts, progress):
+    for one in track(parts, progress):
         scale = source.card.scale(one.aspect) if isinstance(source, Dataset) else None
         asked = Asked(level, known, resamples, seed, scale)
         lines += agreement_lines(one, asked)

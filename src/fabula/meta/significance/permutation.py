@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.meta.bootstrap import Drawn, percentile_ends, resampled_correlations
 from fabula.meta.cells import check_choice, check_level, correlate_cells, only_shared
 from fabula.meta.coefficients import Coefficient, settled
@@ -110,7 +110,7 @@ def perm_matrix(
     found = np.full((len(values), len(values)), np.nan)
     pairs = list(combinations(range(len(values)), 2))
     chunks = list(draw_swaps(gold.shape, scheme=scheme, resamples=resamples, seed=seed))
-    for one, other in reported(pairs, progress):
+    for one, other in track(pairs, progress):
         both = values[one], values[other]
         observed, drawn = _differences(*both, gold, chunks, level, coefficient)
         found[one, other] = _p(observed, drawn, alternative)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
 from fabula.meta.correction import holm
 from fabula.meta.distributions import t_quantile
@@ -108,7 +108,7 @@ def apart(
     """
     systems = round((1 + math.sqrt(1 + 8 * len(differences))) / 2)
     p = np.full(len(differences), np.nan)
-    for place, row in enumerate(reported(differences, progress)):
+    for place, row in enumerate(track(differences, progress)):
         known = row[~np.isnan(row)]
         if len(known) > 1:
             p[place] = sign_flip_p(known, resamples=resamples, seed=seed)

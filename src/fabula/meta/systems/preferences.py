@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.core.protocols import Progress, reported
+from fabula.core.protocols import Progress, track
 from fabula.meta.bootstrap import percentile_ends
 from fabula.meta.paired import Values
 from fabula.meta.systems.choices import Choices
@@ -127,7 +127,7 @@ def strength_intervals(
         return missing, missing
     rng = np.random.default_rng(seed)
     found = np.empty((resamples, len(choices.systems)))
-    for number in reported(range(resamples), progress):
+    for number in track(range(resamples), progress):
         drawn = choices.drawn(rng.integers(0, count, count))
         # Elo depends on the order: the fixed one of the systems within an item would bias it.
         found[number] = strength(drawn.taken(rng.permutation(len(drawn))))

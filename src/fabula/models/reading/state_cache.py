@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.core.errors import SettingError
-from fabula.core.places import cache_home
+from fabula.core.files import cache_home
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from fabula.core.pids import is_alive
-from fabula.core.places import data_home
+from fabula.core.files import data_home
+from fabula.core.machine import is_alive
 from fabula.models.store.asset import (
     Asset,
     AssetError,

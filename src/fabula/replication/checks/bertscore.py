@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
-from fabula.core.environment import switched_on
+from fabula.core.machine import switch_on
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
@@ -59,6 +59,6 @@ def _package_values(stories: Sequence[Story], folder: Path) -> list[float]:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Keep other packages from the network, and quiet."""
-    with switched_on(*_SWITCHES), warnings.catch_warnings(), redirect_stderr(StringIO()):
+    with switch_on(*_SWITCHES), warnings.catch_warnings(), redirect_stderr(StringIO()):
         warnings.simplefilter("ignore")
         yield

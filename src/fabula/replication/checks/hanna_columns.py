@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabula.core.dataset import Dataset
-from fabula.core.environment import switched_on
+from fabula.core.machine import switch_on
 from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
@@ -70,7 +70,7 @@ def findings(data: Path | None) -> Iterator[Finding]:
     machines = by_machines(hanna)
     specs = dict.fromkeys(spec for spec, _ in columns.values())
     # To check what is here is not to ask a hub for gigabytes.
-    with switched_on("FABULA_OFFLINE"):
+    with switch_on("FABULA_OFFLINE"):
         ours = _scores(hanna, [METRICS.build(spec) for spec in specs])
     for column, (spec, aspect) in columns.items():
         found = ours.get((spec, aspect))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.core.places import cache_home, data_home
+from fabula.core.files import cache_home, data_home
 
 
 @pytest.fixture(autouse=True)

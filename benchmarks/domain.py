@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fabula import Story
 from fabula.datasets import load_dataset
-from fabula.learned._domain import describe, unfamiliar
+from fabula.learned.reader.domain import describe_domain, describe_oddities
 from fabula.learned.training.corpus import data_folder
 
 MOST = 2000  # stories of a data set
@@ -137,7 +137,7 @@ def main() -> None:
     prompts = stories_of("writingprompts", data)
     known, rest = ([s for s in prompts if half(s) == number] for number in (0, 1))
     began = time.perf_counter()
-    domain = describe([story.text for story in known])
+    domain = describe_domain([story.text for story in known])
     low, _, high = domain["words"]
     print(f"described {len(known):,} stories in {time.perf_counter() - began:.1f} s: ", end="")
     print(f"{low:.0f} to {high:.0f} words, {domain['common']:.0%} common English words or more")
@@ -168,7 +168,7 @@ def thinned(stories: tuple[Story, ...]) -> tuple[Story, ...]:
 
 
 def show(name: str, texts: list[str], domain: dict[str, object]) -> None:
-    kinds = [{kind_of(warning) for warning in unfamiliar(text, domain)} for text in texts]
+    kinds = [{kind_of(warning) for warning in describe_oddities(text, domain)} for text in texts]
     shares = [sum(bool(some) for some in kinds)]
     shares += [sum(kind in some for some in kinds) for kind in ("words", "language", "surface")]
     row = "".join(f"{n / len(texts):>{w}.1%}" for n, w in zip(shares, (8, 8, 10, 9), strict=True))
@@ -184,7 +184,7 @@ def show_time(stories: list[Story], domain: dict[str, object]) -> None:
     taken = []
     for _ in range(50):
         began = time.process_time()
-        unfamiliar(text, domain)
+        describe_oddities(text, domain)
         taken.append(time.process_time() - began)
     print(f"500 words: {sorted(taken)[25] * 1e3:.1f} ms of processor time (bar 5)")
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned._fake_reader import fake_about
-from fabula.learned._names import CRITERIA
+from fabula.learned.reader.config import CRITERIA
+from fabula.learned.reader.fake import fake_config
 from fabula.replication.storyer._material import Unseen
 from release_samples import pair, put, submission
 
@@ -77,7 +77,7 @@ def kept_values(seed: int = 0) -> Unseen:
     ratings = [(1, 3, 5)[(number + 1) % 3] for number in range(PROMPTS)]
     arrays["aspects.ending/aspects"] = np.array([ratings, ratings], dtype=float)
     arrays["preference/aspects"] = rng.normal(size=(2, PROMPTS))
-    about = fake_about()
+    about = fake_config()
     assert set(CRITERIA)
     return Unseen(about, arrays)
 

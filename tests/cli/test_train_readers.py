@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from fabula.cli.train import command
 from fabula.core.errors import InputError, SettingError, UserError
-from fabula.learned import _reader
-from fabula.learned._about import read_about, write_about
-from fabula.learned._fake_reader import FakeStack, fake_about
-from fabula.learned._reader import Reader
+from fabula.learned.reader import inference
+from fabula.learned.reader.config import read_config, write_config
+from fabula.learned.reader.fake import FakeNetwork, fake_config
+from fabula.learned.reader.inference import Reader
 from fabula.learned.training import ruber
 from fabula.learned.training.examples import save_prepared
 from fabula.learned.training.reader_recipe import example_settings
@@ -75,7 +75,7 @@ def test_training_prints_the_spec_and_what_was_measured(folder):
     assert lines[2].startswith("  rated       Spearman's ρ")
     assert "  preference with rated.good  Spearman" in done.stderr
     assert lines[-1] == f"also: criteria(weights={out!r})"
-    assert read_about(folder / "out").training["validation"]["tasks"] == record["unseen"]
+    assert read_config(folder / "out").training["validation"]["tasks"] == record["unseen"]
 
 
 def test_progress_goes_to_stderr_and_a_seed_may_be_said(folder):
@@ -222,14 +222,14 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a reader that needs no weights."""
     folder = tmp_path / "source"
     folder.mkdir()
-    write_about(folder, fake_about())
+    write_config(folder, fake_config())
     (folder / "model.safetensors").write_bytes(b"weights")
 
     def opened(folder: Path) -> Reader:
-        about = read_about(folder)
-        return Reader(about, "fake@0", FakeStack(about.heads))
+        about = read_config(folder)
+        return Reader(about, "fake@0", FakeNetwork(about.heads))
 
-    monkeypatch.setattr(_reader, "_opened", opened, raising=False)
+    monkeypatch.setattr(inference, "_open_folder", opened, raising=False)
     return folder
 
 
@@ -249,7 +249,7 @@ def test_own_ratings_make_a_reader_personal(tmp_path, source):
     assert lines[0] == "20 opinions are few: from 30 on the figures mean more"
     assert lines[1] == "20 ratings on 20 items; Spearman's ρ on items left out:"
     assert [line.split()[0] for line in lines[2:5]] == ["before", "after", "gain"]
-    assert read_about(tmp_path / "mine").kind == "personal"
+    assert read_config(tmp_path / "mine").kind == "personal"
     with pytest.raises(UserError, match="holds a reader; name another folder"):
         personal(tmp_path, source, 20)
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fabula.core.score import Status
-from fabula.learned import _learned_metric
-from fabula.learned._about import About, Head, Pin
-from fabula.learned._reader import Reader
+from fabula.learned.reader import metric as learned_metric
+from fabula.learned.reader.config import Head, Pin, ReaderConfig
+from fabula.learned.reader.inference import Reader
 from fabula.learned.rovist_c import RovistC, Transition
 from factories import make_story
 
@@ -37,9 +37,9 @@ class Told:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     source = Told()
-    about = About("order", Pin("story_encoder", ""), 254, {"order": Head(("order",))}, {})
-    reader = Reader(about, "told", source)  # type: ignore[arg-type]
-    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    config = ReaderConfig("order", Pin("story_encoder", ""), 254, {"order": Head(("order",))}, {})
+    reader = Reader(config, "told", source)  # type: ignore[arg-type]
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     return source
 
 

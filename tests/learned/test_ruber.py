@@ -14,9 +14,9 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.learned import ruber
-from fabula.learned._kept import Kept
-from fabula.learned._ruber_model import load_ruber
-from fabula.learned._ruber_network import Bounds, cosine, probabilities
+from fabula.learned.reader.cache import LruCache
+from fabula.learned.ruber_model.inference import load_ruber
+from fabula.learned.ruber_model.network import Bounds, cosine, probabilities
 from learned.tiny_ruber import write_ruber
 
 PROMPT = "A lighthouse keeper finds a letter."
@@ -37,7 +37,7 @@ class Blind:
 
 @pytest.fixture
 def blind(monkeypatch):
-    model = replace(load_ruber("fake"), encoder=Blind(), _kept=Kept(9))
+    model = replace(load_ruber("fake"), encoder=Blind(), _cache=LruCache(9))
     monkeypatch.setattr(ruber, "load_ruber", lambda name: model)
 
 
@@ -149,9 +149,9 @@ def test_a_folder_without_a_training_says_which_command_makes_one(tmp_path):
 
 
 def test_a_story_unlike_those_learned_from_says_so_in_its_note(tmp_path):
-    from fabula.learned._domain import describe
+    from fabula.learned.reader.domain import describe_domain
 
-    folder = write_ruber(tmp_path, domain=describe(["one two three four five"] * 4))
+    folder = write_ruber(tmp_path, domain=describe_domain(["one two three four five"] * 4))
     assert (
         "the reader learned from stories of 5 to 5 words" in score_of(ruber.Ruber(str(folder))).note
     )

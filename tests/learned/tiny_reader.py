@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fabula.learned._about import About, Head, Pin, Scale, Term, write_about
-from fabula.learned._packed import save_packed
+from fabula.learned.reader.config import Head, Pin, ReaderConfig, write_config
+from fabula.learned.reader.scales import Scale, Term
+from fabula.learned.reader.weights import save_packed
 from fabula.models import PooledBert
 from fabula.models.networks.bert import load_bert
 from fabula.models.networks.encoder import load_tokenizer
@@ -14,7 +15,7 @@ from tiny_bert import write_tiny_bert
 
 WINDOW = 20
 HEADS = {"preference": Head(("preference",)), "order": Head(("order", "other"), 6)}
-ABOUT = About(
+ABOUT = ReaderConfig(
     "tiny",
     Pin("story_encoder", "0" * 64),
     WINDOW,
@@ -31,7 +32,9 @@ def write_encoder(folder: Path) -> tuple[Any, PooledBert]:
     return model.float().eval(), ours
 
 
-def write_reader(folder: Path, encoder: PooledBert, seed: int = 0, about: About = ABOUT) -> None:
+def write_reader(
+    folder: Path, encoder: PooledBert, seed: int = 0, about: ReaderConfig = ABOUT
+) -> None:
     """Write a reader whose layers lie a little away from the encoder's."""
     import torch
 
@@ -47,4 +50,4 @@ def write_reader(folder: Path, encoder: PooledBert, seed: int = 0, about: About 
         weights[f"{name}.bias"] = torch.randn(size[:1], generator=draw)
     folder.mkdir(exist_ok=True)
     save_packed(folder / "model.safetensors", weights, own)
-    write_about(folder, about)
+    write_config(folder, about)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.learned._ruber_network import Bounds, RuberAbout, write_about
+from fabula.learned.ruber_model.network import Bounds, RuberConfig, write_ruber_config
 from fabula.learned.training._ruber_pairs import PARTS, PooledPairs
 from fabula.learned.training.ruber_recipe import RuberRecipe
 
@@ -45,7 +45,9 @@ def write_ruber(folder: Path, *, seed: int = 0, **about: Any) -> Path:
         weights |= {f"{one}.mean": np.zeros(WIDTH), f"{one}.deviation": np.ones(WIDTH)}
     save_file({k: v.astype(np.float16) for k, v in weights.items()}, folder / "model.safetensors")
     usual = {"unreferenced": Bounds(0.0, 1.0), "referenced": Bounds(-1.0, 1.0)}
-    write_about(folder, RuberAbout(model="fake()", layer=1, pooling="max", **(usual | about)))
+    write_ruber_config(
+        folder, RuberConfig(model="fake()", layer=1, pooling="max", **(usual | about))
+    )
     return folder
 
 

@@ -131,8 +131,8 @@ def _commenter(options: dict[str, Any]) -> Commenter | None:
 def _writer(name: str) -> Commenter:
     """Give a language model's comments, or those of a joint training's folder."""
     if Path(name).is_dir():
-        from fabula.learned._joint_comments import open_writer
         from fabula.learned.comments.joint import JointCommenter
+        from fabula.learned.joint.inference import open_writer
 
         return JointCommenter(open_writer(Path(name)))
     from fabula.core.model import Generator

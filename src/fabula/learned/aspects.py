@@ -10,9 +10,8 @@ import numpy as np
 from fabula.core.card import Card
 from fabula.core.score import Reading
 from fabula.core.story import Story
-from fabula.learned._about import value_of
-from fabula.learned._learned_metric import ScaleMetric, Weights
-from fabula.learned._names import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.reader.metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,16 @@ class Aspects(ScaleMetric):
         head = "confidence" if self.confidence else "aspects"
         return tuple(f"{head}.{name}" for name in ASPECTS)
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def read(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the ten ratings, or the ten shares."""
         if not self.confidence:
-            return super().ask(stories)
+            return super().read(stories)
         texts = [story.text for story in stories]
-        values = self.reader.values(self.scales, texts)
+        values = self.model.values(self.scales, texts)
         grown = np.exp(values - values.max(axis=1, keepdims=True))
         shares = grown / grown.sum(axis=1, keepdims=True)
-        return [self.reading(story, row) for story, row in zip(stories, shares, strict=True)]
+        return [self.make_reading(story, row) for story, row in zip(stories, shares, strict=True)]
 
     def usual(self) -> dict[str, float]:
         """Give what raters say of each aspect of a story that nothing is known of."""
-        return {
-            name: value_of(self.reader.scale(f"aspects.{name}"), 0.0) for name in self.card.aspects
-        }
+        return {name: self.model.scale(f"aspects.{name}").value(0.0) for name in self.card.aspects}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric, Weights
-from fabula.learned._names import CRITERIA
+from fabula.learned.reader.config import CRITERIA
+from fabula.learned.reader.metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.card import Card
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
-from fabula.learned._learned_metric import LearnedMetric, Weights
+from fabula.learned.reader.metric import ReaderMetric, Weights
 from fabula.text.respaced import parted, respaced
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Transition:
 
 
 @dataclass(frozen=True)
-class RovistC(LearnedMetric):
+class RovistC(ReaderMetric):
     """Mean probability that neighbouring sentences are in their own order (Wang et al., 2022)."""
 
     card = Card(
@@ -79,7 +79,7 @@ class RovistC(LearnedMetric):
             Transition(*pair, float(chance)) for pair, chance in zip(pairs, chances, strict=True)
         ]
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def read(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask about the pairs of all stories at once."""
         by_story = [_neighbours(story) for story in stories]
         logits = self._logits([pair for pairs in by_story for pair in pairs])
@@ -93,15 +93,15 @@ class RovistC(LearnedMetric):
         if not pairs:
             return self.missing(Status.UNDEFINED, "one sentence has no neighbour")
         found = logits if self.by == "logit" else _probabilities(logits, pairs)
-        coverage = self.reader.pair_coverage([pairs[0][0], *(second for _, second in pairs)])
-        return self.reading(story, [float(found.mean())], coverage=coverage)
+        coverage = self.model.pair_coverage([pairs[0][0], *(second for _, second in pairs)])
+        return self.make_reading(story, [float(found.mean())], coverage=coverage)
 
     def _logits(self, pairs: list[Pair]) -> Array:
         """Logits of all pairs; the model is asked about those of two different sentences."""
         logits = np.full(len(pairs), IDENTICAL_LOGIT)
         asked = [place for place, (first, second) in enumerate(pairs) if first != second]
         if asked:
-            found = self.reader.pair_outputs([pairs[place] for place in asked], "order")
+            found = self.model.pair_outputs([pairs[place] for place in asked], "order")
             logits[asked] = found[:, 0]
         return logits
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Literal
+from typing import Literal
 
 from fabula.core.card import Card, Need
-from fabula.core.errors import SettingError, UnknownName, UserError
-from fabula.core.metric import Metric
 from fabula.core.score import Reading, Status
-from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.learned._domain import unfamiliar
-from fabula.learned._ruber_model import Pooled, RuberModel, load_ruber
-from fabula.learned._ruber_network import Bounds, cosine
+from fabula.learned.reader.domain import describe_oddities
+from fabula.learned.reader.metric import LearnedMetric, Weights
+from fabula.learned.ruber_model.inference import Pooled, RuberModel, load_ruber
+from fabula.learned.ruber_model.network import Bounds, cosine
 
 _NEEDS: dict[str, tuple[Need, ...]] = {
     "unreferenced": ("prompt",),
@@ -26,7 +23,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
 
 
 @dataclass(frozen=True)
-class Ruber(Metric):
+class Ruber(LearnedMetric[RuberModel]):
     """Probability that the story was written on its prompt, by a network on a frozen encoder."""
 
     card = Card(
@@ -67,73 +64,49 @@ class Ruber(Metric):
         "has a high value.",
     )
 
-    weights: Annotated[str, Means("an asset, or the folder of a training")] = "ruber"
+    weights: Weights = "ruber"
     how: Literal["unreferenced", "referenced", "hybrid"] = "unreferenced"
-
-    def check(self) -> None:
-        """Refuse a name that names nothing."""
-        if not self.weights.strip() or not self.weights.isprintable():
-            problem = f"weights={self.weights!r} names no weights"
-            raise self.refuse(problem, "name an asset, or the folder of a training")
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """What the story is held against."""
         return _NEEDS[self.how]
 
+    def load(self) -> RuberModel:
+        """Load the network with its encoder."""
+        return load_ruber(self.weights)
+
     def traits(self) -> dict[str, str]:
         """Digest of the network, and the encoder's signature."""
-        found = self._attempt
-        return {"model": found.signature if isinstance(found, RuberModel) else "missing"}
-
-    @property
-    def at_hand(self) -> bool:
-        """Whether the weights can be had."""
-        return isinstance(self._attempt, RuberModel)
+        return {"model": self.model.signature if self.at_hand else "missing"}
 
     def read(self, stories: Sequence[Story]) -> list[Reading]:
         """Pool every different text once, then look at stories one by one."""
-        model = self._attempt
-        if isinstance(model, str):
-            return [self.missing(Status.MISSING_MODEL, model) for _ in stories]
-        texts = list(dict.fromkeys(text for one in stories for text in self._texts(one)))
-        found = dict(zip(texts, model.pooled(texts, cut=self.compat), strict=True))
-        return [self._reading(story, model, found) for story in stories]
+        texts = list(dict.fromkeys(text for story in stories for text in self._texts(story)))
+        pooled = dict(zip(texts, self.model.pool(texts, cut=self.compat), strict=True))
+        return [self._compare(story, pooled) for story in stories]
 
     def _texts(self, story: Story) -> list[str]:
         prompt = [story.prompt or ""] if "prompt" in self.needs else []
         return [story.text, *prompt, *self._references(story)]
 
     def _references(self, story: Story) -> list[str]:
-        return [one for one in story.references if one.strip() and "reference" in self.needs]
+        return [text for text in story.references if text.strip() and "reference" in self.needs]
 
-    def _reading(self, story: Story, model: RuberModel, found: dict[str, Pooled]) -> Reading:
-        text = found[story.text]
+    def _compare(self, story: Story, pooled: dict[str, Pooled]) -> Reading:
+        text, config = pooled[story.text], self.model.config
         parts: list[tuple[float, Bounds]] = []
         if "prompt" in self.needs and story.prompt:
-            chance = model.chance(found[story.prompt], text)
-            parts.append((chance, model.about.unreferenced))
+            chance = self.model.chance(pooled[story.prompt], text)
+            parts.append((chance, config.unreferenced))
         if references := self._references(story):
-            cosines = [cosine(text.vector, found[one].vector) for one in references]
-            alike = max((one for one in cosines if not math.isnan(one)), default=math.nan)
-            parts.append((alike, model.about.referenced))
+            cosines = [cosine(text.vector, pooled[reference].vector) for reference in references]
+            nearest = max((near for near in cosines if not math.isnan(near)), default=math.nan)
+            parts.append((nearest, config.referenced))
         values = [b.place(v) if self.how == "hybrid" else v for v, b in parts]
         value = sum(values) / len(values)
         if math.isnan(value):
             note = "the encoder sees no token in one of the texts"
             return self.missing(Status.UNDEFINED, note)
-        note = "; ".join(unfamiliar(story.text, model.about.domain))
+        note = "; ".join(describe_oddities(story.text, config.domain))
         return Reading((value,), coverage=text.coverage, note=note)
-
-    @cached_property
-    def _attempt(self) -> RuberModel | str:
-        """Give the network with its encoder, or why it cannot be had."""
-        try:
-            return load_ruber(self.weights)
-        except (SettingError, UnknownName) as error:
-            # Weights of ours that this Fabula does not know yet are no mistake of the user's.
-            if self.weights in self.card.assets:
-                return str(error)
-            raise
-        except UserError as error:
-            return str(error)

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from fabula.core.card import Card
 from fabula.core.score import Reading
 from fabula.core.story import Story
-from fabula.learned._about import interval_of, percentile_of, value_of
-from fabula.learned._learned_metric import LearnedMetric, Weights
+from fabula.learned.reader.metric import ReaderMetric, Weights
 
 _USUAL, _NEGATIVES = "reader", "coherence"
 
 
 @dataclass(frozen=True)
-class Storyer(LearnedMetric):
+class Storyer(ReaderMetric):
     """How much readers would prefer a story, and where it stands among people's stories.
 
     Trained on pairs of stories of which one had more votes than the other, as StoryER is (Chen et
@@ -69,26 +68,26 @@ class Storyer(LearnedMetric):
         """With negatives, ours are a head of the weights that know corruptions."""
         return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def read(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the preference and its percentile."""
         name = self._scale
-        scale = self.reader.scale(name)
+        scale = self.model.scale(name)
         note = "" if scale.percentiles else "the weights tell no percentiles"
-        raws = self.reader.raw(name, [story.text for story in stories])
+        raws = self.model.raw(name, [story.text for story in stories])
         return [
-            self.reading(story, (value_of(scale, raw), percentile_of(scale, raw)), note=note)
+            self.make_reading(story, (scale.value(raw), scale.percentile(raw)), note=note)
             for story, raw in zip(stories, map(float, raws), strict=True)
         ]
 
     def intervals(self, texts: Sequence[str]) -> list[tuple[float, float]]:
         """Give the percentiles between which another training would put texts, 95 of 100 times."""
-        scale = self.reader.scale(self._scale)
-        return [interval_of(scale, float(raw)) for raw in self.reader.raw(self._scale, texts)]
+        scale = self.model.scale(self._scale)
+        return [scale.interval(float(raw)) for raw in self.model.raw(self._scale, texts)]
 
     @property
     def error(self) -> float:
         """Standard error of the preference's logit between trainings; NaN if not known."""
-        scale = self.reader.scale(self._scale)
+        scale = self.model.scale(self._scale)
         return math.nan if scale.error is None else abs(scale.slope) * scale.error
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned._learned_metric import ScaleMetric, Weights
+from fabula.learned.reader.metric import ScaleMetric, Weights
 
 
 @dataclass(frozen=True)

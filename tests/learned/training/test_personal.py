@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.learned import _reader
-from fabula.learned._about import raw_value, read_about, value_of
-from fabula.learned._reader import Reader, load_reader
+from fabula.learned.reader import inference
+from fabula.learned.reader.config import read_config
+from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.training._personal_table import OwnOpinions, read_own_opinions
 from fabula.learned.training.personal import _Fit, fit_personal, personalise
 from fabula.text.features import feature_row
@@ -56,7 +56,7 @@ def test_ratings_by_chance_leave_the_readers_own_preference(reader):
     values = own + rng.normal(0, 0.5, len(own)) * own.std()
     found = fit_personal(reader, rated(values))
     raws = [
-        raw_value(found.scale, out, feature_row(text))
+        found.scale.raw(out, feature_row(text))
         for text, out in zip(TEXTS, reader.outputs(TEXTS), strict=True)
     ]
     assert np.corrcoef(raws, own)[0, 1] > 0.97
@@ -67,10 +67,10 @@ def test_a_value_is_the_chance_to_be_liked_better_than_the_middle_story(reader):
     said = np.clip(np.round(3 + by_head(reader, "criteria", 2)), 1, 5)
     scale = fit_personal(reader, rated(said)).scale
     raws = [
-        raw_value(scale, out, feature_row(text))
+        scale.raw(out, feature_row(text))
         for text, out in zip(TEXTS, reader.outputs(TEXTS), strict=True)
     ]
-    values = np.array([value_of(scale, raw) for raw in raws])
+    values = np.array([scale.value(raw) for raw in raws])
     assert np.median(values) == pytest.approx(0.5)
     assert ((values > 0) & (values < 1)).all()
     liked, others = values[said > np.median(said)], values[said < np.median(said)]
@@ -133,19 +133,19 @@ def test_an_item_is_never_on_both_sides(reader):
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A reader's folder that the fake reader is read from."""
-    from fabula.learned._about import write_about
-    from fabula.learned._fake_reader import FakeStack, fake_about
+    from fabula.learned.reader.config import write_config
+    from fabula.learned.reader.fake import FakeNetwork, fake_config
 
     source = tmp_path / "source"
     source.mkdir()
-    write_about(source, fake_about())
+    write_config(source, fake_config())
     (source / "model.safetensors").write_bytes(b"weights")
 
     def opened(folder: Path) -> Reader:
-        about = read_about(folder)
-        return Reader(about, f"fake@{len(str(folder))}", FakeStack(about.heads))
+        about = read_config(folder)
+        return Reader(about, f"fake@{len(str(folder))}", FakeNetwork(about.heads))
 
-    monkeypatch.setattr(_reader, "_opened", opened, raising=False)
+    monkeypatch.setattr(inference, "_open_folder", opened, raising=False)
     yield source
 
 
@@ -154,10 +154,10 @@ def test_what_is_left_is_a_reader_and_the_first_is_not_touched(folder, tmp_path)
     opinions = rated(by_head(load_reader("fake"), "criteria", 2))
     found = personalise(opinions, out=tmp_path / "mine", reader=str(folder))
     assert (tmp_path / "mine" / "model.safetensors").read_bytes() == b"weights"
-    about = read_about(tmp_path / "mine")
+    about = read_config(tmp_path / "mine")
     assert about.kind == "personal"
     assert about.scales["preference"] == found.scale
-    assert about.scales["coherence"] == read_about(folder).scales["coherence"]
+    assert about.scales["coherence"] == read_config(folder).scales["coherence"]
     assert about.training["personal"]["after"]["value"] == found.after.value
     assert (folder / "reader.json").read_bytes() == before
     assert (tmp_path / "mine" / "training.json").exists()

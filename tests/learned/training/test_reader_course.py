@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.learned._about import read_about
+from fabula.learned.reader.config import read_config
 from fabula.learned.training import reader, reader_course
 from fabula.learned.training.checkpoint import CHECKPOINT
 from fabula.learned.training.reader import OUTPUTS, standardised, train_reader
@@ -45,7 +45,7 @@ def test_a_training_leaves_a_reader_and_its_record(whole):
     assert {path.name for path in whole.iterdir()} == {
         "model.safetensors", "reader.json", "training.json",
     }  # fmt: skip
-    about = read_about(whole)
+    about = read_config(whole)
     assert about.heads["rated"].outputs == ("good", "bad")
     record = json.loads((whole / "training.json").read_text())
     assert record["seed"] == 3
@@ -221,7 +221,7 @@ def test_scales_may_change_without_any_fold_being_trained_again(start, tmp_path,
         folds=2, resume=True, report=lines.append,
     )  # fmt: skip
     assert not [line for line in lines if "fold" in line]
-    assert list(read_about(tmp_path / "out").scales) == ["preference"]
+    assert list(read_config(tmp_path / "out").scales) == ["preference"]
 
 
 def test_the_rate_goes_up_in_a_line_and_down_in_a_line():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.learned._about import Scale, Term, percentile_of, raw_value, read_about, value_of
+from fabula.learned.reader.config import read_config
+from fabula.learned.reader.scales import Scale, Term
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Prepared
 from fabula.learned.training.folds import fold_of_items
@@ -54,7 +55,7 @@ def written(out: Path, **changes):
     prepared = tiny_prepared()
     found = crossed(prepared)
     figures = write_reader(out, tiny_recipe(**changes), prepared, found, record=RECORD)
-    return read_about(out), found, figures
+    return read_config(out), found, figures
 
 
 def plain(**settings):
@@ -78,8 +79,8 @@ def test_percentiles_are_of_the_mean_over_seeds(tmp_path):
     wanted = np.percentile(raw.mean(0), np.arange(101))
     np.testing.assert_allclose(scale.percentiles, wanted)
     # The story in the middle has an even chance.
-    assert value_of(scale, float(wanted[50])) == pytest.approx(0.5)
-    assert percentile_of(scale, float(wanted[73])) == pytest.approx(73)
+    assert scale.value(float(wanted[50])) == pytest.approx(0.5)
+    assert scale.percentile(float(wanted[73])) == pytest.approx(73)
 
 
 def test_the_slope_of_preferences_is_that_of_a_logistic_regression(tmp_path):
@@ -105,7 +106,7 @@ def test_a_rating_is_the_line_through_what_people_said(tmp_path):
     slope = np.cov(raw, said, ddof=0)[0, 1] / raw.var()
     assert scale.slope == pytest.approx(slope)
     assert scale.shift == pytest.approx(said.mean() - slope * raw.mean())
-    assert value_of(scale, 1e9) == 5.0
+    assert scale.value(1e9) == 5.0
 
 
 def test_the_error_between_trainings_is_of_one_raw_value(tmp_path):
@@ -155,7 +156,7 @@ def test_texts_that_nobody_read_are_left_out_without_a_warning(tmp_path):
     for head in ("labels", "preference", "rated"):
         found.outputs["preference", head][:, 46:] = np.nan
     write_reader(tmp_path, tiny_recipe(), some, found, record=RECORD)
-    scale = read_about(tmp_path).scales["preference"]
+    scale = read_config(tmp_path).scales["preference"]
     assert scale.percentiles is not None and np.isfinite(scale.percentiles).all()
     assert scale.error is not None and np.isfinite(scale.error)
     whole = found.outputs["preference", "preference"][:, :46]
@@ -192,10 +193,10 @@ def test_ratings_of_one_item_make_pairs():
 def test_without_folds_heads_count_as_they_are(tmp_path):
     prepared = tiny_prepared()
     figures = write_reader(tmp_path, tiny_recipe(), prepared, None, record=RECORD)
-    scale = read_about(tmp_path).scales["preference"]
+    scale = read_config(tmp_path).scales["preference"]
     assert figures == {}
-    assert raw_value(scale, {"preference": np.array([2.0])}) == 1.0
-    assert read_about(tmp_path).scales["criteria.good"].link == "identity"
+    assert scale.raw({"preference": np.array([2.0])}) == 1.0
+    assert read_config(tmp_path).scales["criteria.good"].link == "identity"
     assert not (tmp_path / "cross_fitted.npz").exists()
 
 

@@ -11,7 +11,12 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned._ruber_network import logits, probabilities, read_about, read_weights
+from fabula.learned.ruber_model.network import (
+    logits,
+    probabilities,
+    read_ruber_config,
+    read_weights,
+)
 from fabula.learned.training import ruber
 from fabula.learned.training._ruber_figures import evaluate, others_of
 from fabula.learned.training._ruber_pairs import PARTS, plain_prompt, pool_pairs, split_pairs
@@ -73,7 +78,7 @@ def test_what_is_left_is_read_as_it_was_trained(tmp_path):
     assert sorted(path.name for path in out.iterdir()) == [
         "model.safetensors", "ruber.json", "training.json",
     ]  # fmt: skip
-    about, weights, pairs = read_about(out), read_weights(out), made_up_pairs()
+    about, weights, pairs = read_ruber_config(out), read_weights(out), made_up_pairs()
     assert (about.model, about.layer, about.pooling) == ("fake()", 1, "max")
     again = evaluate(weights, pairs, part="test", seed=RECIPE.seed)
     assert again == record["test"] == about.training["test"]
@@ -202,7 +207,9 @@ def test_a_training_on_texts_from_beginning_to_end(tmp_path):
     pooled = pool_pairs(split_pairs(stories(), (), seed=0), RECIPE, report=lambda line: None)
     record = train(tmp_path / "out", replace(RECIPE, epochs=3), pooled)
     assert record["data"]["counts"]["stories"] == 600
-    assert read_about(tmp_path / "out").domain["stories"] == record["data"]["counts"]["train"]
+    assert (
+        read_ruber_config(tmp_path / "out").domain["stories"] == record["data"]["counts"]["train"]
+    )
 
 
 def test_the_recipe_in_the_repository_is_read():

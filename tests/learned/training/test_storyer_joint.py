@@ -84,7 +84,7 @@ def test_four_pairs_are_learned_by_heart(backbones, tmp_path, kind):
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {
         "config.json", "model.safetensors", "heads.safetensors", "joint.json", "training.json",
     }  # fmt: skip
-    from fabula.learned._reader import load_reader
+    from fabula.learned.reader.inference import load_reader
 
     reader = load_reader(str(tmp_path / "out"))
     pairs = made_up_data().pairs
@@ -154,8 +154,8 @@ def test_the_comment_loss_is_that_of_transformers(backbones):
     model = model_of(backbones["bart"])
     network = model.network
     batch = Deck(made_up_data(), model.recipe).dealt(0)
-    from fabula.learned._joint import comment_input
-    from fabula.learned._names import ASPECTS
+    from fabula.datasets.storyer_ratings import ASPECTS
+    from fabula.learned.joint.config import comment_input
 
     total, count = 0.0, 0
     for item in batch.items:
@@ -164,7 +164,7 @@ def test_the_comment_loss_is_that_of_transformers(backbones):
         labels = network.tokenizer(item.comment, return_tensors="pt")["input_ids"][:, :16]
         prompt = comment_input(item.story, ASPECTS[item.aspect])
         assert prompt.split(" <sep> ")[1].count(" <\\newline> ") == 1
-        ids = torch.tensor(network.rows([prompt], 48))
+        ids = torch.tensor(network.tokenise_rows([prompt], 48))
         with torch.no_grad():
             mean = network.net(input_ids=ids, labels=labels).loss
         total += float(mean) * labels.shape[1]
@@ -265,16 +265,16 @@ def test_what_cannot_be_trained_is_refused(backbones, tmp_path):
 
 
 def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path):
-    from fabula.learned._joint import comment_input
-    from fabula.learned._joint_comments import open_writer
-    from fabula.learned._reader import load_reader
+    from fabula.learned.joint.config import comment_input
+    from fabula.learned.joint.inference import open_writer
+    from fabula.learned.reader.inference import load_reader
 
     recipe = joint_recipe(backbones["bart"], epochs=1.0, negatives=True, comments=False)
     train(tmp_path / "a", replace(recipe, aspects=False), replace(made_up_data(), items=()))
     reader = load_reader(str(tmp_path / "a"))
-    assert list(reader.about.scales) == ["preference", "preference_n"]
+    assert list(reader.config.scales) == ["preference", "preference_n"]
     train(tmp_path / "b", replace(recipe, negatives=False, ranking=False))
-    assert len(load_reader(str(tmp_path / "b")).about.scales) == 20
+    assert len(load_reader(str(tmp_path / "b")).config.scales) == 20
     with pytest.raises(SettingError, match="without comments"):
         open_writer(tmp_path / "a")
     with pytest.raises(UnknownName, match="endings"):

@@ -13,7 +13,7 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.learned._names import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.pairs import Pair
 from fabula.replication.checks import (
     learned_aspects,

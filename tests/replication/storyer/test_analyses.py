@@ -13,7 +13,7 @@ from fabula.core.dataset import Dataset, DatasetCard, Preference
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.learned._fake_reader import fake_about
+from fabula.learned.reader.fake import fake_config
 from fabula.replication.storyer import (
     Estimate,
     Finding,
@@ -178,7 +178,7 @@ def test_corrupted_stories_stand_beside_their_originals(
     arrays = {
         f"{one}/{one}": np.arange(16.0)[None] / 16 for one in ("preference", "preference_n")
     } | {"ids/preference": ids, "ids/preference_n": ids}
-    unseen = Unseen(fake_about(), arrays)
+    unseen = Unseen(fake_config(), arrays)
     material = Material(resamples=20, _sets=sets, _unseen={"fake": unseen})
     settings = distributions.Settings(12, 4, reader="fake", coherence="fake")
     found = distributions.analyse(material, settings)

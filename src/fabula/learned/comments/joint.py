@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fabula.learned._joint import comment_input
 from fabula.learned.comments._checked import problem_with
 from fabula.learned.comments.composed import Band
 from fabula.learned.comments.evidence import Evidence
 from fabula.learned.comments.written import Commenter
+from fabula.learned.joint.config import comment_input
 
 _TOKENS = 60
 

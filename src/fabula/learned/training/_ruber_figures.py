@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.learned._ruber_network import Array, Bounds, Weights, cosine, probabilities
+from fabula.learned.ruber_model.network import Array, Bounds, Weights, cosine, probabilities
 from fabula.learned.training._ruber_pairs import PooledPairs
 
 # Beside the seed, so that each draw has chances of its own.

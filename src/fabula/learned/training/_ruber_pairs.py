@@ -15,8 +15,8 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.core.model import Cutter, Embedder
 from fabula.core.story import Story
-from fabula.learned._domain import describe
-from fabula.learned._ruber_network import Array, pooled_vectors
+from fabula.learned.reader.domain import describe_domain
+from fabula.learned.ruber_model.network import Array, pool_texts
 from fabula.learned.training.corpus import data_folder
 from fabula.learned.training.ruber_recipe import RuberRecipe
 from fabula.models import load_model, need
@@ -132,7 +132,7 @@ def _encoded(
 ) -> Array:
     cut = need(encoder, Cutter).heads(texts, recipe.max_tokens + _ADDED)
     found = []
-    vectors = pooled_vectors(encoder, cut, layer=recipe.layer, pooling=recipe.pooling)
+    vectors = pool_texts(encoder, cut, layer=recipe.layer, pooling=recipe.pooling)
     for number, (vector, _) in enumerate(vectors, 1):
         found.append(vector)
         if number % _PORTION == 0 or number == len(texts):
@@ -156,7 +156,7 @@ def _laid_out(pairs: Pairs, rows: Mapping[str, Array], about: Mapping[str, Any])
             for name, some in read.items()
         },
         about,
-        describe([story for _, story in read["train"]]),
+        describe_domain([story for _, story in read["train"]]),
     )
 
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned._about import FILE, Scale, Surface, Term, raw_value, write_about
-from fabula.learned._reader import Reader, load_reader
-from fabula.learned._stack import FILE as WEIGHTS
+from fabula.learned.reader.config import FILE, write_config
+from fabula.learned.reader.inference import Reader, load_reader
+from fabula.learned.reader.network import FILE as WEIGHTS
+from fabula.learned.reader.scales import Scale, Surface, Term
 from fabula.learned.training._personal_table import OwnOpinions
 from fabula.learned.training.encoder import RECORD, open_folder
 from fabula.learned.training.folds import fold_of_items
@@ -78,10 +79,10 @@ def personalise(
     found = fit_personal(loaded, opinions, seed=seed)
     open_folder(out, resume=False)
     measured = {name: one for name, one in asdict(found).items() if name != "scale"}
-    training = {**loaded.about.training, "personal": {**measured, "reader": loaded.signature}}
-    scales = {**loaded.about.scales, SCALE: found.scale}
+    training = {**loaded.config.training, "personal": {**measured, "reader": loaded.signature}}
+    scales = {**loaded.config.scales, SCALE: found.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
-    write_about(out, replace(loaded.about, kind="personal", scales=scales, training=training))
+    write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
     write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": versions()})
     return found
 
@@ -154,13 +155,13 @@ class _Inputs:
     def raw(self, scale: Scale) -> Array:
         """Give a scale's raw value of every text."""
         pairs = zip(self._outputs, self._rows, strict=True)
-        return np.array([raw_value(scale, outputs, row) for outputs, row in pairs])
+        return np.array([scale.raw(outputs, row) for outputs, row in pairs])
 
     def _head_terms(self, reader: Reader) -> list[Term]:
         """Give every output that a value is made of, standardised over the texts."""
         read = {
             (term.head, term.output)
-            for scale in reader.about.scales.values()
+            for scale in reader.config.scales.values()
             for term in scale.terms
             if term.head != _PAIR_HEAD
         }

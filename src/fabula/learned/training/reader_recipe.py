@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.learned._about import Link
+from fabula.learned.reader.scales import Link
 from fabula.learned.training.recipe_file import read_toml, settled
 
 TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.learned._about import About, Head, Pin, Scale, Surface, Term, write_about
+from fabula.learned.reader.config import Head, Pin, ReaderConfig, write_config
+from fabula.learned.reader.scales import Scale, Surface, Term
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
 from fabula.learned.training.reader_evaluation import figure_row, text_means
@@ -40,7 +41,7 @@ def write_reader(
     heads = {name: Head(_names(task), task.hidden) for name, task in recipe.heads.items()}
     fit = _Fit(recipe, prepared.examples, crossed)
     scales = {name: fit.scale(name, one) for name, one in recipe.scales.items()}
-    about = About(
+    about = ReaderConfig(
         kind=recipe.kind,
         encoder=_pin(recipe.encoder),
         window=recipe.window,
@@ -56,7 +57,7 @@ def write_reader(
             "validation": {"tasks": record.get("unseen", {}), "scales": fit.figures},
         },
     )
-    write_about(out, about)
+    write_config(out, about)
     if fit.kept:
         np.savez_compressed(out / CROSS_FITTED, **fit.kept)  # type: ignore[arg-type]
     return fit.figures

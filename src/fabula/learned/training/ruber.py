@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned._ruber_network import (
+from fabula.learned.ruber_model.network import (
     Array,
-    RuberAbout,
+    RuberConfig,
     logits,
     read_weights,
-    write_about,
+    write_ruber_config,
 )
 from fabula.learned.training._ruber_figures import bounds_of, evaluate, others_of
 from fabula.learned.training._ruber_pairs import PooledPairs, pool_pairs, read_pairs
@@ -262,9 +262,9 @@ def _close(
     }
     unreferenced, referenced = bounds_of(weights, pairs, seed=recipe.seed)
     kept = {name: record[name] for name in ("recipe", "data", "best", "test", "versions")}
-    write_about(
+    write_ruber_config(
         out,
-        RuberAbout(
+        RuberConfig(
             model=recipe.model,
             layer=recipe.layer,
             pooling=recipe.pooling,

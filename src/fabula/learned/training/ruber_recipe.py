@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError
-from fabula.learned._ruber_network import Pooling
+from fabula.learned.ruber_model.network import Pooling
 from fabula.learned.training.recipe_file import read_toml, settled
 
 

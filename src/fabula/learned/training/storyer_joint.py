@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned._domain import describe
-from fabula.learned._joint import (
+from fabula.learned.joint.config import (
     CONFIDENCE,
     HEADS_FILE,
     PREFERENCE,
     RATINGS,
-    JointAbout,
-    write_joint,
+    JointConfig,
+    write_joint_config,
 )
+from fabula.learned.reader.domain import describe_domain
 from fabula.learned.training.checkpoint import (
     CHECKPOINT,
     restore_checkpoint,
@@ -197,18 +197,18 @@ def _close(
     heads = {f"head.{name}": value for name, value in network.heads.state_dict().items()}
     write_tensors(out / HEADS_FILE, heads, {"step": record["steps"]})
     trained = [PREFERENCE] * recipe.prefers + [RATINGS, CONFIDENCE] * recipe.aspects
-    about = JointAbout(
+    about = JointConfig(
         backbone=Path(recipe.backbone).name if Path(recipe.backbone).is_dir() else recipe.backbone,
         max_tokens=recipe.max_tokens,
         heads=tuple(trained),
         comments=recipe.comments,
         negatives=recipe.negatives,
         percentiles=_percentiles(model, held),
-        domain=describe(_stories(lessons.data)),
+        domain=describe_domain(_stories(lessons.data)),
         training={name: record[name] for name in ("data", "seed", "best", "versions")}
         | {"licence": recipe.licence},
     )
-    write_joint(out, about)
+    write_joint_config(out, about)
     write_record(out / RECORD, record)
     for name in (CHECKPOINT, BEST):
         (out / name).unlink(missing_ok=True)

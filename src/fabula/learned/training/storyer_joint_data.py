@@ -14,7 +14,7 @@ from typing import Any
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.learned._names import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
 from fabula.learned.training.storyer_joint_recipe import JointRecipe
 from fabula.learned.training.task_stories import read_dataset

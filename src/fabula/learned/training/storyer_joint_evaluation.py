@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.learned._joint import CONFIDENCE, RATINGS
+from fabula.learned.joint.config import CONFIDENCE, RATINGS
 from fabula.learned.training.storyer_joint_batches import Deck
 from fabula.learned.training.storyer_joint_data import RatedItem
 from fabula.learned.training.storyer_joint_model import JointModel
@@ -25,7 +25,7 @@ def evaluate_joint(model: JointModel, deck: Deck) -> dict[str, float]:
     found: dict[str, float] = {}
     with torch.inference_mode():
         found |= _mean_losses(model, deck)
-        with model.network.mixed():
+        with model.network.autocast():
             if model.recipe.prefers and deck.data.pairs:
                 found |= _pair_figures(model, deck)
             if model.recipe.aspects and deck.data.items:
@@ -63,7 +63,7 @@ def preference_logits(model: JointModel, texts: Sequence[str]) -> Array:
     model.network.net.eval()
     size = model.recipe.at_once or model.recipe.rows
     parts = [np.zeros(0)]
-    with torch.inference_mode(), model.network.mixed():
+    with torch.inference_mode(), model.network.autocast():
         for start in range(0, len(texts), size):
             parts.append(model.preferences(texts[start : start + size]).double().cpu().numpy())
     return np.concatenate(parts)

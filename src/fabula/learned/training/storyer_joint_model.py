@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError, SettingError
-from fabula.learned._joint import CONFIDENCE, PREFERENCE, RATINGS, comment_input, tagged
-from fabula.learned._joint_network import JointNetwork, open_backbone
-from fabula.learned._names import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.joint.config import CONFIDENCE, PREFERENCE, RATINGS, comment_input, tag_newlines
+from fabula.learned.joint.network import JointNetwork, open_backbone
 from fabula.learned.training.storyer_joint_batches import JointBatch
 from fabula.learned.training.storyer_joint_data import RatedItem
 from fabula.learned.training.storyer_joint_losses import (
@@ -90,7 +90,7 @@ class JointModel:
         comments = self._comments(batch.items) if part == "comments" else []
         for start in range(0, count, size):
             rows = slice(start, start + size)
-            with self.network.mixed():
+            with self.network.autocast():
                 if part == "pairs":
                     found = self._pair_losses(batch, rows)
                 elif part == "aspects":
@@ -110,7 +110,7 @@ class JointModel:
         return self._heads(texts, CONFIDENCE, RATINGS)
 
     def _heads(self, texts: Sequence[str], *names: str) -> dict[str, Tensor]:
-        rows = self.network.rows(map(tagged, texts), self.recipe.max_tokens)
+        rows = self.network.tokenise_rows(map(tag_newlines, texts), self.recipe.max_tokens)
         states = self.network.first_states(rows)
         return {name: self.network.heads[name](states).float() for name in names}
 
@@ -148,7 +148,9 @@ class JointModel:
         }
 
     def _comments(self, items: Sequence[RatedItem]) -> list[list[int]]:
-        rows = self.network.rows((one.comment for one in items), self.recipe.comment_tokens)
+        rows = self.network.tokenise_rows(
+            (one.comment for one in items), self.recipe.comment_tokens
+        )
         return [row if one.comment else [] for row, one in zip(rows, items, strict=True)]
 
     def _comment_losses(
@@ -157,8 +159,10 @@ class JointModel:
         if not any(comments):
             return {}
         prompts = [comment_input(one.story, ASPECTS[one.aspect]) for one in items]
-        given = self.network.given(self.network.rows(prompts, self.recipe.max_tokens))
-        ids, _ = self.network.padded(comments)
+        given = self.network.encoder_inputs(
+            self.network.tokenise_rows(prompts, self.recipe.max_tokens)
+        )
+        ids, _ = self.network.pad_rows(comments)
         for number, row in enumerate(comments):
             ids[number, len(row) :] = IGNORED
         start = int(self.network.net.config.decoder_start_token_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.learned._surface import standing
+from fabula.learned.reader.scales import standardise_features
 from fabula.learned.training.examples import ExampleSet
 from fabula.text.features import FEATURE_NAMES
 
@@ -64,7 +64,7 @@ def ranked_weights(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
 
 def standardised_features(features: Array, means: Array, deviations: Array) -> Array:
     """Give features as scales look at them: mean 0 and deviation 1, none beyond ±3."""
-    return standing(features, means, deviations, CLIP)
+    return standardise_features(features, means, deviations, CLIP)
 
 
 def surface_values(features: Array, fitted: tuple[Array, Array, Array]) -> Array:

@@ -13,9 +13,9 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.story import Story
-from fabula.learned._domain import describe
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
+from fabula.learned.reader.domain import describe_domain
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.folds import OPINIONS
 from fabula.learned.training.pairs import pairs_of
@@ -69,7 +69,9 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
         found[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
         if not len(found[name]):
             raise InputError(f"task {name} has no example", "check its data and aspects")
-    return Prepared(found, describe(_read_by_people(recipe, dataset)) if recipe.scales else {})
+    return Prepared(
+        found, describe_domain(_read_by_people(recipe, dataset)) if recipe.scales else {}
+    )
 
 
 def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> list[str]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import UserError
-from fabula.learned._about import Scale, read_about, value_of
-from fabula.learned._names import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.reader.config import read_config
+from fabula.learned.reader.scales import Scale
 from fabula.meta.paired import Values
 from fabula.models import path_of
 from fabula.replication.checks._agreement import correlated, shares
@@ -27,7 +28,7 @@ def findings(data: Path | None) -> Iterator[Finding]:
     """Correlate ratings aspect by aspect, and count the aspects that raters spoke of."""
     try:
         rated, found = dataset("storyer_ratings", data), unseen(_WEIGHTS)
-        scales = read_about(path_of(_WEIGHTS)).scales
+        scales = read_config(path_of(_WEIGHTS)).scales
         ids = [f"storyer_ratings:{one.id}" for one in rated.stories]
         yield from (_rating(rated, found, ids, name, scales) for name in ASPECTS)
         yield _mean_rating(rated, found, ids)
@@ -73,7 +74,7 @@ def _confidences(found: Unseen, ids: list[str], scales: Mapping[str, Scale]) -> 
     for name in ASPECTS:
         scale = scales[f"confidence.{name}"]
         raw = found.raw(f"confidence.{name}", "confidence", ids)
-        columns.append(np.vectorize(lambda one, scale=scale: value_of(scale, one))(raw))
+        columns.append(np.vectorize(lambda one, scale=scale: scale.value(one))(raw))
     return np.stack(columns, axis=-1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.datasets.hanna import METRICS
-from fabula.learned._names import CRITERIA
+from fabula.learned.reader.config import CRITERIA
 from fabula.meta.paired import Values
 from fabula.replication.checks._agreement import Columns, Gain, Measured, correlated
 from fabula.replication.checks._finding import Finding, barred, reported, unchecked

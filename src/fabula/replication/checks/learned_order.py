@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula.core.errors import UserError
 from fabula.core.story import Story
-from fabula.learned._reader import load_reader
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.task_stories import Free, human_references
 from fabula.models import path_of
 from fabula.replication.checks._agreement import correlated, shares

@@ -9,8 +9,8 @@ import numpy as np
 
 from fabula.core.errors import UserError
 from fabula.core.story import Story
-from fabula.learned._ruber_model import load_ruber
-from fabula.learned._ruber_network import cosine
+from fabula.learned.ruber_model.inference import load_ruber
+from fabula.learned.ruber_model.network import cosine
 from fabula.meta.paired import Values
 from fabula.replication.checks._agreement import correlated
 from fabula.replication.checks._finding import Finding, reported, unchecked
@@ -51,7 +51,7 @@ def findings(data: Path | None) -> Iterator[Finding]:
 def _cosines(stories: Sequence[Story]) -> Values:
     model = load_ruber("ruber")
     texts, prompts = ([one.text for one in stories], [one.prompt or "" for one in stories])
-    pooled = zip(model.pooled(texts), model.pooled(prompts), strict=True)
+    pooled = zip(model.pool(texts), model.pool(prompts), strict=True)
     return np.array([cosine(one.vector, other.vector) for one, other in pooled])
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
-from fabula.learned._about import About, Scale, read_about, value_of
+from fabula.learned.reader.config import ReaderConfig, read_config
+from fabula.learned.reader.scales import Scale
 from fabula.learned.training.reader_scales import CROSS_FITTED
 from fabula.learned.training.task_stories import read_dataset
 
@@ -24,7 +25,7 @@ Report = Callable[[str], None]
 class Unseen:
     """What readers said of stories whose items they had not learned from."""
 
-    about: About
+    about: ReaderConfig
     arrays: Mapping[str, Array]
 
     def raw(self, scale: str, task: str) -> dict[str, float]:
@@ -42,7 +43,7 @@ class Unseen:
     def values(self, scale: str, task: str) -> dict[str, float]:
         """Give the same in the scale's own unit."""
         how = self.scale(scale)
-        return {name: value_of(how, raw) for name, raw in self.raw(scale, task).items()}
+        return {name: how.value(raw) for name, raw in self.raw(scale, task).items()}
 
     def scale(self, name: str) -> Scale:
         """Give a scale by its name."""
@@ -87,7 +88,7 @@ class Material:
                 problem = f"{folder} keeps no values of unseen stories ({CROSS_FITTED})"
                 raise InputError(problem, "train it with folds: fabula train storyer --folds 5")
             with np.load(file, allow_pickle=False) as found:
-                self._unseen[weights] = Unseen(read_about(folder), dict(found))
+                self._unseen[weights] = Unseen(read_config(folder), dict(found))
         return self._unseen[weights]
 
     def ratings(self, name: str) -> dict[tuple[str, str], float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
-from fabula.learned._names import CRITERIA
+from fabula.learned.reader.config import CRITERIA
 from fabula.replication.storyer._findings import Cell, Finding, Table
 from fabula.replication.storyer._intervals import correlation_estimate
 from fabula.replication.storyer._material import Material

@@ -15,13 +15,13 @@ from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned import _learned_metric, _reader
-from fabula.learned._about import percentile_of, value_of
-from fabula.learned._reader import Reader, load_reader
 from fabula.learned.aspects import Aspects
 from fabula.learned.coherence import Coherence
 from fabula.learned.criteria import Criteria
 from fabula.learned.manplts import Manplts
+from fabula.learned.reader import inference
+from fabula.learned.reader import metric as learned_metric
+from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.storyer import Storyer
 from fabula.learned.union import Union
 from fabula.models import _load
@@ -40,7 +40,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_OFFLINE", "1")
     monkeypatch.setenv("FABULA_ASSETS", "")
     monkeypatch.setattr(_load, "_loaded", {})
-    monkeypatch.setattr(_reader, "_loaded", {})
+    monkeypatch.setattr(inference, "_loaded", {})
     monkeypatch.setattr("fabula.models.store.folder.ours_folder", lambda wanted: None)
     return tmp_path
 
@@ -83,7 +83,7 @@ def test_weights_that_nobody_knows_are_refused(tmp_path: Path) -> None:
     broken = Union(weights=str(tmp_path))
     assert "holds no reader" in broken.score(STORIES[:1])[0].note
     with pytest.raises(UserError, match="holds no reader"):
-        _ = broken.reader
+        _ = broken.model
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,8 +111,8 @@ def test_one_pass_serves_all_metrics(fake: Reader, monkeypatch: pytest.MonkeyPat
         return fake.source.window_outputs(texts)
 
     source = type("Asked", (), {"window_outputs": staticmethod(ask)})()
-    reader = Reader(fake.about, "once", source)
-    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    reader = Reader(fake.config, "once", source)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     for metric in (Storyer(), Storyer(negatives=True), Aspects(), Criteria(), Coherence(), Union()):
         assert all(score.ok for score in metric.score(STORIES))
     assert asked == [story.text for story in STORIES]
@@ -121,7 +121,7 @@ def test_one_pass_serves_all_metrics(fake: Reader, monkeypatch: pytest.MonkeyPat
 def test_an_unfamiliar_story_has_a_value_and_a_warning(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_reader, "unfamiliar", lambda text, domain: ("odd", "short"))
+    monkeypatch.setattr(inference, "describe_oddities", lambda text, domain: ("odd", "short"))
     # Warnings are kept by text: this one no other test has read.
     story = Story("odd", "Umbrellas migrate in autumn. Nobody at the harbour had told them.")
     for name in NAMES:
@@ -132,10 +132,10 @@ def test_an_unfamiliar_story_has_a_value_and_a_warning(
 def test_a_text_in_which_the_reader_sees_no_token_has_no_value(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = {name: np.zeros((0, len(head.outputs))) for name, head in fake.about.heads.items()}
+    nothing = {name: np.zeros((0, len(head.outputs))) for name, head in fake.config.heads.items()}
     source = type("Blind", (), {"window_outputs": staticmethod(lambda texts: [nothing])})()
-    reader = Reader(fake.about, "blind", source)
-    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    reader = Reader(fake.config, "blind", source)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     for metric in (Storyer(), Aspects(), Aspects(confidence=True), Criteria(), Manplts()):
         for score in metric.score(STORIES[:1]):
             assert (score.status, score.note) == (
@@ -146,18 +146,18 @@ def test_a_text_in_which_the_reader_sees_no_token_has_no_value(
 
 def test_preference_and_its_percentile_are_of_the_same_raw_value(fake: Reader) -> None:
     for metric, name in ((Storyer("fake"), "preference"), (Storyer("fake", True), "preference_n")):
-        scale, [raw] = fake.about.scales[name], fake.raw(name, [STORIES[3].text])
+        scale, [raw] = fake.config.scales[name], fake.raw(name, [STORIES[3].text])
         value, percentile = metric.score(STORIES[3:4])
         assert (value.aspect, percentile.aspect) == ("", "percentile")
-        assert value.value == value_of(scale, raw)
-        assert percentile.value == percentile_of(scale, raw)
+        assert value.value == scale.value(raw)
+        assert percentile.value == scale.percentile(raw)
         assert 0 <= percentile.value <= 100
 
 
 def test_weights_without_percentiles_say_so(fake: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    scales = {name: replace(one, percentiles=None) for name, one in fake.about.scales.items()}
-    reader = Reader(replace(fake.about, scales=scales), "plain", fake.source)
-    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    scales = {name: replace(one, percentiles=None) for name, one in fake.config.scales.items()}
+    reader = Reader(replace(fake.config, scales=scales), "plain", fake.source)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     value, percentile = Storyer().score(STORIES[:1])
     assert value.ok
     assert percentile.status is Status.UNDEFINED
@@ -177,7 +177,7 @@ def test_aspects_are_those_of_the_data_and_shares_sum_to_one(fake: Reader) -> No
 def test_a_scale_that_the_weights_lack_is_for_the_user_to_mend(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = Reader(replace(fake.about, scales={}), "bare", fake.source)
-    monkeypatch.setattr(_learned_metric, "load_reader", lambda name: reader)
+    reader = Reader(replace(fake.config, scales={}), "bare", fake.source)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     with pytest.raises(SettingError, match="the weights bare have no scale 'union'"):
         Union().score(STORIES[:1])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fabula.core.errors import InputError
-from fabula.learned._packed import load_packed, save_packed
+from fabula.core.errors import InputError, UserError
+from fabula.learned.reader.weights import load_packed, save_packed
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -103,7 +103,7 @@ def test_a_save_that_fails_leaves_the_file_as_it_was(
         raise OSError("no space left")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UserError, match="no space"):
         save_packed(path, {**learned(encoder), "head.x.bias": torch.ones(1)}, encoder)
     assert path.read_bytes() == before
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.learned._about import About, Head, Pin, Scale, Surface, Term
-from fabula.learned._kept import text_key
-from fabula.learned._names import ASPECTS, CRITERIA
-from fabula.learned._windows import windows
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.reader.cache import text_key
+from fabula.learned.reader.config import CRITERIA, Head, Pin, ReaderConfig
+from fabula.learned.reader.network import split_windows
+from fabula.learned.reader.scales import Scale, Surface, Term
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _POINTS = tuple(point / 25 - 2 for point in range(101))
 
 
 @dataclass(frozen=True)
-class FakeStack:
+class FakeNetwork:
     """Outputs of heads between −2 and 2, by the digest of what is read; words are tokens."""
 
     heads: Mapping[str, Head]
@@ -40,7 +41,7 @@ class FakeStack:
     def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
         """Give for every text what each head says of its windows: (windows, outputs)."""
         for text, length in zip(texts, self.lengths(texts), strict=True):
-            key, count = text_key(text), len(windows(length, _WINDOW))
+            key, count = text_key(text), len(split_windows(length, _WINDOW))
             yield {name: self._rows(name, key, count) for name in self.heads}
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Outputs]:
@@ -60,7 +61,7 @@ class FakeStack:
         return found
 
 
-def fake_about() -> About:
+def fake_config() -> ReaderConfig:
     """Describe a reader that has every scale that a metric asks for."""
     heads = {name: Head((name,)) for name in _SINGLE}
     heads |= {"criteria": Head(CRITERIA), "aspects": Head(ASPECTS), "confidence": Head(ASPECTS)}
@@ -77,7 +78,7 @@ def fake_about() -> About:
             scales[f"{head}.{name}"] = (
                 Scale(terms) if plain else Scale(terms, link="clipped", shift=3.0)
             )
-    return About("fake", Pin("fake", ""), _WINDOW, heads, scales)
+    return ReaderConfig("fake", Pin("fake", ""), _WINDOW, heads, scales)
 
 
 def _surface() -> Surface:

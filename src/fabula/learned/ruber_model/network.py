@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,15 +11,16 @@ from typing import Any, Literal
 import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing
+from fabula.core.files import write_json
 from fabula.core.model import Embedder, TokenStates
-from fabula.learned._plain import read_plain
+from fabula.core.plain import from_plain, read_json
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Pooling = Literal["max", "mean"]
 Weights = Mapping[str, Any]
 
-ABOUT = "ruber.json"
-WEIGHTS = "model.safetensors"
+FILE = "ruber.json"
+WEIGHTS_FILE = "model.safetensors"
 FORMAT = 1
 _REMEDY = "train it again (fabula train ruber), or take another folder"
 
@@ -39,7 +39,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class RuberAbout:
+class RuberConfig:
     """The content of `ruber.json`: the frozen encoder, how its states are pooled, the bounds."""
 
     model: str
@@ -75,29 +75,29 @@ def logits(
 
 def probabilities(weights: Weights, prompts: Array, stories: Array) -> Array:
     """Give the probability that each story answers its prompt."""
-    found = logits(weights, prompts, stories)
-    # Written by tanh, which does not overflow.
-    share: Array = 0.5 + 0.5 * np.tanh((found[:, 1] - found[:, 0]) / 2)
+    scores = logits(weights, prompts, stories)  # (B, 2)
+    # The softmax of two logits, written by tanh, which does not overflow.
+    share: Array = 0.5 + 0.5 * np.tanh((scores[:, 1] - scores[:, 0]) / 2)  # (B,)
     return share
 
 
-def pooled_vectors(
+def pool_texts(
     encoder: Embedder, texts: Sequence[str], *, layer: int, pooling: Pooling
 ) -> Iterator[tuple[Array, float]]:
     """Give one vector a text, with the share of it that was read; NaN for one without a token.
 
     Long texts are read by windows; the pool is over the tokens of all of them.
     """
-    for found in encoder.states(list(texts), [layer]):
-        yield pool(found, pooling, width=encoder.width), found.coverage
+    for states in encoder.states(list(texts), [layer]):
+        yield pool(states, pooling, width=encoder.width), states.coverage
 
 
-def pool(found: TokenStates, pooling: Pooling, *, width: int) -> Array:
+def pool(tokens: TokenStates, pooling: Pooling, *, width: int) -> Array:
     """Take the largest value, or the mean, of each number over a text's own tokens."""
-    own = [number for number, (start, end) in enumerate(found.spans) if end > start]
+    own = [number for number, (start, end) in enumerate(tokens.spans) if end > start]
     if not own:
         return np.full(width, np.nan, dtype=np.float32)
-    states = found.states[0][own]
+    states = tokens.states[0][own]  # (own tokens, H)
     vector: Array = states.max(axis=0) if pooling == "max" else states.mean(axis=0)
     return vector.astype(np.float32)
 
@@ -108,23 +108,17 @@ def cosine(one: Array, other: Array) -> float:
     return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths != 0 else 0.0
 
 
-def read_about(folder: Path) -> RuberAbout:
+def read_ruber_config(folder: Path) -> RuberConfig:
     """Read `ruber.json` of a folder; a field that will not do is named."""
-    file = folder / ABOUT
-    try:
-        return read_plain(RuberAbout, json.loads(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise InputError(f"{folder} holds no RUBER: it has no {ABOUT}", _REMEDY) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read ({error})", _REMEDY) from None
+    file = folder / FILE
+    if not file.exists():
+        raise InputError(f"{folder} holds no RUBER: it has no {FILE}", _REMEDY)
+    return from_plain(RuberConfig, read_json(file), str(file), error=InputError, remedy=_REMEDY)
 
 
-def write_about(folder: Path, about: RuberAbout) -> None:
+def write_ruber_config(folder: Path, config: RuberConfig) -> None:
     """Write `ruber.json`, whole or not at all."""
-    partial = folder / f".{ABOUT}.part"
-    text = json.dumps(asdict(about), indent=1, ensure_ascii=False, allow_nan=False)
-    partial.write_text(f"{text}\n", encoding="utf-8")
-    partial.replace(folder / ABOUT)
+    write_json(folder / FILE, asdict(config))
 
 
 def read_weights(folder: Path) -> dict[str, Array]:
@@ -135,8 +129,8 @@ def read_weights(folder: Path) -> dict[str, Array]:
     except ImportError:
         raise PackageMissing("safetensors", "models") from None
     try:
-        found = load_file(folder / WEIGHTS)
+        tensors = load_file(folder / WEIGHTS_FILE)
     except (OSError, SafetensorError) as error:
-        problem = f"{folder / WEIGHTS} cannot be read ({error})"
+        problem = f"{folder / WEIGHTS_FILE} cannot be read ({error})"
         raise InputError(problem, _REMEDY) from None
-    return {name: value.astype(np.float32) for name, value in found.items()}
+    return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}

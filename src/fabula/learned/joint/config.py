@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, UnknownName, closest
-from fabula.learned._about import About, Head, Pin, Scale, Term
-from fabula.learned._names import ASPECTS
-from fabula.learned._plain import read_plain
+from fabula.core.files import write_json
+from fabula.core.plain import from_plain, read_json
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.reader.config import REMEDY, Head, Pin, ReaderConfig
+from fabula.learned.reader.scales import PERCENTILE_POINTS, Scale, Term
 from fabula.text.posts import NEWLINE_TAG, normalise_post
 from fabula.text.respaced import respaced
 
@@ -33,11 +34,10 @@ ASPECT_WORDS = dict(
         strict=True,
     )
 )  # fmt: skip
-_REMEDY = "train it again, or take another folder"
 
 
 @dataclass(frozen=True)
-class JointAbout:
+class JointConfig:
     """The content of `joint.json`.
 
     `heads` are those that were trained. `max_tokens` are read at once, added signs counted.
@@ -61,56 +61,51 @@ def is_joint(folder: Path) -> bool:
     return (folder / FILE).is_file()
 
 
-def read_joint(folder: Path) -> JointAbout:
+def read_joint_config(folder: Path) -> JointConfig:
     """Read `joint.json` of a folder; a field that will not do is named."""
     file = folder / FILE
-    try:
-        about = read_plain(JointAbout, json.loads(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise InputError(f"{folder} holds no joint training: no {FILE}", _REMEDY) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file}: {error}", _REMEDY) from None
-    if about.format != FORMAT or not set(about.heads) <= OUTPUTS.keys() or about.max_tokens < 8:
-        raise InputError(f"{file}: format, heads or max_tokens will not do", _REMEDY)
-    if about.percentiles is not None and len(about.percentiles) != 101:
-        raise InputError(f"{file}: percentiles must be 101 numbers", _REMEDY)
-    return about
+    if not file.exists():
+        raise InputError(f"{folder} holds no joint training: no {FILE}", REMEDY)
+    config = from_plain(JointConfig, read_json(file), str(file), error=InputError, remedy=REMEDY)
+    if config.format != FORMAT or not set(config.heads) <= OUTPUTS.keys() or config.max_tokens < 8:
+        raise InputError(f"{file}: format, heads or max_tokens will not do", REMEDY)
+    if config.percentiles is not None and len(config.percentiles) != PERCENTILE_POINTS:
+        raise InputError(f"{file}: percentiles must be {PERCENTILE_POINTS} numbers", REMEDY)
+    return config
 
 
-def write_joint(folder: Path, about: JointAbout) -> None:
+def write_joint_config(folder: Path, config: JointConfig) -> None:
     """Write `joint.json`, whole or not at all."""
-    partial = folder / f".{FILE}.part"
-    text = json.dumps(asdict(about), indent=1, ensure_ascii=False, allow_nan=False)
-    partial.write_text(f"{text}\n", encoding="utf-8")
-    partial.replace(folder / FILE)
+    write_json(folder / FILE, asdict(config))
 
 
-def reader_about(about: JointAbout) -> About:
+def reader_config(config: JointConfig) -> ReaderConfig:
     """Give it as a reader's: heads, and the scales that metrics ask for."""
-    return About(
-        kind=about.kind,
-        encoder=Pin(about.backbone, ""),
-        window=about.max_tokens,
-        heads={name: Head(OUTPUTS[name]) for name in about.heads},
-        scales=_scales(about),
-        domain=about.domain,
-        training=about.training,
+    return ReaderConfig(
+        kind=config.kind,
+        encoder=Pin(config.backbone, ""),
+        window=config.max_tokens,
+        heads={name: Head(OUTPUTS[name]) for name in config.heads},
+        scales=_scales(config),
+        domain=config.domain,
+        training=config.training,
     )
 
 
-def _scales(about: JointAbout) -> dict[str, Scale]:
-    found: dict[str, Scale] = {}
-    if PREFERENCE in about.heads:
-        one = Scale((Term(PREFERENCE),), link="logistic", percentiles=about.percentiles)
-        found |= {PREFERENCE: one} | ({"preference_n": one} if about.negatives else {})
+def _scales(config: JointConfig) -> dict[str, Scale]:
+    scales: dict[str, Scale] = {}
+    if PREFERENCE in config.heads:
+        scale = Scale((Term(PREFERENCE),), link="logistic", percentiles=config.percentiles)
+        scales |= {PREFERENCE: scale} | ({"preference_n": scale} if config.negatives else {})
     for head in (RATINGS, CONFIDENCE):
-        if head in about.heads:
-            scales = (Scale((Term(head, place),)) for place in range(len(ASPECTS)))
-            found |= {f"{head}.{name}": one for name, one in zip(ASPECTS, scales, strict=True)}
-    return found
+        if head in config.heads:
+            scales |= {
+                f"{head}.{name}": Scale((Term(head, place),)) for place, name in enumerate(ASPECTS)
+            }
+    return scales
 
 
-def tagged(text: str) -> str:
+def tag_newlines(text: str) -> str:
     r"""Write a text as StoryER's models read it, with `<\newline>` for the end of a line."""
     plain = text.encode("utf-8", "replace").decode("utf-8")
     return normalise_post(respaced(plain), newline=NEWLINE_TAG)
@@ -120,4 +115,4 @@ def comment_input(story: str, aspect: str) -> str:
     """Write what a comment is asked for by: the aspect's words, a sign, the story."""
     if aspect not in ASPECT_WORDS:
         raise UnknownName(f"no aspect is called {aspect!r}", closest(aspect, ASPECT_WORDS))
-    return f"{ASPECT_WORDS[aspect]} <sep> {tagged(story)}"
+    return f"{ASPECT_WORDS[aspect]} <sep> {tag_newlines(story)}"

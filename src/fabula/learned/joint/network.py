@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError
-from fabula.learned._joint import HEADS_FILE, OUTPUTS
+from fabula.learned.joint.config import HEADS_FILE, OUTPUTS
 from fabula.models import MODELS
 
 if TYPE_CHECKING:
@@ -30,36 +30,30 @@ class JointNetwork:
     heads: Any  # torch's ModuleDict
     device: torch.device
 
-    def pieces(self, text: str) -> list[int]:
+    def tokenise(self, text: str) -> list[int]:
         """Cut a text into tokens, without those that the tokeniser adds."""
-        found: list[int] = self._cut([text], add_special_tokens=False)[0]
-        return found
+        return self._tokenise([text], add_special_tokens=False)[0]
 
-    def rows(self, texts: Iterable[str], most: int) -> list[list[int]]:
+    def tokenise_rows(self, texts: Iterable[str], most: int) -> list[list[int]]:
         """Cut texts into at most so many tokens, with the signs that the tokeniser adds."""
-        return self._cut(list(texts), truncation=True, max_length=most)
-
-    def framed(self, pieces: Sequence[int]) -> list[int]:
-        """Put the signs that the tokeniser adds around tokens."""
-        before, after = self.ends
-        return [*before, *pieces, *after]
+        return self._tokenise(list(texts), truncation=True, max_length=most)
 
     def first_states(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Give the encoder's state at the first token of every row: (rows, width)."""
-        states: Tensor = self.net.get_encoder()(**self.given(rows)).last_hidden_state
+        states: Tensor = self.net.get_encoder()(**self.encoder_inputs(rows)).last_hidden_state
         return states[:, 0]
 
-    def given(self, rows: Sequence[Sequence[int]]) -> dict[str, Tensor]:
-        """Lay rows out as the encoder takes them; a Longformer sees the first token from all."""
-        ids, mask = self.padded(rows, self._multiple)
-        found = {"input_ids": ids, "attention_mask": mask}
+    def encoder_inputs(self, rows: Sequence[Sequence[int]]) -> dict[str, Tensor]:
+        """Give rows as the encoder takes them; in a Longformer the first token is seen from all."""
+        ids, mask = self.pad_rows(rows, self._multiple)
+        inputs = {"input_ids": ids, "attention_mask": mask}
         if self._is_longformer:
             seen = mask.new_zeros(mask.shape)
             seen[:, 0] = 1
-            found["global_attention_mask"] = seen
-        return found
+            inputs["global_attention_mask"] = seen
+        return inputs
 
-    def padded(self, rows: Sequence[Sequence[int]], multiple: int = 1) -> tuple[Tensor, Tensor]:
+    def pad_rows(self, rows: Sequence[Sequence[int]], multiple: int = 1) -> tuple[Tensor, Tensor]:
         """Give rows filled up on the right, and where they are not filler: (rows, tokens) each."""
         import torch
 
@@ -72,7 +66,7 @@ class JointNetwork:
             mask[number, : max(1, len(row))] = 1
         return ids.to(self.device), mask.to(self.device)
 
-    def mixed(self) -> torch.autocast:
+    def autocast(self) -> torch.autocast:
         """Compute in bfloat16 on a GPU, in full on a CPU."""
         import torch
 
@@ -81,16 +75,16 @@ class JointNetwork:
     @cached_property
     def ends(self) -> tuple[list[int], list[int]]:
         """Signs that the tokeniser puts before and after a text."""
-        inner = self._cut(["a"], add_special_tokens=False)[0]
-        whole = self._cut(["a"])[0]
+        inner = self._tokenise(["a"], add_special_tokens=False)[0]
+        whole = self._tokenise(["a"])[0]
         at = next(i for i in range(len(whole)) if whole[i : i + len(inner)] == inner)
         return whole[:at], whole[at + len(inner) :]
 
     @property
     def pad(self) -> int:
         """The filler's number."""
-        found = self.tokenizer.pad_token_id
-        return int(self.net.config.pad_token_id or 0) if found is None else int(found)
+        pad = self.tokenizer.pad_token_id
+        return int(self.net.config.pad_token_id or 0) if pad is None else int(pad)
 
     @property
     def longest(self) -> int | None:
@@ -125,7 +119,7 @@ class JointNetwork:
         forward = inspect.signature(self.net.get_encoder().forward)
         return "global_attention_mask" in forward.parameters
 
-    def _cut(self, texts: list[str], **how: Any) -> list[list[int]]:
+    def _tokenise(self, texts: list[str], **how: Any) -> list[list[int]]:
         given = {"return_attention_mask": False, "verbose": False} | how
         return [list(ids) for ids in self.tokenizer(texts, **given)["input_ids"]]
 
@@ -133,13 +127,13 @@ class JointNetwork:
 def open_backbone(name: str | Path, device: torch.device) -> JointNetwork:
     """Open an encoder-decoder of the hub or of a folder, with heads that are newly drawn."""
     # Not by load_model, which would keep it: each training has one of its own.
-    found: Any = MODELS.get("huggingface")(str(name), task="seq2seq", device=str(device))
-    net = found.checkpoint.model("AutoModelForSeq2SeqLM")
+    backend: Any = MODELS.get("huggingface")(str(name), task="seq2seq", device=str(device))
+    net = backend.checkpoint.model("AutoModelForSeq2SeqLM")
     from torch.nn import Linear, ModuleDict
 
     width = int(net.config.hidden_size)
     heads = {name: Linear(width, len(outputs)) for name, outputs in OUTPUTS.items()}
-    return JointNetwork(net, found.checkpoint.tokenizer, ModuleDict(heads).to(device), device)
+    return JointNetwork(net, backend.checkpoint.tokenizer, ModuleDict(heads).to(device), device)
 
 
 def open_trained(folder: Path, device: torch.device) -> JointNetwork:
@@ -149,8 +143,8 @@ def open_trained(folder: Path, device: torch.device) -> JointNetwork:
 
     file = folder / HEADS_FILE
     try:
-        found: Mapping[str, Tensor] = load_file(file)
-        network.heads.load_state_dict({k.removeprefix("head."): v for k, v in found.items()})
+        tensors: Mapping[str, Tensor] = load_file(file)
+        network.heads.load_state_dict({k.removeprefix("head."): v for k, v in tensors.items()})
     except (OSError, RuntimeError) as error:
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise InputError(f"{file} holds no heads of this backbone ({reason})") from None
@@ -158,5 +152,5 @@ def open_trained(folder: Path, device: torch.device) -> JointNetwork:
 
 
 def _bound(config: Any, names: Sequence[str]) -> int | None:
-    found = [getattr(config, name, None) for name in names]
-    return next((int(one) for one in found if one), None)
+    bounds = [getattr(config, name, None) for name in names]
+    return next((int(bound) for bound in bounds if bound), None)

@@ -1,10 +1,10 @@
-"""Answers that are kept: asked once, the least lately used dropped first."""
+"""Answers that are cache: asked once, the least lately used dropped first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabula.learned._kept import Kept, text_key
+from fabula.learned.reader.cache import LruCache, text_key
 
 
 def answers(asked: list[list[str]], texts: list[str]) -> Callable[[list[int]], list[str]]:
@@ -17,33 +17,33 @@ def answers(asked: list[list[str]], texts: list[str]) -> Callable[[list[int]], l
     return make
 
 
-def ask(kept: Kept[str], asked: list[list[str]], *texts: str) -> list[str]:
-    return kept.of([text_key(text) for text in texts], answers(asked, list(texts)))
+def ask(cache: LruCache[str], asked: list[list[str]], *texts: str) -> list[str]:
+    return cache.get([text_key(text) for text in texts], answers(asked, list(texts)))
 
 
 def test_what_was_answered_is_not_asked_again_nor_the_same_text_twice() -> None:
-    kept: Kept[str] = Kept(9)
+    cache: LruCache[str] = LruCache(9)
     asked: list[list[str]] = []
-    assert ask(kept, asked, "b", "a", "b") == ["B", "A", "B"]
-    assert ask(kept, asked, "c", "b") == ["C", "B"]
-    assert ask(kept, asked, "a") == ["A"]
-    assert ask(kept, asked) == []
+    assert ask(cache, asked, "b", "a", "b") == ["B", "A", "B"]
+    assert ask(cache, asked, "c", "b") == ["C", "B"]
+    assert ask(cache, asked, "a") == ["A"]
+    assert ask(cache, asked) == []
     assert asked == [["b", "a"], ["c"]]
 
 
 def test_the_least_lately_used_is_dropped_first() -> None:
-    kept: Kept[str] = Kept(2)
+    cache: LruCache[str] = LruCache(2)
     asked: list[list[str]] = []
     for text in ("a", "b", "a", "c", "a", "b"):
-        ask(kept, asked, text)
+        ask(cache, asked, text)
     assert asked == [["a"], ["b"], ["c"], ["b"]]
-    assert len(kept) == 2
+    assert len(cache) == 2
 
 
 def test_more_than_are_kept_are_all_answered() -> None:
-    kept: Kept[str] = Kept(2)
-    assert ask(kept, [], *"abcdea") == list("ABCDEA")
-    assert len(kept) == 2
+    cache: LruCache[str] = LruCache(2)
+    assert ask(cache, [], *"abcdea") == list("ABCDEA")
+    assert len(cache) == 2
 
 
 def test_keys_tell_texts_and_pairs_apart_whatever_they_hold() -> None:

@@ -12,18 +12,18 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.core.model import Cutter, Embedder
-from fabula.learned._kept import Kept, text_key
-from fabula.learned._reader import folder_of
-from fabula.learned._ruber_network import (
-    ABOUT,
-    WEIGHTS,
+from fabula.learned.reader.cache import LruCache, text_key
+from fabula.learned.reader.inference import find_folder
+from fabula.learned.ruber_model.network import (
+    FILE,
+    WEIGHTS_FILE,
     Array,
     Bounds,
-    RuberAbout,
+    RuberConfig,
     Weights,
-    pooled_vectors,
+    pool_texts,
     probabilities,
-    read_about,
+    read_ruber_config,
     read_weights,
 )
 from fabula.models import load_model, need
@@ -31,7 +31,7 @@ from fabula.models import load_model, need
 FAKE = "fake"
 # The release reads so many tokens of a text, those that the model adds counted.
 COMPAT_TOKENS = 500
-_KEPT_TEXTS = 4096
+_CACHED_TEXTS = 4096
 _FAKE_HIDDEN = 8
 
 
@@ -47,37 +47,37 @@ class Pooled:
 class RuberModel:
     """Pools texts and says how likely a story answers a prompt."""
 
-    about: RuberAbout
+    config: RuberConfig
     weights: Weights = field(repr=False)
     encoder: Embedder = field(repr=False)
     digest: str
-    _kept: Kept[Pooled] = field(default_factory=lambda: Kept(_KEPT_TEXTS), repr=False)
+    _cache: LruCache[Pooled] = field(default_factory=lambda: LruCache(_CACHED_TEXTS), repr=False)
 
     @property
     def signature(self) -> str:
         """Digest of the network's files, how it pools, and the encoder's own signature."""
-        about = self.about
-        return f"ruber@{self.digest},{about.pooling},layer={about.layer},{self.encoder.signature}"
+        config = self.config
+        return f"ruber@{self.digest},{config.pooling},layer={config.layer},{self.encoder.signature}"
 
-    def pooled(self, texts: Sequence[str], *, cut: bool = False) -> list[Pooled]:
+    def pool(self, texts: Sequence[str], *, cut: bool = False) -> list[Pooled]:
         """Give every text as a vector; `cut` reads as much of it as the release does."""
 
         def make(places: list[int]) -> Iterable[Pooled]:
-            return self._pool([texts[place] for place in places], cut=cut)
+            return self._pool_texts([texts[place] for place in places], cut=cut)
 
-        return self._kept.of([text_key(text, "cut" if cut else "") for text in texts], make)
+        return self._cache.get([text_key(text, "cut" if cut else "") for text in texts], make)
 
     def chance(self, prompt: Pooled, story: Pooled) -> float:
         """Give the probability that a story answers a prompt."""
-        found = probabilities(self.weights, prompt.vector[None], story.vector[None])
-        return float(found[0])
+        [probability] = probabilities(self.weights, prompt.vector[None], story.vector[None])
+        return float(probability)
 
-    def _pool(self, texts: Sequence[str], *, cut: bool) -> Iterable[Pooled]:
+    def _pool_texts(self, texts: Sequence[str], *, cut: bool) -> Iterable[Pooled]:
         heads = need(self.encoder, Cutter).heads(texts, COMPAT_TOKENS) if cut else texts
-        found = pooled_vectors(
-            self.encoder, heads, layer=self.about.layer, pooling=self.about.pooling
+        pooled = pool_texts(
+            self.encoder, heads, layer=self.config.layer, pooling=self.config.pooling
         )
-        for text, head, (vector, coverage) in zip(texts, heads, found, strict=True):
+        for text, head, (vector, coverage) in zip(texts, heads, pooled, strict=True):
             yield Pooled(vector, coverage * len(head) / max(1, len(text)))
 
 
@@ -85,23 +85,23 @@ def load_ruber(name: str) -> RuberModel:
     """Load the network of an asset or of a training's folder; `fake` needs no weights."""
     if name == FAKE:
         return _fake()
-    folder = folder_of(name)
-    if not (folder / ABOUT).is_file():
+    folder = find_folder(name)
+    if not (folder / FILE).is_file():
         remedy = "run: fabula train ruber --data FOLDER --out DIR"
-        raise InputError(f"{folder} holds no RUBER: it has no {ABOUT}", remedy)
-    stamps = tuple((folder / file).stat().st_mtime_ns for file in (ABOUT, WEIGHTS))
-    return _opened(folder, stamps)
+        raise InputError(f"{folder} holds no RUBER: it has no {FILE}", remedy)
+    stamps = tuple((folder / file).stat().st_mtime_ns for file in (FILE, WEIGHTS_FILE))
+    return _open_folder(folder, stamps)
 
 
 @cache
-def _opened(folder: Path, stamps: tuple[int, ...]) -> RuberModel:
-    about, weights = read_about(folder), read_weights(folder)
-    encoder = need(load_model(about.model), Embedder)
+def _open_folder(folder: Path, stamps: tuple[int, ...]) -> RuberModel:
+    config, weights = read_ruber_config(folder), read_weights(folder)
+    encoder = need(load_model(config.model), Embedder)
     if encoder.width != (width := len(weights["story.mean"])):
         problem = f"{folder} was trained on vectors of {width} numbers, not {encoder.width}"
         raise InputError(problem, "train it again with fabula train ruber")
-    digest = hashlib.sha256((folder / ABOUT).read_bytes() + (folder / WEIGHTS).read_bytes())
-    return RuberModel(about, weights, encoder, digest.hexdigest()[:12])
+    digest = hashlib.sha256((folder / FILE).read_bytes() + (folder / WEIGHTS_FILE).read_bytes())
+    return RuberModel(config, weights, encoder, digest.hexdigest()[:12])
 
 
 @cache
@@ -109,8 +109,8 @@ def _fake() -> RuberModel:
     encoder = need(load_model("fake()"), Embedder)
     width, rng = encoder.width, np.random.default_rng(0)
     weights = {
-        **{f"{one}.mean": np.zeros(width) for one in ("prompt", "story")},
-        **{f"{one}.deviation": np.ones(width) for one in ("prompt", "story")},
+        **{f"{side}.mean": np.zeros(width) for side in ("prompt", "story")},
+        **{f"{side}.deviation": np.ones(width) for side in ("prompt", "story")},
         "between": rng.normal(size=(width, width)),
         "inner.prompt": rng.normal(size=(width, _FAKE_HIDDEN)),
         "inner.story": rng.normal(size=(width, _FAKE_HIDDEN)),
@@ -119,5 +119,5 @@ def _fake() -> RuberModel:
         "outer.weight": rng.normal(size=(_FAKE_HIDDEN, 2)),
         "outer.bias": np.zeros(2),
     }
-    about = RuberAbout("fake()", 1, "max", Bounds(0.0, 1.0), Bounds(-1.0, 1.0))
-    return RuberModel(about, weights, encoder, FAKE)
+    config = RuberConfig("fake()", 1, "max", Bounds(0.0, 1.0), Bounds(-1.0, 1.0))
+    return RuberModel(config, weights, encoder, FAKE)

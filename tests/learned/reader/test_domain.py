@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from fabula.learned._domain import describe, unfamiliar
+from fabula.learned.reader.domain import describe_domain, describe_oddities
 
 NAMES = "Ann Tom Mary Bill the boy the girl the baker her mother his father".split()
 SENTENCES = (
@@ -43,7 +43,7 @@ def tale(seed: int) -> str:
 
 @pytest.fixture(scope="module")
 def domain():
-    return describe([tale(seed) for seed in range(300)])
+    return describe_domain([tale(seed) for seed in range(300)])
 
 
 def test_a_description_is_plain_json(domain):
@@ -52,44 +52,46 @@ def test_a_description_is_plain_json(domain):
 
 
 def test_hardly_a_story_of_the_same_kind_is_warned_about(domain):
-    warned = [bool(unfamiliar(tale(seed), domain)) for seed in range(1000, 1300)]
+    warned = [bool(describe_oddities(tale(seed), domain)) for seed in range(1000, 1300)]
     assert sum(warned) / len(warned) <= 0.05
 
 
 def test_a_short_text_says_how_many_words_it_has_and_how_many_it_should_have(domain):
     low, _, high = domain["words"]
-    [warning] = unfamiliar("It was late, and there was nobody.", domain)
+    [warning] = describe_oddities("It was late, and there was nobody.", domain)
     assert warning == f"7 words; the reader learned from stories of {low:.0f} to {high:.0f} words"
-    assert unfamiliar("Once", domain)[0].startswith("1 word; ")
+    assert describe_oddities("Once", domain)[0].startswith("1 word; ")
 
 
 def test_a_text_without_words_is_told_that_alone(domain):
     for text in ("", " \n", "... !?", "😀 👍🏽"):
-        [warning] = unfamiliar(text, domain)
+        [warning] = describe_oddities(text, domain)
         assert warning.startswith("no words; ")
 
 
 def test_another_language_is_named_by_its_words_or_its_letters(domain):
-    assert "of its words are common English words" in unfamiliar(GERMAN * 3, domain)[-1]
-    assert unfamiliar(RUSSIAN * 3, domain)[-1].startswith("100 % of its letters are not Latin")
-    assert unfamiliar("今日は雨だ。明天会下雨吗？" * 20, domain)[-1].startswith(
+    assert "of its words are common English words" in describe_oddities(GERMAN * 3, domain)[-1]
+    assert describe_oddities(RUSSIAN * 3, domain)[-1].startswith(
+        "100 % of its letters are not Latin"
+    )
+    assert describe_oddities("今日は雨だ。明天会下雨吗？" * 20, domain)[-1].startswith(
         "100 % of its letters"
     )
 
 
 def test_a_few_words_that_happen_not_to_be_common_are_no_other_language(domain):
-    assert len(unfamiliar("Dragons eat purple cheese nightly.", domain)) == 1
+    assert len(describe_oddities("Dragons eat purple cheese nightly.", domain)) == 1
 
 
 def test_code_and_numbers_are_no_prose(domain):
-    assert "the reader knows" in unfamiliar(CODE, domain)[-1]
+    assert "the reader knows" in describe_oddities(CODE, domain)[-1]
     numbers = " ".join(map(str, range(300)))
-    [warning] = unfamiliar(numbers, domain)
+    [warning] = describe_oddities(numbers, domain)
     assert warning == "100 % of its words are numbers; the reader knows prose"
 
 
 def test_an_odd_surface_is_described(domain):
-    [warning] = unfamiliar("the man and the dog went on and on and on " * 20, domain)
+    [warning] = describe_oddities("the man and the dog went on and on and on " * 20, domain)
     assert warning.startswith("its surface (")
     assert "few different words" in warning or "said again and again" in warning
     assert "unlike 99 % of the stories" in warning
@@ -100,16 +102,16 @@ def test_any_text_can_be_asked_about(domain):
     noise = "".join(chance.choices(string.printable, k=3000))
     poem = "The night came down\nupon the town,\nand all the lamps were lit.\n\n" * 6
     for text in (noise, poem, "\ud800 x", "x" * 100_000, "a\x00b " * 50, "word " * 100_000):
-        for warning in unfamiliar(text, domain):
+        for warning in describe_oddities(text, domain):
             assert warning
 
 
 def test_few_stories_give_no_bounds_on_the_surface():
-    domain = describe([tale(seed) for seed in range(5)])
+    domain = describe_domain([tale(seed) for seed in range(5)])
     assert domain["surface"] is None
-    assert unfamiliar(tale(2), domain) == ()
+    assert describe_oddities(tale(2), domain) == ()
 
 
 def test_without_stories_nothing_is_known_and_nothing_is_said():
-    assert describe([]) == {}
-    assert unfamiliar("Once upon a time.", {}) == ()
+    assert describe_domain([]) == {}
+    assert describe_oddities("Once upon a time.", {}) == ()

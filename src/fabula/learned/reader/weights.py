@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.core.errors import InputError, PackageMissing
+from fabula.core.files import write_bytes
+from fabula.learned.reader.config import REMEDY
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     Weights = Mapping[str, Tensor]
 
 _MOST = 127
-_REMEDY = "train it again, or take another folder"
 
 
 def save_packed(path: Path, weights: Weights, encoder_weights: Weights) -> None:
@@ -30,13 +31,11 @@ def save_packed(path: Path, weights: Weights, encoder_weights: Weights) -> None:
     from safetensors.torch import save
 
     own = _bare(encoder_weights)
-    kept: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for name, weight in _bare(weights).items():
-        kept |= _pack(name, weight.detach().cpu().float(), own.get(name))
-    partial = path.with_name(f".{path.name}.part")
+        tensors |= _pack(name, weight.detach().cpu().float(), own.get(name))
     # Not by save_file, which lets nobody else read the file.
-    partial.write_bytes(save(kept, metadata={"format": "pt"}))
-    partial.replace(path)
+    write_bytes(path, save(tensors, metadata={"format": "pt"}))
 
 
 def load_packed(path: Path, encoder_weights: Weights) -> dict[str, Tensor]:
@@ -75,7 +74,7 @@ def _unpack(path: Path, name: str, stored: Weights, own: Weights) -> Tensor:
     delta, step = stored[f"{name}.delta"], stored.get(f"{name}.step")
     if name not in own or step is None or step.shape != delta.shape[:1]:
         why = "which the encoder has not" if step is not None else "and not their steps"
-        raise InputError(f"{path} holds differences of {name}, {why}", _REMEDY)
+        raise InputError(f"{path} holds differences of {name}, {why}", REMEDY)
     _check_size(path, name, delta, own[name])
     return own[name].half().float().addcmul(delta.float(), step.float()[:, None])
 
@@ -83,7 +82,7 @@ def _unpack(path: Path, name: str, stored: Weights, own: Weights) -> Tensor:
 def _check_size(path: Path, name: str, found: Tensor, wanted: Tensor) -> None:
     if found.shape != wanted.shape:
         sizes = " and ".join(" × ".join(map(str, one.shape)) for one in (found, wanted))
-        raise InputError(f"{path}: {name} and the encoder's are of two sizes ({sizes})", _REMEDY)
+        raise InputError(f"{path}: {name} and the encoder's are of two sizes ({sizes})", REMEDY)
 
 
 def _read(path: Path) -> dict[str, Tensor]:
@@ -95,7 +94,7 @@ def _read(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise InputError(f"{path} holds no weights ({error})", _REMEDY) from None
+        raise InputError(f"{path} holds no weights ({error})", REMEDY) from None
 
 
 def _bare(weights: Weights) -> dict[str, Tensor]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fabula.core.score import Status
-from fabula.learned import _reader
-from fabula.learned._about import Pin
-from fabula.learned._reader import load_reader
+from fabula.learned.reader import inference
+from fabula.learned.reader.config import Pin
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.rovist_c import RovistC
 from fabula.models import AssetError, get_asset, load_model, load_pooled_bert
 from factories import make_story, usual_text
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.assets
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(_reader, "_loaded", {})
+    monkeypatch.setattr(inference, "_loaded", {})
     try:
         encoder = load_pooled_bert("story_encoder")
     except AssetError as error:
@@ -49,7 +49,7 @@ def test_a_long_story_is_read_whole_and_in_any_company(folder: Path) -> None:
     together = reader.outputs(texts)
     count = reader.source.lengths(texts[:1])[0]
     assert len(reader.window_outputs(texts)[0]["order"]) == -(-count // 254) > 5
-    _reader._loaded.clear()
+    inference._loaded.clear()
     alone = [load_reader(str(folder)).outputs([text])[0] for text in texts[::-1]][::-1]
     for one, other in zip(together, alone, strict=True):
         np.testing.assert_allclose(one["order"], other["order"], rtol=0, atol=1e-4)

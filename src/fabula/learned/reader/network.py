@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.core.errors import InputError
-from fabula.learned._about import About, Head
-from fabula.learned._packed import load_packed
-from fabula.learned._windows import windows
+from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
+from fabula.learned.reader.weights import load_packed
 from fabula.models import PooledBert
 
 if TYPE_CHECKING:
@@ -28,8 +27,20 @@ CHUNK_TOKENS = 65_536
 CHUNK_PAIRS = 1024
 
 
+def split_windows(count: int, size: int, *, overlap: bool = False) -> list[range]:
+    """Places of tokens by window: as few windows as hold them all, begun at even distances.
+
+    Each ends where the next begins, or, with overlap, is as long as can be. No tokens, no windows.
+    """
+    number = -(-count // size)
+    starts = [window * count // number for window in range(number)]
+    if overlap:
+        return [range(start, min(start + size, count)) for start in starts]
+    return [range(start, stop) for start, stop in pairwise([*starts, count])]
+
+
 @dataclass(frozen=True)
-class HeadMaps:
+class HeadLayers:
     """The matrices of a head, with a tanh between two."""
 
     maps: tuple[tuple[Tensor, Tensor], ...]
@@ -45,11 +56,11 @@ class HeadMaps:
 
 
 @dataclass(frozen=True)
-class Stack:
+class ReaderNetwork:
     """An encoder with the layers of a training, and the heads on it."""
 
     encoder: PooledBert = field(repr=False)
-    heads: Mapping[str, HeadMaps] = field(repr=False)
+    heads: Mapping[str, HeadLayers] = field(repr=False)
     window: int
     overlap: bool = False
 
@@ -80,23 +91,24 @@ class Stack:
         room = self.pair_room
         for start in range(0, len(pairs), CHUNK_PAIRS):
             cut = [
-                (self.encoder.ids(one)[:room], self.encoder.ids(other)[:room])
-                for one, other in pairs[start : start + CHUNK_PAIRS]
+                (self.encoder.ids(first)[:room], self.encoder.ids(second)[:room])
+                for first, second in pairs[start : start + CHUNK_PAIRS]
             ]
-            found = self._ask_heads(self.encoder.pool_pairs(cut))
-            yield from ({name: rows[at] for name, rows in found.items()} for at in range(len(cut)))
+            outputs = self._ask_heads(self.encoder.pool_pairs(cut))
+            for at in range(len(cut)):
+                yield {name: rows[at] for name, rows in outputs.items()}
 
     def _chunk_outputs(self, texts: list[list[int]]) -> Iterator[Outputs]:
-        places = [windows(len(ids), self.window, overlap=self.overlap) for ids in texts]
+        places = [split_windows(len(ids), self.window, overlap=self.overlap) for ids in texts]
         cut = [
-            ids[one.start : one.stop]
-            for ids, some in zip(texts, places, strict=True)
-            for one in some
+            ids[window.start : window.stop]
+            for ids, windows in zip(texts, places, strict=True)
+            for window in windows
         ]
-        found = self._ask_heads(self.encoder.pool(cut))
+        outputs = self._ask_heads(self.encoder.pool(cut))
         ends = accumulate(map(len, places), initial=0)
         for start, stop in pairwise(ends):
-            yield {name: rows[start:stop] for name, rows in found.items()}
+            yield {name: rows[start:stop] for name, rows in outputs.items()}
 
     def _ask_heads(self, vectors: Tensor) -> dict[str, Array]:
         import torch
@@ -105,29 +117,26 @@ class Stack:
             return {name: head(vectors).double().numpy() for name, head in self.heads.items()}
 
 
-def open_stack(folder: Path, about: About, encoder: PooledBert) -> Stack:
+def open_network(folder: Path, config: ReaderConfig, encoder: PooledBert) -> ReaderNetwork:
     """Read the weights of a reader's folder and put them on its encoder."""
-    if about.window + 2 > encoder.longest:
-        problem = f"{folder}: its windows of {about.window} tokens are too long for the encoder"
+    if config.window + 2 > encoder.longest:
+        problem = f"{folder}: its windows of {config.window} tokens are too long for the encoder"
         raise InputError(problem, f"the longest are {encoder.longest - 2}")
     file, own = folder / FILE, encoder.layer_tensors()
     tensors = load_packed(file, own)
     heads = {
         name: _read_head(file, name, head, tensors, encoder.width)
-        for name, head in about.heads.items()
+        for name, head in config.heads.items()
     }
     known = own.keys() | {name for name in tensors if name.startswith("head.")}
     if unknown := sorted(tensors.keys() - known):
-        raise InputError(f"{file} holds {unknown[0]}, which the encoder has not", _REMEDY)
-    return Stack(encoder.with_layers(tensors), heads, about.window, about.overlap)
-
-
-_REMEDY = "train it again, or take another folder"
+        raise InputError(f"{file} holds {unknown[0]}, which the encoder has not", REMEDY)
+    return ReaderNetwork(encoder.with_layers(tensors), heads, config.window, config.overlap)
 
 
 def _read_head(
     file: Path, name: str, head: Head, tensors: Mapping[str, Tensor], width: int
-) -> HeadMaps:
+) -> HeadLayers:
     count, inside = len(head.outputs), head.hidden
     sizes = (
         {"": (count, width)}
@@ -137,10 +146,9 @@ def _read_head(
     maps = []
     for part, size in sizes.items():
         both = [f"head.{name}{part}.weight", f"head.{name}{part}.bias"]
-        for one, wanted in zip(both, (size, size[:1]), strict=True):
-            if one not in tensors or tensors[one].shape != wanted:
-                raise InputError(
-                    f"{file} holds no {one} of {' × '.join(map(str, wanted))}", _REMEDY
-                )
+        for tensor, shape in zip(both, (size, size[:1]), strict=True):
+            if tensor not in tensors or tensors[tensor].shape != shape:
+                problem = f"{file} holds no {tensor} of {' × '.join(map(str, shape))}"
+                raise InputError(problem, REMEDY)
         maps.append((tensors[both[0]], tensors[both[1]]))
-    return HeadMaps(tuple(maps))
+    return HeadLayers(tuple(maps))

@@ -8,31 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.learned._about import (
-    About,
-    Head,
-    Pin,
-    Scale,
-    Surface,
-    Term,
-    interval_of,
-    percentile_of,
-    raw_value,
-    read_about,
-    value_of,
-    write_about,
-)
+from fabula.learned.reader.config import Head, Pin, ReaderConfig, read_config, write_config
+from fabula.learned.reader.scales import Scale, Surface, Term
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 COUNT = len(FEATURE_NAMES)
 SURFACE = Surface(FEATURES_VERSION, (1.0,) * COUNT, (2.0,) * COUNT, (0.5,) * COUNT)
 POINTS = tuple(float(point) for point in range(101))
 SCALE = Scale((Term("preference", 0, 0.5, 0.1, 2.0),), SURFACE, percentiles=POINTS, error=1.0)
-ABOUT = About(
+ABOUT = ReaderConfig(
     "storyer",
     Pin("story_encoder", "ab" * 32),
     254,
@@ -44,8 +31,8 @@ ABOUT = About(
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    write_about(tmp_path, ABOUT)
-    assert read_about(tmp_path) == ABOUT
+    write_config(tmp_path, ABOUT)
+    assert read_config(tmp_path) == ABOUT
     assert [path.name for path in tmp_path.iterdir()] == ["reader.json"]
 
 
@@ -93,82 +80,29 @@ PREFERENCE = ("scales", "preference")
 def test_a_field_that_will_not_do_is_named_with_its_file(
     tmp_path: Path, path: tuple[Any, ...], value: Any, message: str
 ) -> None:
-    write_about(tmp_path, ABOUT)
+    write_config(tmp_path, ABOUT)
     file = tmp_path / "reader.json"
     plain = changed(path, value)(json.loads(file.read_text(encoding="utf-8")))
     file.write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(InputError, match=message) as caught:
-        read_about(tmp_path)
+        read_config(tmp_path)
     assert "reader.json: " in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("{", "cannot be read"), ("[]", "must be an object")]
-)
+@pytest.mark.parametrize(("text", "message"), [("{", "is no JSON"), ("[]", "must be an object")])
 def test_what_is_no_description_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "reader.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        read_about(tmp_path)
+        read_config(tmp_path)
 
 
 def test_a_folder_without_a_description_holds_no_reader(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no reader: it has no reader\.json"):
-        read_about(tmp_path)
+        read_config(tmp_path)
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
     for wrong in (replace(ABOUT, window=0), replace(ABOUT, domain={"words": math.inf})):
         with pytest.raises(InputError, match=r"reader\.json"):
-            write_about(tmp_path, wrong)
+            write_config(tmp_path, wrong)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_raw_value_by_hand() -> None:
-    outputs = {"preference": np.array([3.1])}
-    scale = replace(SCALE, surface=None)
-    # 0.5 · (3.1 − 0.1) / 2
-    assert raw_value(scale, outputs) == pytest.approx(0.75)
-    # Of the features, all but two are at their mean; one is 3 deviations up by the clip (it is at
-    # 4), one is a deviation down: 0.5 · 3 − 0.5 · 1 = 1, and the bias 0.25 makes 1.25.
-    features = [9.0, -1.0, *[1.0] * (COUNT - 2)]
-    part = replace(SURFACE, bias=0.25, weight=2.0, mean=0.25, deviation=0.5)
-    # 0.75 + 2 · (1.25 − 0.25) / 0.5
-    assert raw_value(replace(SCALE, surface=part), outputs, features) == pytest.approx(4.75)
-
-
-def test_a_scale_that_reads_the_surface_does_not_do_without() -> None:
-    with pytest.raises(ValueError, match="surface features"):
-        raw_value(SCALE, {"preference": np.array([0.0])})
-
-
-def test_links_by_hand() -> None:
-    scale = Scale((Term("x"),), slope=2.0, shift=-1.0)
-    assert value_of(scale, 3.0) == 5.0
-    assert value_of(replace(scale, link="logistic"), 0.5) == 0.5
-    # 1 / (1 + e^−1)
-    assert value_of(replace(scale, link="logistic"), 1.0) == pytest.approx(0.7310585786)
-    assert value_of(replace(scale, link="logistic"), -1e6) == 0.0
-    clipped = replace(scale, link="clipped", low=1.0, high=5.0)
-    assert [value_of(clipped, raw) for raw in (-9, 0.5, 1.5, 9)] == [1.0, 1.0, 2.0, 5.0]
-    assert math.isnan(value_of(clipped, math.nan))
-
-
-def test_percentiles_by_hand() -> None:
-    scale = replace(SCALE, percentiles=tuple(point * 2 - 100.0 for point in range(101)))
-    found = [percentile_of(scale, raw) for raw in (-101, -100, -99, 0, 0.5, 100, 101)]
-    assert found == [0.0, 0.0, 0.5, 50.0, 50.25, 100.0, 100.0]
-    # Forty points are alike, those of 10 to 49 %: whoever is there stands in their middle.
-    tied = (*POINTS[:10], *[10.0] * 40, *POINTS[50:])
-    assert percentile_of(replace(SCALE, percentiles=tied), 10.0) == 29.5
-    # Between the last of them (49 %) and the point of 50 %, which is 50.
-    assert percentile_of(replace(SCALE, percentiles=tied), 30.0) == 49.5
-    assert percentile_of(replace(SCALE, percentiles=(7.0,) * 101), 7.0) == 50.0
-    assert math.isnan(percentile_of(replace(SCALE, percentiles=None), 1.0))
-    assert math.isnan(percentile_of(scale, math.nan))
-
-
-def test_an_interval_is_that_of_two_standard_errors_in_percentiles() -> None:
-    # Points are their own percentiles: 50 ± 1.96.
-    assert interval_of(SCALE, 50.0) == (48.04, 51.96)
-    assert interval_of(SCALE, 0.5) == (0.0, pytest.approx(2.46))
-    assert all(map(math.isnan, interval_of(replace(SCALE, error=None), 50.0)))

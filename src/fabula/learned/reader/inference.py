@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
-from fabula.learned import _about, _joint, _stack
-from fabula.learned._about import About, Scale, raw_value, read_about, value_of
-from fabula.learned._domain import unfamiliar
-from fabula.learned._fake_reader import FAKE, FakeStack, fake_about
-from fabula.learned._joint_source import open_joint
-from fabula.learned._kept import Kept, text_key
-from fabula.learned._stack import open_stack
+from fabula.learned.joint import config as joint_config
+from fabula.learned.joint.inference import open_joint
+from fabula.learned.reader import config as reader_config
+from fabula.learned.reader import network as reader_network
+from fabula.learned.reader.cache import LruCache, text_key
+from fabula.learned.reader.config import ReaderConfig, read_config
+from fabula.learned.reader.domain import describe_oddities
+from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
+from fabula.learned.reader.network import open_network
+from fabula.learned.reader.scales import Scale
 from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.respaced import respaced
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 
     Outputs = Mapping[str, Array]
 
-KEPT_TEXTS = 4096
-KEPT_PAIRS = 16_384
+CACHED_TEXTS = 4096
+CACHED_PAIRS = 16_384
 
 _loaded: dict[object, Reader] = {}
 _lock = RLock()
@@ -57,24 +60,28 @@ class Reader:
     """Heads that have been trained, and how values are made of what they say.
 
     Texts are read whole, window by window, respaced as those it learned from. What was said of the
-    last texts is kept, so that one pass serves all metrics with the same weights.
+    last texts is cached, so that one pass serves all metrics with the same weights.
     """
 
-    about: About
+    config: ReaderConfig
     signature: str
     source: Source = field(repr=False)
-    _windows: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
-    _pairs: Kept[Outputs] = field(default_factory=lambda: Kept(KEPT_PAIRS), repr=False)
-    _features: Kept[list[float]] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
-    _strange: Kept[tuple[str, ...]] = field(default_factory=lambda: Kept(KEPT_TEXTS), repr=False)
+    _windows: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
+    _pairs: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_PAIRS), repr=False)
+    _features: LruCache[list[float]] = field(
+        default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
+    )
+    _oddities: LruCache[tuple[str, ...]] = field(
+        default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
+    )
 
     def scale(self, name: str) -> Scale:
         """Give a scale by its name; one that these weights have not is for the user to mend."""
-        if name not in self.about.scales:
-            known = ", ".join(self.about.scales) or "none"
+        if name not in self.config.scales:
+            known = ", ".join(self.config.scales) or "none"
             problem = f"the weights {self.signature} have no scale {name!r}"
             raise SettingError(problem, f"take others; these have: {known}")
-        return self.about.scales[name]
+        return self.config.scales[name]
 
     def outputs(self, texts: Sequence[str]) -> list[Outputs]:
         """Give for every text what each head says of it: the mean over its windows, (outputs,).
@@ -82,8 +89,8 @@ class Reader:
         Of a text without a token nothing can be said: NaN.
         """
         return [
-            {name: _mean(rows) for name, rows in found.items()}
-            for found in self.window_outputs(texts)
+            {name: _mean(rows) for name, rows in windows.items()}
+            for windows in self.window_outputs(texts)
         ]
 
     def window_outputs(self, texts: Sequence[str]) -> list[Outputs]:
@@ -92,21 +99,21 @@ class Reader:
         def make(places: list[int]) -> Iterable[Outputs]:
             return self.source.window_outputs([respaced(texts[place]) for place in places])
 
-        return self._windows.of([text_key(text) for text in texts], make)
+        return self._windows.get([text_key(text) for text in texts], make)
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]], head: str) -> Array:
         """Give what a head says of every pair of texts: (pairs, outputs)."""
-        if head not in self.about.heads:
-            known = ", ".join(self.about.heads)
+        if head not in self.config.heads:
+            known = ", ".join(self.config.heads)
             problem = f"the weights {self.signature} have no head {head!r}"
             raise SettingError(problem, f"take others; these have: {known}")
 
         def make(places: list[int]) -> Iterable[Outputs]:
             return self.source.pair_outputs([pairs[place] for place in places])
 
-        found = self._pairs.of([text_key(*pair) for pair in pairs], make)
-        count = len(self.about.heads[head].outputs)
-        return np.array([one[head] for one in found], dtype=float).reshape(-1, count)
+        outputs = self._pairs.get([text_key(*pair) for pair in pairs], make)
+        count = len(self.config.heads[head].outputs)
+        return np.array([by_head[head] for by_head in outputs], dtype=float).reshape(-1, count)
 
     def pair_coverage(self, texts: Sequence[str]) -> float:
         """Give the share of the tokens of texts that is read when they come in pairs."""
@@ -118,14 +125,13 @@ class Reader:
         """Give the raw value of every text on a scale: (texts,)."""
         wanted = self.scale(scale)
         rows = self._feature_rows(texts) if wanted.surface else [None] * len(texts)
-        outputs = self.outputs(texts)
-        found = [raw_value(wanted, one, row) for one, row in zip(outputs, rows, strict=True)]
-        return np.array(found, dtype=float)
+        pairs = zip(self.outputs(texts), rows, strict=True)
+        return np.array([wanted.raw(outputs, features) for outputs, features in pairs], dtype=float)
 
     def values(self, scales: Sequence[str], texts: Sequence[str]) -> Array:
         """Give the value of every text on each of some scales: (texts, scales)."""
         columns = [
-            [value_of(self.scale(name), raw) for raw in self.raw(name, texts)] for name in scales
+            [self.scale(name).value(raw) for raw in self.raw(name, texts)] for name in scales
         ]
         return np.array(columns, dtype=float).reshape(len(scales), len(texts)).T
 
@@ -133,16 +139,16 @@ class Reader:
         """Say in plain words what about a text is unlike the stories that it learned from."""
 
         def make(_: list[int]) -> Iterable[tuple[str, ...]]:
-            return [unfamiliar(respaced(text), self.about.domain)]
+            return [describe_oddities(respaced(text), self.config.domain)]
 
-        [found] = self._strange.of([text_key(text)], make)
-        return found
+        [oddities] = self._oddities.get([text_key(text)], make)
+        return oddities
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:
             return (feature_row(respaced(texts[place])) for place in places)
 
-        return self._features.of([text_key(text) for text in texts], make)
+        return self._features.get([text_key(text) for text in texts], make)
 
 
 def load_reader(name: str) -> Reader:
@@ -153,38 +159,38 @@ def load_reader(name: str) -> Reader:
     with _lock:
         if name == FAKE:
             return _loaded.setdefault(FAKE, _fake_reader())
-        folder = folder_of(name)
+        folder = find_folder(name)
         key = (folder, *_stamps(folder))
         if key not in _loaded:
-            _loaded[key] = _opened(folder)
+            _loaded[key] = _open_folder(folder)
         return _loaded[key]
 
 
 def open_reader(folder: Path, encoder: PooledBert) -> Reader:
     """Open the reader of a folder on an encoder that is at hand."""
-    about = read_about(folder)
-    stack = open_stack(folder, about, encoder)
+    config = read_config(folder)
+    network = open_network(folder, config, encoder)
     digest = hashlib.sha256()
-    for file in (_about.FILE, _stack.FILE):
+    for file in (reader_config.FILE, reader_network.FILE):
         digest.update((folder / file).read_bytes())
-    signature = f"{about.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
-    return Reader(about, signature, stack)
+    signature = f"{config.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
+    return Reader(config, signature, network)
 
 
-def _opened(folder: Path) -> Reader:
-    if _joint.is_joint(folder):
+def _open_folder(folder: Path) -> Reader:
+    if joint_config.is_joint(folder):
         return Reader(*open_joint(folder))
-    about = read_about(folder)
-    _check_encoder(folder, about)
-    return open_reader(folder, load_pooled_bert(about.encoder.name))
+    config = read_config(folder)
+    _check_encoder(folder, config)
+    return open_reader(folder, load_pooled_bert(config.encoder.name))
 
 
 def _fake_reader() -> Reader:
-    about = fake_about()
-    return Reader(about, f"{FAKE},features={FEATURES_VERSION}", FakeStack(about.heads))
+    config = fake_config()
+    return Reader(config, f"{FAKE},features={FEATURES_VERSION}", FakeNetwork(config.heads))
 
 
-def folder_of(name: str) -> Path:
+def find_folder(name: str) -> Path:
     """Give the folder of an asset, or the one that is named."""
     if name in asset_names():
         return path_of(name)
@@ -200,19 +206,24 @@ def folder_of(name: str) -> Path:
 
 def _stamps(folder: Path) -> list[object]:
     """Size and time of a reader's files: a folder that was trained into again is read again."""
-    names = (_about.FILE, _stack.FILE, _joint.FILE, _joint.HEADS_FILE)
+    names = (
+        reader_config.FILE,
+        reader_network.FILE,
+        joint_config.FILE,
+        joint_config.HEADS_FILE,
+    )
     files = [folder / name for name in names]
     stats = [file.stat() for file in files if file.is_file()]
-    return [(one.st_size, one.st_mtime_ns) for one in stats]
+    return [(stat.st_size, stat.st_mtime_ns) for stat in stats]
 
 
-def _check_encoder(folder: Path, about: About) -> None:
+def _check_encoder(folder: Path, config: ReaderConfig) -> None:
     """Refuse weights that were trained on another version of the encoder than is pinned here."""
-    pinned = get_asset(about.encoder.name).tree_sha256
-    if about.encoder.tree_sha256 != pinned:
+    pinned = get_asset(config.encoder.name).tree_sha256
+    if config.encoder.tree_sha256 != pinned:
         raise InputError(
-            f"{folder} was trained on another {about.encoder.name} "
-            f"({about.encoder.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
+            f"{folder} was trained on another {config.encoder.name} "
+            f"({config.encoder.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
             "train it again, or take the Fabula that it was made for",
         )
 

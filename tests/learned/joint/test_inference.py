@@ -12,16 +12,22 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned._joint import ASPECT_WORDS, FILE, comment_input, read_joint, tagged
-from fabula.learned._names import ASPECTS
-from fabula.learned._reader import load_reader
+from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.aspects import Aspects
+from fabula.learned.joint.config import (
+    ASPECT_WORDS,
+    FILE,
+    comment_input,
+    read_joint_config,
+    tag_newlines,
+)
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.storyer import Storyer
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from fabula.learned._joint_comments import open_writer  # noqa: E402
+from fabula.learned.joint.inference import open_writer  # noqa: E402
 from fabula.learned.training.storyer_joint import train_joint  # noqa: E402
 from learned.tiny_joint import (  # noqa: E402
     BETTER,
@@ -56,7 +62,7 @@ def test_heads_are_those_on_transformers_first_state(folder):
 
     net = LEDForConditionalGeneration.from_pretrained(folder).eval()
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
-    ids = tokenizer(tagged(BETTER[0]), return_tensors="pt")["input_ids"]
+    ids = tokenizer(tag_newlines(BETTER[0]), return_tensors="pt")["input_ids"]
     seen = torch.zeros_like(ids)
     seen[:, 0] = 1
     with torch.inference_mode():
@@ -116,7 +122,7 @@ def test_enough_held_out_stories_give_percentiles(folder, tmp_path):
         object.__setattr__(pair.worse, "text", f"{number} {pair.worse.text}")
     recipe = joint_recipe(folder.parent / "led", epochs=0.02, held_out=0.2, comments=False)
     train_joint(recipe, data, out=tmp_path, device="cpu", report=lambda line: None)
-    points = read_joint(tmp_path).percentiles
+    points = read_joint_config(tmp_path).percentiles
     assert points is not None
     assert len(points) == 101
     assert list(points) == sorted(points)
@@ -128,7 +134,7 @@ def test_it_writes_comments_that_hang_on_the_seed_and_the_aspect(folder):
     writer = open_writer(folder)
     assert len(ASPECT_WORDS) == 10
     prompt = comment_input(BETTER[0], "ending")
-    assert prompt == f"ending <sep> {tagged(BETTER[0])}"
+    assert prompt == f"ending <sep> {tag_newlines(BETTER[0])}"
     [one] = writer.generate([prompt], max_tokens=12, seed=1)
     assert open_writer(folder).generate([prompt], max_tokens=12, seed=1) == [one]
     others = {writer.generate([prompt], seed=seed)[0] for seed in range(6)}
@@ -158,7 +164,7 @@ def test_a_folder_that_is_damaged_says_what_is_wrong(folder, tmp_path):
     with pytest.raises(InputError, match="holds no heads"):
         load_reader(str(place))
     with pytest.raises(InputError, match="no joint training"):
-        read_joint(tmp_path)
+        read_joint_config(tmp_path)
 
 
 def test_a_review_takes_its_comments_from_the_folder(folder, tmp_path):

@@ -56,7 +56,7 @@ _WORDS = {
 _SURFACE = [FEATURE_NAMES.index(name) for name in _WORDS]
 
 
-def describe(texts: Sequence[str]) -> dict[str, Any]:
+def describe_domain(texts: Sequence[str]) -> dict[str, Any]:
     """Describe stories by the bounds within which all but a few of them lie; plain JSON.
 
     Bounds leave out 0.3 % of the stories on each side. The surface is described from 50 stories on.
@@ -78,7 +78,7 @@ def describe(texts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def unfamiliar(text: str, domain: Domain) -> tuple[str, ...]:
+def describe_oddities(text: str, domain: Domain) -> tuple[str, ...]:
     """Say in plain words what about a text is unlike the stories that were described."""
     if not domain:
         return ()

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName
-from fabula.learned import _reader, _stack
-from fabula.learned._packed import load_packed
-from fabula.learned._reader import Reader, load_reader, open_reader
+from fabula.learned.reader import inference, network
+from fabula.learned.reader.inference import Reader, load_reader, open_reader
+from fabula.learned.reader.weights import load_packed
 from fabula.models import PooledBert
 
 torch = pytest.importorskip("torch")
@@ -103,8 +103,8 @@ def test_a_long_text_is_read_in_chunks_to_the_same_end(
     tiny: Any, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = reader.window_outputs(TEXTS)
-    monkeypatch.setattr(_stack, "CHUNK_TOKENS", 30)
-    monkeypatch.setattr(_stack, "CHUNK_PAIRS", 2)
+    monkeypatch.setattr(network, "CHUNK_TOKENS", 30)
+    monkeypatch.setattr(network, "CHUNK_PAIRS", 2)
     again = open_reader(tiny[2], tiny[1])
     for one, other in zip(found, again.window_outputs(TEXTS), strict=True):
         np.testing.assert_allclose(one["order"], other["order"], rtol=0, atol=1e-5)
@@ -126,8 +126,8 @@ def test_what_was_read_is_not_read_again(reader: Reader, monkeypatch: pytest.Mon
     def fail(*_: Any) -> None:
         raise AssertionError("asked again")
 
-    monkeypatch.setattr(_stack.Stack, "window_outputs", fail)
-    monkeypatch.setattr(_stack.Stack, "pair_outputs", fail)
+    monkeypatch.setattr(network.ReaderNetwork, "window_outputs", fail)
+    monkeypatch.setattr(network.ReaderNetwork, "pair_outputs", fail)
     again = reader.outputs(TEXTS[::-1])[::-1]
     assert all(np.array_equal(a["order"], b["order"]) for a, b in zip(first, again, strict=True))
     assert np.array_equal(reader.pair_outputs(PAIRS, "order"), pairs)
@@ -179,9 +179,9 @@ def test_a_head_without_weights_is_refused(tiny: Any, tmp_path: Path) -> None:
 def test_a_reader_is_loaded_once_and_again_when_its_files_change(
     tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_reader, "_loaded", {})
-    monkeypatch.setattr(_reader, "pooled_bert", lambda name: tiny[1])
-    monkeypatch.setattr(_reader, "_check_encoder", lambda folder, about: None)
+    monkeypatch.setattr(inference, "_loaded", {})
+    monkeypatch.setattr(inference, "load_pooled_bert", lambda name: tiny[1])
+    monkeypatch.setattr(inference, "_check_encoder", lambda folder, about: None)
     write_reader(tmp_path, tiny[1])
     first = load_reader(str(tmp_path))
     assert load_reader(f"{tmp_path}/.") is first
@@ -206,7 +206,7 @@ def test_what_is_no_reader_is_one_line(tmp_path: Path) -> None:
 
 
 def test_windows_overlap_where_they_did_in_training(tiny: Any, reader: Reader) -> None:
-    stack = _stack.open_stack(tiny[2], replace(reader.about, overlap=True), tiny[1])
+    stack = network.open_network(tiny[2], replace(reader.config, overlap=True), tiny[1])
     [found] = stack.window_outputs([LONG])
     ids = tiny[1].ids(LONG)
     [wanted] = reader.source.window_outputs([tiny[1].tokenizer.decode(ids[18:38])])

@@ -124,6 +124,8 @@ def test_settings_that_will_not_do_are_refused(settings, words):
         Infolm(**settings)
 
 
-def test_a_model_that_fills_no_gaps_is_refused():
+def test_a_model_that_fills_no_gaps_is_refused(tmp_path):
+    words = tmp_path / "vectors.txt"
+    words.write_text("boat 1 2\nhome 2 1\n")
     with pytest.raises(SettingError, match="filler of gaps"):
-        Infolm(model="embedded('minilm')").score([make_story(STORY, NEAR)])
+        Infolm(model=f"word_vectors({str(words)!r})").score([make_story(STORY, NEAR)])

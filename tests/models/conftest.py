@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fabula.models._runtime import runs_precision
 from fabula.models.store import asset, fetch
 
 FILES = {"pkg/data/a.txt": b"once", "pkg/data/deep/b.txt": b"upon", "pkg/code.py": b"a time"}
@@ -78,6 +79,14 @@ members = {members}
 
     def left_in_store(self) -> list[str]:
         return sorted(path.name for path in self.store.glob("*")) if self.store.exists() else []
+
+
+@pytest.fixture
+def bf16() -> str:
+    """The reduced precision, where this processor computes in it."""
+    if not runs_precision("bf16"):
+        pytest.skip("this processor does not compute in bf16")
+    return "bf16"
 
 
 @pytest.fixture

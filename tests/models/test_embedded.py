@@ -77,9 +77,14 @@ def test_minilm_says_all_that_its_values_depend_on(minilm: Path) -> None:
     assert opened().signature == (
         f"embedded,minilm@{digest},fp32,encoder,window=512,overlap=126,layer=6"
     )
-    assert opened(window=256, dtype="bf16", layer=4).signature == (
-        f"embedded,minilm@{digest},bf16,encoder,window=256,overlap=62,layer=4"
+    assert opened(window=256, layer=4).signature == (
+        f"embedded,minilm@{digest},fp32,encoder,window=256,overlap=62,layer=4"
     )
+
+
+@pytest.mark.assets
+def test_minilm_says_its_precision(minilm: Path, bf16: str) -> None:
+    assert opened(dtype=bf16).signature == opened().signature.replace("fp32", "bf16")
 
 
 @pytest.mark.assets
@@ -113,9 +118,11 @@ def test_minilm_s_vectors_are_those_of_its_model_card(minilm: Path) -> None:
 
 
 @pytest.mark.assets
-def test_minilm_puts_like_sentences_near_each_other_in_either_dtype(minilm: Path) -> None:
+def test_minilm_puts_like_sentences_near_each_other_in_either_dtype(
+    minilm: Path, bf16: str
+) -> None:
     texts = ["The dog chased the ball.", "A puppy ran after a toy.", "Taxes are due in April."]
-    exact, coarse = (opened(dtype=dtype).vectors(texts) for dtype in ("fp32", "bf16"))
+    exact, coarse = (opened(dtype=dtype).vectors(texts) for dtype in ("fp32", bf16))
     assert exact[0] @ exact[1] > 0.4 > 0.2 > exact[0] @ exact[2]
     assert (exact * coarse).sum(axis=1).min() > 0.998
 

@@ -116,8 +116,8 @@ def test_the_signature_changes_with_all_that_values_depend_on(tmp_path: Path) ->
     assert load(str(other)).signature != load(str(first)).signature
 
 
-def test_bf16_is_near_fp32(bert: Path) -> None:
-    exact, rough = load(str(bert)), load(str(bert), dtype="bf16")
+def test_bf16_is_near_fp32(bert: Path, bf16: Any) -> None:
+    exact, rough = load(str(bert)), load(str(bert), dtype=bf16)
     a, b = next(exact.masked_logs(TEXTS)).logs, next(rough.masked_logs(TEXTS)).logs
     assert 0 < np.abs(a - b).max() < 0.5
 

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 import os
+import platform
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.errors import PackageMissing, SettingError, UserError
+from fabula.core.files import write_json
+from fabula.core.places import cache_home
+
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_PROCESSOR = Path("/proc/cpuinfo")
+_PROBE_TIMEOUT_S = 300
+# A child that was ended from outside says nothing about the processor.
+_ENDED_FROM_OUTSIDE = tuple(-getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM", "SIGINT"))
+# What an encoder does with its rows: products with and without batches, attention, GELU, norms.
+# Few rows and many, since kernels are chosen by size.
+_PROBE = """
+import sys, torch
+kind = {"bf16": torch.bfloat16, "fp16": torch.float16}[sys.argv[1]]
+layer = torch.nn.Linear(384, 384, dtype=kind)
+with torch.inference_mode():
+    for rows in (24, 512):
+        given = torch.rand(rows, 384).to(kind)
+        made = torch.addmm(layer.bias, layer(given), layer.weight)
+        split = made.view(1, rows, 12, 32).transpose(1, 2)
+        torch.nn.functional.scaled_dot_product_attention(split, split, split)
+        torch.bmm(split[0], split[0].transpose(1, 2)).softmax(-1)
+        torch.nn.functional.layer_norm(torch.nn.functional.gelu(made), (384,)).float().sum().item()
+"""
 
 
 def package(name: str) -> Any:
@@ -20,7 +52,54 @@ def package(name: str) -> Any:
         raise PackageMissing(name, "models") from None
 
 
-_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+def require_precision(dtype: str) -> None:
+    """Refuse a reduced precision that this processor cannot compute with."""
+    if dtype != "fp32" and not runs_precision(dtype):
+        raise SettingError(
+            f"dtype={dtype!r} does not run on this processor, whatever it says of itself",
+            "leave dtype out, or take a device that knows it",
+        )
+
+
+@cache
+def runs_precision(dtype: str) -> bool:
+    """Whether this processor computes in a precision: tried once, in a child process.
+
+    torch asks the processor, which may name instructions that a hypervisor then hides; to use one
+    of them kills the process. The answer is remembered for the processor and version of torch.
+    """
+    package("torch")
+    processor, torch_version = _describe_processor(), version("torch")
+    said = "\0".join((processor, torch_version, dtype)).encode()
+    file = cache_home() / "precisions-v1" / f"{hashlib.sha256(said).hexdigest()[:24]}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return bool(json.loads(file.read_bytes())["runs"])
+    runs = _try_precision(dtype)
+    if runs is not None:
+        # Where the cache cannot be written, the next process tries again.
+        with suppress(UserError):
+            write_json(file, {"dtype": dtype, "torch": torch_version, "runs": runs})
+    return bool(runs)
+
+
+def _try_precision(dtype: str) -> bool | None:
+    """Compute in a child process; None where something else ended it, such as want of memory."""
+    order = [sys.executable, "-P", "-c", _PROBE, dtype]
+    try:
+        child = subprocess.run(order, capture_output=True, timeout=_PROBE_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return None
+    return None if child.returncode in _ENDED_FROM_OUTSIDE else child.returncode == 0
+
+
+def _describe_processor() -> str:
+    """Model and instructions of the first processor, as far as the system tells them."""
+    told = (f"{platform.machine()} {platform.processor()}",)
+    with suppress(OSError):
+        lines = _PROCESSOR.read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
+        wanted = ("model name", "flags", "Features", "CPU part")
+        told += tuple(line for line in lines.splitlines() if line.startswith(wanted))
+    return "\n".join(told)
 
 
 def thread_limit(workers: int | None = None) -> int:

@@ -57,9 +57,9 @@ def test_a_checkpoint_with_a_head_is_read_without_it(tmp_path: Path) -> None:
     torch.testing.assert_close(found, plain(TEXTS, [3])[0], rtol=0, atol=0)
 
 
-def test_bf16_is_near(tmp_path: Path) -> None:
+def test_bf16_is_near(tmp_path: Path, bf16: Any) -> None:
     write_tiny_bert(tmp_path, initializer_range=0.1)
-    exact, coarse = (load_bert(tmp_path, dtype=kind)(TEXTS, [3])[0] for kind in ("fp32", "bf16"))
+    exact, coarse = (load_bert(tmp_path, dtype=kind)(TEXTS, [3])[0] for kind in ("fp32", bf16))
     assert coarse.dtype == torch.bfloat16
     cosines = torch.nn.functional.cosine_similarity(exact, coarse.float())
     assert cosines.min() > 0.995

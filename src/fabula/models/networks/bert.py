@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.core.errors import InputError, SettingError
 from fabula.models._load import load_model
-from fabula.models._runtime import package
+from fabula.models._runtime import package, require_precision
 from fabula.models.reading.batches import run_batches
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ class Bert:
 def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     """Read `config.json` and `model.safetensors` of a folder."""
     torch, _ = package("torch"), package("safetensors")
+    require_precision(dtype)
     found = package("safetensors.torch").load_file(folder / "model.safetensors")
     config = _read_config(folder)
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UserError
-from fabula.models._runtime import limit_threads, package
+from fabula.models._runtime import limit_threads, package, require_precision
 from fabula.models.store.asset import MANIFEST, file_sha256, tree_sha256
 
 Dtype = Literal["fp32", "bf16", "fp16"]
@@ -125,6 +125,8 @@ class Checkpoint:
         with `unused`.
         """
         self._refuse_pickles()
+        if self.torch_device.type == "cpu":
+            require_precision(self.dtype)
         transformers = package("transformers")
         limit_threads()
         with hushed(transformers):

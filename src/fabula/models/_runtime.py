@@ -94,12 +94,12 @@ def _try_precision(dtype: str) -> bool | None:
 
 def _describe_processor() -> str:
     """Model and instructions of the first processor, as far as the system tells them."""
-    told = (f"{platform.machine()} {platform.processor()}",)
+    facts = [f"{platform.machine()} {platform.processor()}"]
     with suppress(OSError):
         lines = _PROCESSOR.read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
         wanted = ("model name", "flags", "Features", "CPU part")
-        told += tuple(line for line in lines.splitlines() if line.startswith(wanted))
-    return "\n".join(told)
+        facts += [line for line in lines.splitlines() if line.startswith(wanted)]
+    return "\n".join(facts)
 
 
 def thread_limit(workers: int | None = None) -> int:

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import PackageMissing, SettingError, UserError
-from fabula.core.files import write_json
-from fabula.core.places import cache_home
+from fabula.core.files import cache_home, write_json
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _PROCESSOR = Path("/proc/cpuinfo")

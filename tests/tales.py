@@ -13,7 +13,7 @@ from fabula.core.table import ScoreTable
 from fabula.meta.study import Study
 from fabula.meta.study_file import USUAL_PARTS, StudyFile
 from fabula.reports.parts._view import View
-from fabula.scoring.baselines import with_baselines
+from fabula.scoring.evaluate import add_baselines
 from grids import make_dataset
 
 CARDS = {
@@ -60,5 +60,5 @@ def view_of(
 ) -> View:
     """Run a study of a data set, and show it to the parts of a report."""
     declared = StudyFile(**{"title": "Tales", "dataset": dataset.name, **file})
-    found = (study or Study(resamples=40)).run(with_baselines(dataset) if baselines else dataset)
+    found = (study or Study(resamples=40)).run(add_baselines(dataset) if baselines else dataset)
     return View(declared, found)

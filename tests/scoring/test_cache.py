@@ -13,7 +13,7 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.score import Reading, Status
 from fabula.scoring import cache
-from fabula.scoring.cache import ScoreCache, cache_files, clear, default_path
+from fabula.scoring.cache import ScoreCache, cache_files, clear_cache, default_path
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -151,7 +151,7 @@ def test_a_damaged_file_is_named_in_one_line_and_clear_mends_it(path: Path, how:
         store.get([key(number) for number in range(500)])
     line = str(caught.value)
     assert str(path) in line and "fabula cache clear" in line and "\n" not in line
-    clear(path)
+    clear_cache(path)
     with ScoreCache(path) as store:
         store.put({key(1): Reading((3.0,))})
         assert store.get([key(1)])[key(1)].values == (3.0,)
@@ -170,14 +170,14 @@ def test_clear_says_how_many_readings_it_forgot(path: Path) -> None:
     with ScoreCache(path) as store:
         store.put({key(number): Reading((1.0,)) for number in range(7)})
         before = store.size()
-        assert clear(path) == 7
+        assert clear_cache(path) == 7
         assert len(store) == 0
         store.put({key(1): Reading((1.0,))})
     assert before > 0
 
 
 def test_clear_of_a_file_that_is_not_there_forgets_nothing(path: Path) -> None:
-    assert clear(path) == 0
+    assert clear_cache(path) == 0
     assert not path.exists()
 
 
@@ -189,7 +189,7 @@ def test_clear_does_not_take_away_a_file_that_another_run_is_writing(
         store.put({key(1): Reading((1.0,))})
         store._database.execute("BEGIN IMMEDIATE")
         with pytest.raises(UserError, match=r"locked|use"):
-            clear(path)
+            clear_cache(path)
         store._database.execute("ROLLBACK")
     assert path.exists()
 

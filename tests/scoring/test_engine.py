@@ -11,9 +11,9 @@ from fabula.core.errors import InputError
 from fabula.core.metric import Metric
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.scoring.cache import ScoreCache
+from fabula.scoring.cache import ScoreCache, open_cache
 from fabula.scoring.catalogue import choose_metrics
-from fabula.scoring.engine import Engine, opened
+from fabula.scoring.engine import Engine
 from fabula.scoring.survey import survey
 
 Toy = Callable[..., Metric]
@@ -31,7 +31,7 @@ def plain(scores: list[Score]) -> list[tuple[object, ...]]:
 def scored(
     stories: Sequence[Story], metrics: Sequence[Metric], *, cache: Path | None = None, jobs: int = 1
 ) -> list[tuple[object, ...]]:
-    with opened(ScoreCache(cache) if cache else None) as store:
+    with open_cache(cache) as store:
         engine = Engine(metrics, survey(stories, metrics), cache=store, jobs=jobs)
         return plain([score for _, score in engine.run(stories)])
 

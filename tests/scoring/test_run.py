@@ -153,7 +153,7 @@ def test_a_damaged_cache_leaves_no_folder_behind(file: Path, tmp_path: Path, hom
 
 def test_rows_are_given_as_they_are_written(file: Path, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = []
-    go(file, folder=tmp_path / "out", each_row=rows.append)
+    go(file, folder=tmp_path / "out", on_row=rows.append)
     lines = (tmp_path / "out" / "scores.jsonl").read_text().splitlines()
     assert [row["story"] for row in rows] == [json.loads(line)["story"] for line in lines]
 
@@ -165,7 +165,7 @@ def test_an_error_of_who_is_given_the_rows_is_not_the_folders_fault(
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        go(file, folder=tmp_path / "out", each_row=refuse)
+        go(file, folder=tmp_path / "out", on_row=refuse)
 
 
 def test_without_a_folder_nothing_is_written_but_the_summary_is_there(

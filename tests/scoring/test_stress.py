@@ -14,8 +14,7 @@ from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
 from fabula.core.metric import Metric, StoryMetric
 from fabula.core.score import Missing, Reading, Status
-from fabula.scoring.stress import StressResult, stress
-from fabula.scoring.stress_folder import write_stress
+from fabula.scoring.stress import StressResult, stress, write_stress
 from fabula.scoring.stress_moves import Move
 from fabula.text.words import words
 

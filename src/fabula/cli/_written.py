@@ -7,7 +7,7 @@ from pathlib import Path
 
 def write_file(path: Path, text: str) -> None:
     """Write a text, with the folders above it; half a surrogate pair becomes a question mark."""
-    from fabula.scoring.folder import unwritable
+    from fabula.core.files import unwritable
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -41,9 +41,9 @@ def info(path: Path | None) -> None:
 def clear(path: Path | None) -> None:
     """Forget every score and vector; they are made again when they are asked for."""
     from fabula.models import clear_vectors, format_size, vectors_folder
-    from fabula.scoring.cache import clear, default_path
+    from fabula.scoring.cache import clear_cache, default_path
 
     where = path or default_path()
-    click.echo(f"{where}: {clear(where):,} readings forgotten")
+    click.echo(f"{where}: {clear_cache(where):,} readings forgotten")
     if path is None:
         click.echo(f"{vectors_folder()}: {format_size(clear_vectors())} of vectors forgotten")

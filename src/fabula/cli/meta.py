@@ -65,11 +65,11 @@ def command(**options: Any) -> None:
     """
     from fabula.cli._progress import StderrProgress
     from fabula.reports.correlations import render_correlations
-    from fabula.scoring.baselines import with_baselines
+    from fabula.scoring.evaluate import add_baselines
 
     dataset = open_dataset(options)
     if options["baselines"]:
-        dataset = with_baselines(dataset)
+        dataset = add_baselines(dataset)
     study = _study(options)
     progress = None if options["quiet"] else StderrProgress("tables")
     found = study.run(dataset, progress)

@@ -81,10 +81,10 @@ def _metrics(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
     from fabula.meta.ranking.metrics import MetricRule, rank_metrics
     from fabula.meta.study import Study
     from fabula.reports.ranking import render_metric_ranking
-    from fabula.scoring.baselines import with_baselines
+    from fabula.scoring.evaluate import add_baselines
 
     if not options["no_baselines"]:
-        dataset = with_baselines(dataset, _progress(options, "baseline scores"))
+        dataset = add_baselines(dataset, _progress(options, "baseline scores"))
     study = Study(scorers=options["metrics"], aspects=options["aspect"])
     metrics, gold = study.grids(dataset)
     metrics = _without(metrics, options["without"])

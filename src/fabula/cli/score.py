@@ -59,21 +59,19 @@ def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
 def _run(source: StoryFile, chosen: list[Metric], options: dict[str, Any]) -> RunResult:
     from fabula.cli._progress import StderrProgress
     from fabula.core.table import json_line
-    from fabula.scoring.cache import ScoreCache
     from fabula.scoring.run import RunOptions, run
 
-    given = ScoreCache(options["cache"]) if options["cache"] else True
     return run(
         source,
         chosen,
         RunOptions(
             folder=options["output"],
             overwrite=options["overwrite"],
-            cache=False if options["no_cache"] else given,
+            cache=not options["no_cache"] and (options["cache"] or True),
             jobs=options["jobs"],
             progress=None if options["quiet"] else StderrProgress(),
-            surveyed=None if options["quiet"] else lambda: _say_columns(source),
-            each_row=(lambda row: click.echo(json_line(row), nl=False))
+            on_survey=None if options["quiet"] else lambda: _say_columns(source),
+            on_row=(lambda row: click.echo(json_line(row), nl=False))
             if options["scores"]
             else None,
         ),

@@ -44,7 +44,7 @@ def command(source: str, metrics: tuple[str, ...], **options: Any) -> None:
     (blanks, quotation marks). Most telling is a metric that prefers the broken text.
     """
     from fabula.reports.stress import render_stress
-    from fabula.scoring.stress_folder import refuse_written, write_stress
+    from fabula.scoring.stress import refuse_written, write_stress
 
     folder: Path | None = options["output"]
     if folder and not options["overwrite"]:

@@ -58,7 +58,7 @@ def _run_ratings(file: Path, output: Path, options: dict[str, Any]) -> None:
     from fabula.reports.parts import PARTS
     from fabula.reports.parts._view import View
     from fabula.reports.study import make_sections, write_report
-    from fabula.scoring.baselines import with_baselines
+    from fabula.scoring.evaluate import add_baselines
 
     if options["only"]:
         raise SettingError("--only is for studies of kind storyer", "set parts in the file")
@@ -66,7 +66,7 @@ def _run_ratings(file: Path, output: Path, options: dict[str, Any]) -> None:
     study = read_study(file)
     for name in (*study.parts, *study.options):
         PARTS.get(name)
-    dataset = with_baselines(_dataset(study, options))
+    dataset = add_baselines(_dataset(study, options))
     clock.tell("data and baselines")
     found = study.study.run(dataset)
     clock.tell("correlations with intervals")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from fabula.scoring.folder import RunFolder, unwritable
+from fabula.core.files import unwritable
+from fabula.scoring.folder import RunFolder
 
 
 def write_page(path: Path, page: str, beside: Callable[[Path], None]) -> Path:

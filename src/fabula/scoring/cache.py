@@ -7,7 +7,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 from fabula.core.errors import UserError
@@ -28,7 +28,7 @@ class ScoreCache:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()
-        with self._explained():
+        with self._explain_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=_WAIT_S, isolation_level=None)
             self._write_ahead()
@@ -52,22 +52,24 @@ class ScoreCache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Reading]:
         """Find what is known under the keys."""
-        found: dict[bytes, Reading] = {}
-        with self._explained():
+        readings: dict[bytes, Reading] = {}
+        with self._explain_errors():
             for start in range(0, len(keys), _MOST_VARIABLES):
-                some = keys[start : start + _MOST_VARIABLES]
-                marks = ",".join("?" * len(some))
+                batch = keys[start : start + _MOST_VARIABLES]
+                marks = ",".join("?" * len(batch))
                 query = f"SELECT key, reading FROM readings WHERE key IN ({marks})"
-                for key, raw in self._database.execute(query, some):
-                    found[key] = _decode(raw)
-        return found
+                for key, raw in self._database.execute(query, batch):
+                    readings[key] = _decode(raw)
+        return readings
 
     def put(self, readings: Mapping[bytes, Reading]) -> None:
         """Keep readings that will be the same tomorrow, all of them or none."""
-        lasting = [(key, _encode(one)) for key, one in readings.items() if one.status.lasting]
+        lasting = [
+            (key, _encode(reading)) for key, reading in readings.items() if reading.status.lasting
+        ]
         if not lasting:
             return
-        with self._explained():
+        with self._explain_errors():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 self._database.executemany("INSERT OR REPLACE INTO readings VALUES (?, ?)", lasting)
@@ -77,7 +79,7 @@ class ScoreCache:
                 raise
 
     def __len__(self) -> int:
-        with self._explained():
+        with self._explain_errors():
             return int(self._database.execute("SELECT count(*) FROM readings").fetchone()[0])
 
     def size(self) -> int:
@@ -95,13 +97,24 @@ class ScoreCache:
         self.close()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Say in one line what is wrong with the file and what to do."""
         try:
             yield
         except (sqlite3.Error, OSError, ValueError) as error:
             remedy = "free some space, run: fabula cache clear, or pass --no-cache"
             raise UserError(f"the cache {self.path} cannot be used ({error})", remedy) from error
+
+
+def open_cache(
+    cache: bool | str | Path | ScoreCache | None,
+) -> nullcontext[ScoreCache | None] | ScoreCache:
+    """Give a cache to use in a `with`: the one given, that of a file, the user's own, or none."""
+    if isinstance(cache, ScoreCache):
+        return cache
+    if isinstance(cache, str | Path):
+        return ScoreCache(Path(cache))
+    return ScoreCache() if cache else nullcontext(None)
 
 
 def default_path() -> Path:
@@ -115,7 +128,7 @@ def cache_files(path: Path) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def clear(path: Path) -> int:
+def clear_cache(path: Path) -> int:
     """Forget everything; give the number of readings forgotten.
 
     Rows are deleted rather than files, for another run may have them open; only a file that is
@@ -148,5 +161,5 @@ def _encode(reading: Reading) -> str:
 
 def _decode(raw: str) -> Reading:
     values, status, coverage, note = json.loads(raw)
-    found = tuple(math.nan if value is None else value for value in values)
-    return Reading(found, Status(status), coverage, note)
+    numbers = tuple(math.nan if value is None else value for value in values)
+    return Reading(numbers, Status(status), coverage, note)

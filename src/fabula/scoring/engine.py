@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,14 +15,13 @@ from fabula.core.protocols import Progress, StorySource
 from fabula.core.score import Reading, Score
 from fabula.core.story import Story
 from fabula.scoring.cache import ScoreCache
-from fabula.scoring.digest import SetDigest, digest_parts, digest_story, digest_whole
-from fabula.scoring.survey import Survey
+from fabula.scoring.survey import SetDigest, Survey, digest_parts, digest_story, digest_whole
 from fabula.scoring.workers import Task, Workers
 
 CHUNK = 32
 
 # What a killed run may have to do again; a transaction for every chunk would cost more.
-_KEEP_EVERY_S = 0.2
+_FLUSH_EVERY_S = 0.2
 
 
 @dataclass
@@ -42,13 +40,13 @@ class Chunk:
         ]
         return Task(self.stories, wanted)
 
-    def learn(self, task: Task, found: list[list[Reading]]) -> dict[bytes, Reading]:
-        """Take in what was read; give it by key."""
+    def add_readings(self, task: Task, readings: list[list[Reading]]) -> dict[bytes, Reading]:
+        """Take in what was read, metric by metric; give it by key."""
         new: dict[bytes, Reading] = {}
-        for number, (places, readings) in enumerate(zip(task.wanted, found, strict=True)):
+        for number, (places, own) in enumerate(zip(task.wanted, readings, strict=True)):
             fresh = {
                 self.keys[number][place]: reading
-                for place, reading in zip(places, readings, strict=True)
+                for place, reading in zip(places, own, strict=True)
             }
             self.known[number].update(fresh)
             new.update(fresh)
@@ -85,8 +83,8 @@ class Engine:
         self.jobs = jobs
         self.progress = progress
         self.seconds = dict.fromkeys((metric.spec for metric in self.metrics), 0.0)
-        self._unkept: dict[bytes, Reading] = {}
-        self._kept_at = time.monotonic()
+        self._unsaved: dict[bytes, Reading] = {}
+        self._flushed_at = time.monotonic()
 
     def run(self, source: StorySource) -> Generator[tuple[Story, Score], None, None]:
         """Give every score, story by story, in the order of the source; close it when done."""
@@ -96,24 +94,23 @@ class Engine:
         gathered = {spec: batches.gathered for spec, batches in self.survey.batches.items()}
         try:
             with Workers(self.metrics, gathered, self.jobs) as workers:
-                for chunk in self._finished(source, workers, digest):
+                for chunk in self._read_chunks(source, workers, digest):
                     yield from chunk.scores(self.metrics)
         finally:
-            self._keep_all()
+            self._flush()
         if digest.hex() != self.survey.digest.hex():
-            raise _changed()
+            raise _changed_error()
         if self.progress:
             self.progress.finish()
 
-    def remembered(self, stories: list[Story]) -> list[Score]:
-        """Give all scores if none has to be made; nothing if one has."""
-        keys = self._keys(stories)
-        chunk = Chunk(stories, keys, self._known(keys))
+    def cached_scores(self, stories: list[Story]) -> list[Score]:
+        """Give all scores if the cache holds every one; nothing if one would have to be made."""
+        chunk = self._chunk(stories)
         if any(chunk.task().wanted):
             return []
         return [score for _, score in chunk.scores(self.metrics)]
 
-    def _finished(
+    def _read_chunks(
         self, source: StorySource, workers: Workers, digest: SetDigest
     ) -> Iterator[Chunk]:
         """Give chunks in order, keeping the workers busy with those that follow."""
@@ -123,38 +120,44 @@ class Engine:
             workers.submit(task)
             waiting.append((chunk, task))
             if len(waiting) > workers.ahead:
-                yield self._settle(*waiting.popleft(), workers)
+                yield self._collect(*waiting.popleft(), workers)
         while waiting:
-            yield self._settle(*waiting.popleft(), workers)
+            yield self._collect(*waiting.popleft(), workers)
 
-    def _settle(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
+    def _collect(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
+        """Wait for the oldest task, and put what it read into its chunk and the cache."""
         done = workers.result()
         for metric, seconds in zip(self.metrics, done.seconds, strict=True):
             self.seconds[metric.spec] += seconds
-        self._keep(chunk.learn(task, done.readings))
+        self._unsaved.update(chunk.add_readings(task, done.readings))
+        if time.monotonic() - self._flushed_at >= _FLUSH_EVERY_S:
+            self._flush()
         if self.progress:
             self.progress.advance(len(chunk.stories) * len(self.metrics))
         return chunk
 
-    def _keep(self, new: dict[bytes, Reading]) -> None:
-        """Put readings into the cache, together with those of the last moments."""
-        self._unkept.update(new)
-        if time.monotonic() - self._kept_at >= _KEEP_EVERY_S:
-            self._keep_all()
-
-    def _keep_all(self) -> None:
+    def _flush(self) -> None:
+        """Put the readings of the last moments into the cache, in one transaction."""
         if self.cache is not None:
-            self.cache.put(self._unkept)
-        self._unkept = {}
-        self._kept_at = time.monotonic()
+            self.cache.put(self._unsaved)
+        self._unsaved = {}
+        self._flushed_at = time.monotonic()
 
     def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
         stories = iter(source)
-        while some := list(islice(stories, CHUNK)):
-            for story in some:
+        while batch := list(islice(stories, CHUNK)):
+            for story in batch:
                 digest.add(digest_whole(story))
-            keys = self._keys(some)
-            yield Chunk(some, keys, self._known(keys))
+            yield self._chunk(batch)
+
+    def _chunk(self, stories: list[Story]) -> Chunk:
+        """Make a chunk of stories, with what the cache holds of them."""
+        keys = self._keys(stories)
+        if self.cache is None:
+            return Chunk(stories, keys, [{} for _ in keys])
+        cached = self.cache.get([key for own in keys for key in own])
+        known = [{key: cached[key] for key in own if key in cached} for own in keys]
+        return Chunk(stories, keys, known)
 
     def _keys(self, stories: list[Story]) -> list[list[bytes]]:
         """Give the cache key of each story, metric by metric."""
@@ -174,22 +177,9 @@ class Engine:
             return ""
         digest = self.survey.batches[metric.spec].digests.get(metric.batch_of(story))
         if digest is None:
-            raise _changed()
+            raise _changed_error()
         return digest.hex()
 
-    def _known(self, keys: list[list[bytes]]) -> list[dict[bytes, Reading]]:
-        if self.cache is None:
-            return [{} for _ in keys]
-        found = self.cache.get([key for some in keys for key in some])
-        return [{key: found[key] for key in some if key in found} for some in keys]
 
-
-def _changed() -> InputError:
+def _changed_error() -> InputError:
     return InputError("the stories changed while they were being read", "run it again")
-
-
-def opened(cache: bool | ScoreCache | None) -> nullcontext[ScoreCache | None] | ScoreCache:
-    """Give a cache to use in a `with`: the one given, the user's own, or none."""
-    if isinstance(cache, ScoreCache):
-        return cache
-    return ScoreCache() if cache else nullcontext(None)

@@ -1,4 +1,4 @@
-"""A run folder: stories, scores and run.json, put in place only when whole."""
+"""A run folder: stories and scores written as they come, put in place only when whole."""
 
 from __future__ import annotations
 
@@ -12,15 +12,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fabula.core.errors import InputError, UserError
+from fabula.core.files import unwritable
 from fabula.core.machine import is_alive
-from fabula.core.table import SCORES, STORIES, json_text
+from fabula.core.story import Story
+from fabula.core.table import (
+    COLUMNS,
+    HALVES,
+    SCORES,
+    STORIES,
+    json_line,
+    json_text,
+    plain_row,
+    story_line,
+)
 
 PARQUET, RUN = "scores.parquet", "run.json"
 _FILES = (STORIES, SCORES, PARQUET)
 _HEAD = f".partial-{platform.node()}-"
+_GROUP_ROWS = 50_000  # of Parquet, held in memory until there are so many
 
 
 class RunFolder:
@@ -33,14 +45,15 @@ class RunFolder:
         """Refuse a folder that holds the answer to another question, so that none is lost."""
         earlier = self._earlier()
         if earlier is not None and earlier.get("question") != question:
+            differences = ", ".join(_list_differences(earlier, question))
             raise UserError(
-                f"{self.path} holds another run ({', '.join(_different(earlier, question))})",
+                f"{self.path} holds another run ({differences})",
                 "choose another folder with -o, or pass --overwrite",
             )
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
-            return _load(self.path / RUN)
+            return _load_record(self.path / RUN)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -63,11 +76,11 @@ class RunFolder:
 
     def _sweep(self) -> None:
         """Take away what killed runs of this machine left."""
-        for left in self.path.glob(f"{_HEAD}*"):
-            pid = left.name.removeprefix(_HEAD).partition("-")[0]
+        for folder in self.path.glob(f"{_HEAD}*"):
+            pid = folder.name.removeprefix(_HEAD).partition("-")[0]
             # Our own number is that of a killed run as well: in a container it may always be 1.
             if not pid.isdigit() or int(pid) == os.getpid() or not is_alive(int(pid)):
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, partial: Path, run: dict[str, Any]) -> None:
         """Put the files in place; run.json, which holds their checksums, comes last."""
@@ -91,30 +104,99 @@ class RunFolder:
 def read_run(path: Path) -> dict[str, Any]:
     """Read a run folder's run.json."""
     try:
-        return _load(path / RUN)
+        return _load_record(path / RUN)
     except (OSError, ValueError):
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o") from None
 
 
-def unwritable(path: Path, error: OSError) -> UserError:
-    """Give the error for a folder that cannot be written into."""
-    reason = error.strerror or error
-    return UserError(f"{path} cannot be written ({reason})", "make room or choose another folder")
+class RowWriter:
+    """Writes rows into a folder, a group at a time, so that memory stays bounded."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with self._explain_errors():
+            self._stories: IO[str] = (folder / STORIES).open("w", encoding="utf-8")
+            self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8")
+            self._parquet = (
+                _ParquetRows(folder / PARQUET) if importlib.util.find_spec("pyarrow") else None
+            )
+
+    def write_story(self, story: Story) -> None:
+        """Write a story, so that the folder says by itself what was scored."""
+        with self._explain_errors():
+            self._stories.write(story_line(story))
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Write one row."""
+        try:
+            self._jsonl.write(json_line(row))
+            if self._parquet:
+                self._parquet.write(row)
+        except OSError as error:
+            raise unwritable(self._folder.parent, error) from error
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._explain_errors():
+            self._stories.close()
+            self._jsonl.close()
+            if self._parquet:
+                self._parquet.close()
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise unwritable(self._folder.parent, error) from error
 
 
-def has_parquet() -> bool:
-    """Whether Parquet can be written here."""
-    return importlib.util.find_spec("pyarrow") is not None
+class _ParquetRows:
+    """Rows as Parquet, with a schema that does not depend on what they hold."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        kinds = {name: pa.string() for name in COLUMNS}
+        kinds |= {"value": pa.float64(), "coverage": pa.float64()}
+        self._pa = pa
+        self._schema = pa.schema(list(kinds.items()))
+        self._writer = pq.ParquetWriter(path, self._schema)
+        self._rows: list[dict[str, Any]] = []
+
+    def write(self, row: dict[str, Any]) -> None:
+        self._rows.append({key: _without_halves(value) for key, value in plain_row(row).items()})
+        if len(self._rows) >= _GROUP_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        table = self._pa.Table.from_pylist(self._rows, schema=self._schema)
+        self._writer.write_table(table)
+        self._rows.clear()
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
 
 
-def _load(path: Path) -> dict[str, Any]:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+def _without_halves(value: Any) -> Any:
+    """Give a value without halves of characters, which Parquet cannot hold."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", HALVES).decode()
+
+
+def _load_record(path: Path) -> dict[str, Any]:
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(record, dict):
         raise ValueError("not the record of a run")
-    return found
+    return record
 
 
-def _different(earlier: dict[str, Any], question: dict[str, Any]) -> list[str]:
+def _list_differences(earlier: dict[str, Any], question: dict[str, Any]) -> list[str]:
     before = earlier.get("question") or {}
     return [f"other {key}" for key in question if before.get(key) != question[key]] or ["unknown"]
 

@@ -18,10 +18,9 @@ from fabula.core.protocols import Progress
 from fabula.core.score import Summary
 from fabula.core.table import score_row
 from fabula.datasets.tables.stories import StoryFile
-from fabula.scoring.cache import ScoreCache
-from fabula.scoring.engine import Engine, opened
-from fabula.scoring.folder import RunFolder
-from fabula.scoring.rows import RowWriter
+from fabula.scoring.cache import open_cache
+from fabula.scoring.engine import Engine
+from fabula.scoring.folder import RowWriter, RunFolder
 from fabula.scoring.survey import survey
 
 _PACKAGES = ("numpy", "sacrebleu", "rapidfuzz", "regex", "numba", "spacy", "pyarrow")
@@ -42,31 +41,33 @@ class RunOptions:
 
     folder: Path | None = None
     overwrite: bool = False
-    cache: bool | ScoreCache = True
+    cache: bool | Path = True
     jobs: int = 1
     progress: Progress | None = None
-    surveyed: Callable[[], None] | None = None
-    each_row: Callable[[dict[str, Any]], None] | None = None
+    on_survey: Callable[[], None] | None = None
+    on_row: Callable[[dict[str, Any]], None] | None = None
 
 
 def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
     """Score a file of stories; write nothing before all of it was found sound."""
     started = time.monotonic()
-    found = survey(source, metrics)
+    surveyed = survey(source, metrics)
     question = _question(source, metrics)
     folder = RunFolder(options.folder) if options.folder else None
     if folder and not options.overwrite:
         folder.refuse_another(question)
-    if options.surveyed:
-        options.surveyed()
+    if options.on_survey:
+        options.on_survey()
     with (
-        opened(options.cache) as cache,
+        open_cache(options.cache) as cache,
         folder.partial() if folder else nullcontext(None) as partial,
     ):
-        engine = Engine(metrics, found, cache=cache, jobs=options.jobs, progress=options.progress)
+        engine = Engine(
+            metrics, surveyed, cache=cache, jobs=options.jobs, progress=options.progress
+        )
         summary = _score(engine, source, partial, options)
         seconds = time.monotonic() - started
-        record = _record(source, engine, question, summary, found.count, seconds)
+        record = _record(source, engine, question, summary, surveyed.count, seconds)
         if folder and partial:
             folder.publish(partial, record)
     return RunResult(record, summary, options.folder)
@@ -84,12 +85,12 @@ def _score(engine: Engine, source: StoryFile, partial: Path | None, options: Run
             if writer and story is not latest:
                 writer.write_story(story)
             latest = story
-            if writer or options.each_row:
+            if writer or options.on_row:
                 row = score_row(story, score)
                 if writer:
                     writer.write(row)
-                if options.each_row:
-                    options.each_row(row)
+                if options.on_row:
+                    options.on_row(row)
     return summary
 
 
@@ -136,10 +137,10 @@ def _record(
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in _PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

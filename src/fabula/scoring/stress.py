@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fabula.core.batch import in_batches
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, UserError
+from fabula.core.files import open_atomically, write_lines
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.story import Story
-from fabula.core.table import ScoreTable
+from fabula.core.table import HALVES, ScoreTable, json_text
 from fabula.meta.compare import Procedure
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -26,7 +28,11 @@ from fabula.text.perturb import Perturbation, choose_perturbations
 # Every batch starts its workers anew, which takes longer than a small batch itself.
 _WORTH_WORKERS = 1_000
 
-Found = dict[tuple[str, str], dict[str, float]]
+STORIES, MOVES = "stories.jsonl", "moves.csv"
+_MOVE_COLUMNS = tuple("story item system perturbation scorer aspect before after change".split())
+
+# Value by story, of every scorer and aspect.
+Values = dict[tuple[str, str], dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ class Copies:
 
     def all(self) -> Iterator[Story]:
         """Go through all copies."""
-        for some in self.of.values():
-            yield from some.values()
+        for copies in self.of.values():
+            yield from copies.values()
 
     def batch(self, perturbation: str) -> list[Story]:
         """Give all stories, perturbed where they can be: a batch of its own."""
@@ -60,7 +66,7 @@ class StressResult:
     seed: int
     procedure: Procedure
     copies: Copies = field(repr=False)
-    values: Found = field(repr=False)
+    values: Values = field(repr=False)
 
     @property
     def stories(self) -> int:
@@ -70,17 +76,17 @@ class StressResult:
     @property
     def tests(self) -> int:
         """Number of p-values that were corrected together."""
-        return sum(not math.isnan(one.p) for one in self.moves)
+        return sum(not math.isnan(move.p) for move in self.moves)
 
     @property
     def blind(self) -> bool:
         """Whether no move could have been found, for all p were too large from the outset."""
-        least = [one.least_p for one in self.moves if not math.isnan(one.p)]
+        least = [move.least_p for move in self.moves if not math.isnan(move.p)]
         return bool(least) and min(least) * len(least) > self.procedure.alpha
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a flat row per scorer, aspect and perturbation; what is missing is None."""
-        return [one.row() for one in self.moves]
+        return [move.row() for move in self.moves]
 
 
 def stress(
@@ -110,7 +116,7 @@ def stress(
         raise InputError(f"{len(listed)} story is too few to stress a metric", "give 2 or more")
     how = Procedure(resamples or 10_000, seed, alpha=alpha)
     copies = perturb_stories(listed, kinds, share=share, seed=seed)
-    values = _values(copies, chosen, {"jobs": jobs, "cache": cache}, progress)
+    values = _score_copies(copies, chosen, jobs=jobs, cache=cache, progress=progress)
     trials = list(_trials(copies, kinds, chosen, values))
     if resamples is None:
         how = replace(how, resamples=_enough_resamples(len(trials), alpha))
@@ -134,16 +140,16 @@ def perturb_stories(
     mark = "~"
     while any(mark in story.id for story in stories):
         mark += "~"
-    found: dict[str, dict[str, Story]] = {}
+    copies: dict[str, dict[str, Story]] = {}
     for kind in perturbations:
-        found[kind.name] = {}
+        copies[kind.name] = {}
         for story in stories:
             own_seed = _seed_of(seed, kind.name, story.id)
             text = kind(story.text, share=share, seed=own_seed)
             if text is not None:
                 copy = replace(story, id=f"{story.id}{mark}{kind.name}", text=text)
-                found[kind.name][story.id] = copy
-    return Copies(tuple(stories), found)
+                copies[kind.name][story.id] = copy
+    return Copies(tuple(stories), copies)
 
 
 def _seed_of(seed: int, perturbation: str, story: str) -> int:
@@ -151,9 +157,14 @@ def _seed_of(seed: int, perturbation: str, story: str) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big")
 
 
-def _values(
-    copies: Copies, metrics: Sequence[Metric], options: dict[str, Any], progress: Progress | None
-) -> Found:
+def _score_copies(
+    copies: Copies,
+    metrics: Sequence[Metric],
+    *,
+    jobs: int,
+    cache: bool | str | Path,
+    progress: Progress | None,
+) -> Values:
     """Score everything: at once with most metrics, perturbation by perturbation in batches."""
     alone = [metric for metric in metrics if not in_batches(metric)]
     together = [metric for metric in metrics if in_batches(metric)]
@@ -163,27 +174,27 @@ def _values(
         progress.start(
             len(alone) * (len(originals) + len(perturbed)) + len(together) * sum(map(len, batches))
         )
-    inner = _Steps(progress) if progress else None
-    found: Found = {}
+    inner = _InnerProgress(progress) if progress else None
+    tables: list[ScoreTable] = []
     if alone:
-        _take(found, evaluate([*originals, *perturbed], alone, **options, progress=inner))
-    if len(originals) < _WORTH_WORKERS:
-        options = options | {"jobs": 1}
+        stories = [*originals, *perturbed]
+        tables.append(evaluate(stories, alone, jobs=jobs, cache=cache, progress=inner))
+    few = jobs if len(originals) >= _WORTH_WORKERS else 1
     for batch in batches:
-        _take(found, evaluate(batch, together, **options, progress=inner))
+        tables.append(evaluate(batch, together, jobs=few, cache=cache, progress=inner))
     if progress:
         progress.finish()
-    return found
-
-
-def _take(found: Found, table: ScoreTable) -> None:
-    """Take values in; the first of a story stands: that in the batch of the originals."""
-    for score in table:
-        found.setdefault((score.scorer, score.aspect), {}).setdefault(score.story, score.value)
+    values: Values = {}
+    for table in tables:
+        for score in table:
+            # The first value of a story stands: that in the batch of the originals.
+            known = values.setdefault((score.scorer, score.aspect), {})
+            known.setdefault(score.story, score.value)
+    return values
 
 
 def _trials(
-    copies: Copies, kinds: Sequence[Perturbation], metrics: Sequence[Metric], values: Found
+    copies: Copies, kinds: Sequence[Perturbation], metrics: Sequence[Metric], values: Values
 ) -> Iterator[Trial]:
     for metric in metrics:
         for aspect in metric.card.aspects:
@@ -198,7 +209,7 @@ def _trials(
                 )
 
 
-class _Steps:
+class _InnerProgress:
     """Passes on the steps of several evaluations as those of one."""
 
     def __init__(self, whole: Progress) -> None:
@@ -213,3 +224,53 @@ class _Steps:
 
     def finish(self) -> None:
         """End a part; the whole goes on."""
+
+
+def refuse_written(folder: Path) -> None:
+    """Refuse a folder that holds such files, so that none is lost."""
+    for name in (STORIES, MOVES):
+        if (folder / name).exists():
+            raise UserError(
+                f"{folder / name} is there already",
+                "choose another folder with -o, or pass --overwrite",
+            )
+
+
+def write_stress(result: StressResult, folder: Path, *, overwrite: bool = False) -> None:
+    """Write `stories.jsonl` and `moves.csv`, each whole: what was perturbed, and every move."""
+    if not overwrite:
+        refuse_written(folder)
+    write_lines(folder / STORIES, (f"{json_text(row)}\n" for row in story_rows(result)))
+    with open_atomically(folder / MOVES, errors=HALVES) as file:
+        writer = csv.DictWriter(file, _MOVE_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(move_rows(result))
+
+
+def story_rows(result: StressResult) -> Iterator[dict[str, Any]]:
+    """Go through the stories, each followed by its copies, which say what was done to them."""
+    for story in result.copies.originals:
+        yield asdict(story) | {"perturbation": "", "original": story.id}
+        for name, copies in result.copies.of.items():
+            if story.id in copies:
+                row = asdict(copies[story.id])
+                yield row | {"perturbation": name, "original": story.id}
+
+
+def move_rows(result: StressResult) -> Iterator[dict[str, Any]]:
+    """Go through the values before and after, story by story; what is missing is None."""
+    for story in result.copies.originals:
+        named = {"story": story.id, "item": story.item, "system": story.system}
+        for name, copies in result.copies.of.items():
+            if story.id not in copies:
+                continue
+            for (scorer, aspect), known in result.values.items():
+                before, after = known[story.id], known[copies[story.id].id]
+                values = {"before": before, "after": after, "change": after - before}
+                yield {
+                    **named,
+                    "perturbation": name,
+                    "scorer": scorer,
+                    "aspect": aspect,
+                    **{key: None if math.isnan(value) else value for key, value in values.items()},
+                }

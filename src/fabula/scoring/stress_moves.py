@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -68,12 +68,12 @@ class Move:
 
     def row(self) -> dict[str, Any]:
         """Give it flat; what is missing is None."""
-        found = asdict(self)
-        found["low"], found["high"] = found.pop("interval")
-        worse = found.pop("worse")
-        found |= {f"worse_{key}": worse[key] for key in ("rate", "low", "high")}
-        found["verdict"] = found.pop("verdict")
-        return {key: None if value != value else value for key, value in found.items()}
+        row = asdict(self)
+        row["low"], row["high"] = row.pop("interval")
+        worse = row.pop("worse")
+        row |= {f"worse_{key}": worse[key] for key in ("rate", "low", "high")}
+        row["verdict"] = row.pop("verdict")
+        return {key: None if value != value else value for key, value in row.items()}
 
 
 @dataclass(frozen=True)
@@ -106,26 +106,19 @@ def measure_moves(
     trials: Sequence[Trial], how: Procedure, progress: Progress | None = None
 ) -> list[Move]:
     """Measure every trial; p-values are corrected together, and verdicts go by them."""
-    moves = list(_with_progress(trials, how, progress))
-    adjusted = CORRECTIONS[how.correction](np.array([one.p for one in moves], dtype=np.float64))
+    moves = [_measure(trial, how) for trial in track(trials, progress)]
+    adjusted = CORRECTIONS[how.correction](np.array([move.p for move in moves], dtype=np.float64))
     return [
-        _judged(replace(one, adjusted_p=float(p)), how.alpha)
-        for one, p in zip(moves, adjusted, strict=True)
+        _judge(replace(move, adjusted_p=float(p)), how.alpha)
+        for move, p in zip(moves, adjusted, strict=True)
     ]
 
 
-def _with_progress(
-    trials: Sequence[Trial], how: Procedure, progress: Progress | None
-) -> Iterator[Move]:
-    for trial in track(trials, progress):
-        yield _measured(trial, how)
-
-
-def _measured(trial: Trial, how: Procedure) -> Move:
+def _measure(trial: Trial, how: Procedure) -> Move:
     moves = trial.moves
     ready = np.isfinite(moves)
     moves = moves[ready] + 0.0
-    found = Move(
+    unmeasured = Move(
         trial.scorer,
         trial.aspect,
         trial.direction,
@@ -136,29 +129,30 @@ def _measured(trial: Trial, how: Procedure) -> Move:
         not_applicable=len(trial.originals) - len(ready),
     )
     if len(moves) < 2:
-        return found
+        return unmeasured
     return replace(
-        found,
+        unmeasured,
         mean_before=float(trial.before[ready].mean()),
         mean_after=float(trial.after[ready].mean()),
         move=float(moves.mean()),
-        standardised=_standardised(moves, trial.originals),
+        standardised=_standardise(moves, trial.originals),
         effect=cohen_dz(moves),
         worse=win_rate(-moves, how.alpha),
-        **dict(_resampled(moves, how)),
+        **_resample(moves, how),
     )
 
 
-def _resampled(moves: Values, how: Procedure) -> Iterator[tuple[str, Any]]:
+def _resample(moves: Values, how: Procedure) -> dict[str, Any]:
     """Give interval and p; where nothing moved there is nothing to resample."""
-    again = {"resamples": how.resamples, "seed": how.seed}
-    still = not moves.any()
-    yield "interval", (0.0, 0.0) if still else bootstrap_interval(moves, **again, alpha=how.alpha)
-    yield "p", 1.0 if still else sign_flip_p(moves, **again)
-    yield "least_p", least_p(np.ones(len(moves)), resamples=how.resamples)
+    least = least_p(np.ones(len(moves)), resamples=how.resamples)
+    if not moves.any():
+        return {"interval": (0.0, 0.0), "p": 1.0, "least_p": least}
+    draws = {"resamples": how.resamples, "seed": how.seed}
+    interval = bootstrap_interval(moves, **draws, alpha=how.alpha)
+    return {"interval": interval, "p": sign_flip_p(moves, **draws), "least_p": least}
 
 
-def _standardised(moves: Values, originals: Values) -> float:
+def _standardise(moves: Values, originals: Values) -> float:
     """Mean move over the spread of the original stories; NaN where they do not differ."""
     known = originals[np.isfinite(originals)]
     spread = known.std(ddof=1) if len(known) > 1 else 0.0
@@ -167,14 +161,14 @@ def _standardised(moves: Values, originals: Values) -> float:
     return float(moves.mean() / spread)
 
 
-def _judged(one: Move, alpha: float) -> Move:
+def _judge(move: Move, alpha: float) -> Move:
     """Say in words what was found."""
-    if math.isnan(one.p):
-        return one
-    moved = one.adjusted_p <= alpha
-    if one.expected == "same":
-        return replace(one, verdict=moved_alone(one.perturbation) if moved else UNMOVED)
-    words = (DOWN, STILL, UP) if one.direction == "descriptive" else (NOTICES, BLIND, PREFERS)
+    if math.isnan(move.p):
+        return move
+    moved = move.adjusted_p <= alpha
+    if move.expected == "same":
+        return replace(move, verdict=moved_alone(move.perturbation) if moved else UNMOVED)
+    words = (DOWN, STILL, UP) if move.direction == "descriptive" else (NOTICES, BLIND, PREFERS)
     if not moved:
-        return replace(one, verdict=words[1])
-    return replace(one, verdict=words[0] if one.move < 0 else words[2])
+        return replace(move, verdict=words[1])
+    return replace(move, verdict=words[0] if move.move < 0 else words[2])

@@ -26,7 +26,7 @@ from fabula.replication.hanna.columns import (
     sampled,
 )
 from fabula.scoring.catalogue import METRICS, columns_of_release
-from fabula.scoring.evaluate import evaluate, remembered
+from fabula.scoring.evaluate import cached_scores, evaluate
 from fabula.scoring.s3_training import Agreement, agreement
 
 _PART = "HANNA's columns (Chhun et al., 2022), 1,056 stories"
@@ -101,9 +101,9 @@ def _scores(hanna: Dataset, metrics: Sequence[Metric]) -> dict[tuple[str, str], 
     rest = [one for one in rest if one not in absent]
     # One story is enough to hear how to get a model.
     tables = [evaluate(stories, quick), *([evaluate(stories[:1], absent)] if absent else [])]
-    tables.append(remembered(stories, [one for one in rest if not one.slow]))
+    tables.append(cached_scores(stories, [one for one in rest if not one.slow]))
     tables.append(
-        remembered(sampled(by_machines(hanna), SAMPLE), [one for one in rest if one.slow])
+        cached_scores(sampled(by_machines(hanna), SAMPLE), [one for one in rest if one.slow])
     )
     found: dict[tuple[str, str], list[Score]] = {}
     for score in (score for table in tables for score in table):

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from fabula._version import __version__
+from fabula.core.files import unwritable
 from fabula.replication.storyer import Estimate, Finding, StoryerStudy, Table
 from fabula.replication.storyer._findings import Cell
 from fabula.reports._printed import Printed, render_rows
 from fabula.reports._study_blocks import Block, Section, TableBlock, Words
 from fabula.reports._study_blocks import Cell as PageCell
 from fabula.reports._study_page import write_study
-from fabula.scoring.folder import unwritable
 
 JSON_FILE, MARKDOWN_FILE = "study.json", "study.md"
 

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fabula.core.table import COLUMNS
-from fabula.scoring import rows
-from fabula.scoring.rows import RowWriter
+from fabula.scoring import folder as run_folder
+from fabula.scoring.folder import RowWriter
 
 
 def row(number: int, **change: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_parquet_holds_what_jsonl_holds(tmp_path: Path) -> None:
 
 
 def test_groups_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_GROUP", 2)
+    monkeypatch.setattr(run_folder, "_GROUP_ROWS", 2)
     many = [row(number) for number in range(7)]
     lines, table = written(tmp_path, many)
     assert lines == table == many
@@ -67,7 +67,7 @@ def test_a_lone_surrogate_in_a_name_does_not_stop_the_writing(tmp_path: Path) ->
 def test_without_pyarrow_there_is_jsonl_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "has_parquet", lambda: False)
+    monkeypatch.setattr(run_folder.importlib.util, "find_spec", lambda name: None)
     with RowWriter(tmp_path) as writer:
         writer.write(row(1))
     found = sorted(path.name for path in tmp_path.iterdir())

@@ -17,8 +17,7 @@ from fabula.learned.training.reader_scales import CROSS_FITTED
 from fabula.learned.training.task_stories import read_dataset
 from fabula.meta.paired import Values
 from fabula.models import path_of
-from fabula.scoring.baselines import BASELINES
-from fabula.scoring.evaluate import evaluate
+from fabula.scoring.evaluate import BASELINES, evaluate
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

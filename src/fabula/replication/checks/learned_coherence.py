@@ -21,7 +21,7 @@ from fabula.replication.checks._learned import (
     trivial,
     unseen,
 )
-from fabula.scoring.baselines import BASELINES
+from fabula.scoring.evaluate import BASELINES
 
 _PART = "Coherence (coherence), Spearman over all stories"
 _OTHER = "permissive"

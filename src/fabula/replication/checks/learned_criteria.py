@@ -22,7 +22,7 @@ from fabula.replication.checks._learned import (
     trivial,
     unseen,
 )
-from fabula.scoring.baselines import BASELINES
+from fabula.scoring.evaluate import BASELINES
 
 _PART = "HANNA's criteria (criteria), 5 folds by prompt, Spearman over all stories"
 _WEIGHTS = ("permissive", "reader")

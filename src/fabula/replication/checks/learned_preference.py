@@ -14,7 +14,7 @@ from fabula.learned.training.pairs import Pair, pairs_of
 from fabula.replication.checks._agreement import Columns, Measured, Places, preferring
 from fabula.replication.checks._finding import Finding, barred, reported, unchecked
 from fabula.replication.checks._learned import Unseen, dataset, scored, trivial, unseen
-from fabula.scoring.baselines import BASELINES
+from fabula.scoring.evaluate import BASELINES
 
 _PART = "Preference (storyer), StoryER's cleaned pairs, 5 folds by prompt"
 _CLAIM = "storyer prefers the story with more votes"

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fabula.meta.resampling import bootstrap_interval, sign_flip_p
+from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.significance.sign_flips import sign_flip_p
 
 TRIALS = 4_000
 LEVEL_TRIALS = 10_000

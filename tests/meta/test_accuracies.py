@@ -6,11 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.meta.accuracies import ACCURACIES, accuracies, accuracy_draws
+from fabula.meta.accuracies import (
+    ACCURACIES,
+    accuracies,
+    accuracy_draws,
+    pairwise_accuracy,
+    soft_pairwise_accuracy,
+    tie_calibrated_accuracy,
+)
 from fabula.meta.levels import LEVELS
-from fabula.meta.pairwise import pairwise_accuracy, tie_calibrated_accuracy
 from fabula.meta.resampling import draw_counts
-from fabula.meta.soft_pairwise import soft_pairwise_accuracy
 from grids import made_up_grids, make_grid
 
 NAN = math.nan

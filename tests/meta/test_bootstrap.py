@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 
 from fabula.meta import resampling
-from fabula.meta.bootstrap import (
-    correlation_intervals,
-    percentile_ends,
-    resampled_correlations,
-)
+from fabula.meta.bootstrap import correlation_intervals, resampled_correlations
 from fabula.meta.coefficients import correlate
 from fabula.meta.levels import LEVELS
-from fabula.meta.resampling import count_blocks, draw_counts
+from fabula.meta.resampling import count_blocks, draw_counts, percentile_interval
 from grids import made_up_grids, make_grid, scipy_value
 
 DRAWS = 25
@@ -152,15 +148,15 @@ def test_a_constant_metric_with_gaps_is_undefined_in_every_draw(
 
 def test_ends_are_quantiles_of_the_draws_that_are_defined() -> None:
     found = np.arange(101.0)[:, None] / 100
-    assert np.allclose(percentile_ends(found, 0.1), [[0.05], [0.95]])
+    assert np.allclose(percentile_interval(found, 0.1), [[0.05], [0.95]])
     found[50:] = np.nan  # 51 of 101 are undefined
-    assert np.isnan(percentile_ends(found, 0.1)).all()
+    assert np.isnan(percentile_interval(found, 0.1)).all()
     found[50] = 0.5
-    assert np.allclose(percentile_ends(found, 0.1), [[0.025], [0.475]])
+    assert np.allclose(percentile_interval(found, 0.1), [[0.025], [0.475]])
 
 
 def test_ends_of_no_metrics_at_all_are_empty() -> None:
-    low, high = percentile_ends(np.empty((10, 0)), 0.05)
+    low, high = percentile_interval(np.empty((10, 0)), 0.05)
     assert low.shape == high.shape == (0,)
 
 
@@ -168,7 +164,7 @@ def test_the_interval_is_that_of_the_draws() -> None:
     grids = made_up_grids(7)
     how = {"level": "item", "coefficient": "kendall", "resamples": 50, "seed": 2}
     ends = correlation_intervals(*grids, alpha=0.2, **how)
-    assert np.array_equal(ends, percentile_ends(resampled_correlations(*grids, **how), 0.2))
+    assert np.array_equal(ends, percentile_interval(resampled_correlations(*grids, **how), 0.2))
 
 
 @pytest.mark.parametrize(("units", "resamples"), [(1, 3), (7, 20), (96, 1000)])

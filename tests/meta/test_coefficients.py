@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fabula.meta.coefficients import COEFFICIENTS, average_ranks, correlate, settled
+from fabula.meta.arrays import average_ranks, round_digits
+from fabula.meta.coefficients import COEFFICIENTS, correlate
 from grids import scipy_value
 
 NAN = math.nan
@@ -171,12 +172,12 @@ def test_what_is_missing_has_no_rank_and_changes_no_other() -> None:
 def test_settled_values_are_equal_where_they_differ_by_rounding() -> None:
     one, other = 0.1 + 0.2, 0.3
     assert one != other
-    assert len(set(settled(np.array([one, other])))) == 1
+    assert len(set(round_digits(np.array([one, other])))) == 1
     kept = np.array([0.0, -1 / 3, 1e-178, 1e300, 123456789012.0])
-    assert np.allclose(settled(kept), kept, rtol=1e-11, atol=0)
-    assert np.isnan(settled(np.array([NAN])))[0]
+    assert np.allclose(round_digits(kept), kept, rtol=1e-11, atol=0)
+    assert np.isnan(round_digits(np.array([NAN])))[0]
 
 
 def test_settled_values_keep_what_differs_in_the_eleventh_digit() -> None:
-    pair = settled(np.array([1.0, 1.0 + 1e-10]) * 1e-178)
+    pair = round_digits(np.array([1.0, 1.0 + 1e-10]) * 1e-178)
     assert pair[0] < pair[1]

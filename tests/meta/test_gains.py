@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fabula.meta.bootstrap import percentile_ends
 from fabula.meta.gains import gains_over
+from fabula.meta.resampling import percentile_interval
 
 NAN = math.nan
 
@@ -66,5 +66,5 @@ def test_every_gold_column_has_its_own_best_baseline() -> None:
     gain, low, high = gains_over(value, draws, np.array([False, True, True]), alpha=0.2)
     assert np.allclose(gain[0], [0.2, 0.3])
     for column, best in enumerate((1, 2)):
-        ends = percentile_ends(draws[:, 0, column] - draws[:, best, column], 0.2)
+        ends = percentile_interval(draws[:, 0, column] - draws[:, best, column], 0.2)
         assert (low[0, column], high[0, column]) == pytest.approx(tuple(map(float, ends)))

@@ -11,11 +11,12 @@ import pytest
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import UnknownName
 from fabula.meta.accuracies import accuracies, accuracy_draws
-from fabula.meta.bootstrap import percentile_ends, resampled_correlations
+from fabula.meta.bootstrap import resampled_correlations
 from fabula.meta.controlled import controlled_correlations, controlled_draws
 from fabula.meta.levels import LEVELS, correlate_grids
 from fabula.meta.measure import STATISTICS, Measuring, measure, signed
 from fabula.meta.partial import partial_correlation
+from fabula.meta.resampling import percentile_interval
 from fabula.meta.study import Study, StudyResult
 from grids import made_up_grids, make_dataset, make_grid
 
@@ -153,7 +154,7 @@ def test_accuracies_stand_beside_coefficients_without_a_ceiling() -> None:
         value, epsilons = accuracies(found.metrics, found.gold, **of)
         assert one.value == pytest.approx(value.value[place, 0], nan_ok=True)
         draws = accuracy_draws(found.metrics, found.gold, epsilons=epsilons, resamples=40, **of)
-        low, high = (end[place, 0] for end in percentile_ends(draws, 0.05))
+        low, high = (end[place, 0] for end in percentile_interval(draws, 0.05))
         assert (one.low, one.high) == pytest.approx((low, high), nan_ok=True)
     soft = [one.level for one in found.of(coefficient="soft_pairwise") if not math.isnan(one.value)]
     assert soft == ["system"] * 3

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.errors import SettingError
-from fabula.meta.pairwise import pairwise_accuracy, tie_calibrated_accuracy
+from fabula.meta.accuracies import pairwise_accuracy, tie_calibrated_accuracy
 
 LEVELS = ["item", "system", "pooled"]
 seeds = st.integers(0, 10_000)

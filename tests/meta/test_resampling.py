@@ -1,92 +1,112 @@
 from __future__ import annotations
 
-from itertools import product
+import math
 
 import numpy as np
 import pytest
 
 from fabula.meta import resampling
-from fabula.meta.resampling import bootstrap_interval, exact_p, least_p, sign_flip_p
+from fabula.meta.resampling import (
+    Estimate,
+    Sample,
+    bootstrap_interval,
+    count_blocks,
+    draw_blocks,
+    draw_counts,
+    estimate,
+    estimate_mean,
+    estimate_means,
+    estimate_rows,
+    percentile_interval,
+    resample_weighted,
+    value_of,
+)
+from factories import within
 
 # Darwin's maize, crossed less self-fertilised, in eighths of an inch (Fisher, 1935, chapter III).
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=float)
+VALUES = np.random.default_rng(5).normal(3, 1, 40)
 
 
-def brute_p(differences: np.ndarray) -> float:
-    """The definition: all signs, one by one."""
-    observed = abs(sum(differences))
-    sums = [
-        abs(sum(sign * one for sign, one in zip(signs, differences, strict=True)))
-        for signs in product((1, -1), repeat=len(differences))
-    ]
-    return sum(total >= observed - 1e-9 for total in sums) / len(sums)
+def sample(values: list[list[float]], units: list[str] | None = None) -> Sample:
+    array = np.array(values, dtype=float)
+    return Sample(units or [str(place) for place in range(len(array))], array)
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 9, 12])
-@pytest.mark.parametrize("digits", [0, 6])
-def test_few_items_have_the_p_of_brute_force(count: int, digits: int) -> None:
-    differences = np.random.default_rng(count).normal(0.4, 1, count).round(digits)
-    assert sign_flip_p(differences) == brute_p(differences)
+def test_the_interval_of_many_values_is_that_of_the_normal_distribution() -> None:
+    values = np.random.default_rng(1).normal(5.0, 2.0, size=(400, 1))
+    [found] = estimate_means([sample(values.tolist())], seed=0, resamples=4000)
+    error = values.std() / math.sqrt(400)
+    assert found.value[0] == pytest.approx(values.mean())
+    assert found.low[0] == pytest.approx(values.mean() - 1.96 * error, abs=0.1 * error)
+    assert found.high[0] == pytest.approx(values.mean() + 1.96 * error, abs=0.1 * error)
 
 
-def test_darwins_maize_has_fishers_p() -> None:
-    # Fisher (1935), section 21: of 32,768 signs 1,726 give a sum as far from 0 as 314.
-    assert exact_p(DARWIN) == 1726 / 32768
+def test_two_values_have_an_interval_from_one_to_the_other() -> None:
+    # Both draws are the lower value in a quarter of all resamples, the upper one in another.
+    [found] = estimate_means([sample([[1.0], [3.0]])], seed=0)
+    assert (found.value[0], found.low[0], found.high[0]) == (2.0, 1.0, 3.0)
 
 
-def test_many_items_have_the_p_of_all_signs_but_for_chance() -> None:
-    found = sign_flip_p(DARWIN, resamples=200_000, seed=1)
-    spread = (exact_p(DARWIN) * (1 - exact_p(DARWIN)) / 200_000) ** 0.5
-    assert abs(found - exact_p(DARWIN)) < 4 * spread
+@pytest.mark.parametrize("value", [0.1, -7.3, 0.0, 1e9])
+def test_constant_data_have_an_interval_without_width(value: float) -> None:
+    [found] = estimate_means([sample([[value]] * 7)], seed=0)
+    assert (found.value[0], found.low[0], found.high[0]) == (value, value, value)
 
 
-def test_student_s_sleep_has_the_p_of_nine_heads_or_nine_tails() -> None:
-    # Student (1908): ten patients, nine sleep longer with the second drug, one the same.
-    sleep = np.array([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
-    assert sign_flip_p(sleep) == 2 / 2**9
+def test_one_unit_has_a_mean_but_no_interval() -> None:
+    [found] = estimate_means([sample([[2.0], [4.0]], ["a", "a"])], seed=0)
+    assert found.value[0] == 3.0
+    assert np.isnan([found.low[0], found.high[0]]).all()
 
 
-def test_scipy_agrees() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    found = stats.permutation_test(
-        (DARWIN[:12],), np.mean, permutation_type="samples", n_resamples=np.inf
-    )
-    assert sign_flip_p(DARWIN[:12]) == pytest.approx(found.pvalue, abs=1e-12)
+def test_a_column_without_values_is_undefined_not_zero() -> None:
+    [found] = estimate_means([sample([[math.nan, 1.0], [math.nan, 2.0]])], seed=0)
+    assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
+    assert found.value[1] == 1.5
 
 
-@pytest.mark.parametrize("count", [0, 3, 500])
-def test_no_difference_anywhere_has_p_1(count: int) -> None:
-    assert sign_flip_p(np.zeros(count)) == 1.0
+def test_missing_values_are_left_out_of_the_mean_and_of_every_resample() -> None:
+    [found] = estimate_means([sample([[4.0], [math.nan], [4.0], [math.nan]])], seed=0)
+    assert (found.value[0], found.low[0], found.high[0]) == (4.0, 4.0, 4.0)
 
 
-def test_p_is_never_0_and_says_how_small_it_could_be() -> None:
-    ones = np.ones(40)
-    assert sign_flip_p(ones, resamples=99) == 1 / 100 == least_p(ones, resamples=99)
-    assert sign_flip_p(ones[:5]) == 2 / 32 == least_p(ones[:5])
-    assert least_p(np.zeros(5)) == 1.0
+def test_stories_of_one_item_are_drawn_together() -> None:
+    apart = sample([[0.0], [0.0], [1.0], [1.0]] * 20)
+    joined = Sample([str(place // 4 * 2 + place % 4 // 2) for place in range(80)], apart.values)
+    [wide], [narrow] = estimate_means([joined], seed=0), estimate_means([apart], seed=0)
+    widths = [float(one.high[0] - one.low[0]) for one in (wide, narrow)]
+    # Half as many units: intervals wider by the root of two.
+    assert widths[0] / widths[1] == pytest.approx(math.sqrt(2), rel=0.15)
 
 
-@pytest.mark.parametrize("count", [8, 30])
-def test_the_other_way_round_negates_the_interval_and_keeps_p(count: int) -> None:
-    differences = np.random.default_rng(2).normal(0.2, 1, count)
-    low, high = bootstrap_interval(differences)
-    assert bootstrap_interval(-differences) == pytest.approx((-high, -low), abs=1e-12)
-    assert sign_flip_p(differences) == sign_flip_p(-differences)
+def test_systems_of_the_same_items_share_their_resamples() -> None:
+    values = np.random.default_rng(3).normal(size=(30, 2)).tolist()
+    one, other = estimate_means([sample(values), sample(values)], seed=0)
+    assert np.array_equal(one.low, other.low) and np.array_equal(one.high, other.high)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e200])
-def test_the_unit_does_not_matter(scale: float) -> None:
-    assert exact_p(DARWIN * scale) == exact_p(DARWIN)
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> None:
+    values = [sample(np.random.default_rng(4).normal(size=(30, 1)).tolist())]
+    lows = [estimate_means(values, seed=seed)[0].low[0] for seed in (5, 5, 6)]
+    assert lows[0] == lows[1] != lows[2]
 
 
-def test_chunks_and_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = sign_flip_p(DARWIN, seed=3), bootstrap_interval(DARWIN, seed=3)
-    assert whole == (sign_flip_p(DARWIN, seed=3), bootstrap_interval(DARWIN, seed=3))
-    assert whole[1] != bootstrap_interval(DARWIN, seed=4)
-    monkeypatch.setattr(resampling, "_CELLS", 15 * 128)
-    low, high = bootstrap_interval(DARWIN, seed=3)
-    assert (low, high) == pytest.approx(whole[1], abs=1.0)
-    assert sign_flip_p(DARWIN, seed=3) == pytest.approx(whole[0], abs=0.015)
+def test_no_interval_reaches_below_what_there_is() -> None:
+    values = np.where(np.random.default_rng(5).random((200, 1)) < 0.01, 0.1, 0.0)
+    [found] = estimate_means([sample(values.tolist())], seed=0)
+    assert found.low[0] >= 0.0
+
+
+def test_no_sample_gives_no_estimate() -> None:
+    assert estimate_means([], seed=0) == []
+
+
+def test_ten_thousand_items_and_forty_columns_take_a_few_seconds() -> None:
+    values = np.random.default_rng(6).normal(size=(10_000, 40))
+    with within(20):
+        [found] = estimate_means([Sample([str(n) for n in range(10_000)], values)], seed=0)
+    assert (found.high - found.low).mean() == pytest.approx(2 * 1.96 / 100, rel=0.05)
 
 
 def test_the_interval_lies_near_that_of_a_normal_mean() -> None:
@@ -105,11 +125,66 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert 0.91 <= share <= 0.97
 
 
-@pytest.mark.parametrize("count", [10, 30])
-def test_where_nothing_differs_few_p_are_small(count: int) -> None:
-    rng = np.random.default_rng(count)
-    # Skewed values of two equal systems: their differences are symmetric, as the test wants them.
-    trials = rng.exponential(1, (1_500, count)) - rng.exponential(1, (1_500, count))
-    p = np.array([sign_flip_p(one, resamples=399, seed=i) for i, one in enumerate(trials)])
-    # 4 standard errors of a share of 0.05 among 1,500.
-    assert abs(np.mean(p <= 0.05) - 0.05) < 4 * (0.05 * 0.95 / 1_500) ** 0.5
+@pytest.mark.parametrize("count", [8, 30])
+def test_the_other_way_round_negates_the_interval(count: int) -> None:
+    differences = np.random.default_rng(2).normal(0.2, 1, count)
+    low, high = bootstrap_interval(differences)
+    assert bootstrap_interval(-differences) == pytest.approx((-high, -low), abs=1e-12)
+
+
+def test_blocks_change_no_draw_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, counts = bootstrap_interval(DARWIN, seed=3), draw_counts(15, 400, 3)
+    assert whole == bootstrap_interval(DARWIN, seed=3) != bootstrap_interval(DARWIN, seed=4)
+    monkeypatch.setattr(resampling, "_CELLS", 15 * 128)
+    assert bootstrap_interval(DARWIN, seed=3) == whole
+    assert np.array_equal(draw_counts(15, 400, 3), counts)
+
+
+def test_counts_are_those_of_the_drawn_units() -> None:
+    [drawn], [counts] = draw_blocks(7, 50, 1), count_blocks(7, 50, 1)
+    assert counts.tolist() == [np.bincount(row, minlength=7).tolist() for row in drawn]
+    assert (counts.sum(axis=1) == 7).all()
+
+
+def mean(weights: np.ndarray) -> np.ndarray:
+    return weights @ VALUES / weights.sum(axis=1)
+
+
+def test_weights_give_the_interval_that_drawing_gives() -> None:
+    draws = resample_weighted({"mean": mean}, 40, resamples=4000, seed=2)["mean"]
+    found = estimate(value_of(mean, 40), draws)
+    assert found.interval == pytest.approx(bootstrap_interval(VALUES, resamples=4000, seed=2))
+    assert found.value == pytest.approx(VALUES.mean())
+
+
+def test_undefined_draws_are_counted_and_left_out() -> None:
+    def sometimes(weights: np.ndarray) -> np.ndarray:
+        return np.where(weights[:, 0] > 0, 1.0, np.nan)
+
+    draws = resample_weighted({"it": sometimes}, 5, resamples=400, seed=0)["it"]
+    found = estimate(1.0, draws)
+    assert found.interval == (1, 1)
+    # A story is not drawn with probability (4/5)^5 = 0.33.
+    assert 100 < found.undefined < 165
+
+
+@pytest.mark.parametrize(("undefined", "ends"), [(5, (1.0, 1.0)), (6, None)])
+def test_with_more_than_half_of_the_draws_undefined_there_is_no_interval(
+    undefined: int, ends: tuple[float, float] | None
+) -> None:
+    draws = np.array([math.nan] * undefined + [1.0] * (10 - undefined))
+    low, high = percentile_interval(draws)
+    assert (low, high) == ends if ends else np.isnan([low, high]).all()
+    assert estimate(1.0, draws).undefined == undefined
+
+
+def test_rows_of_a_unit_are_drawn_together_whatever_the_figure() -> None:
+    values, units = np.repeat([0.0, 1.0, 2.0, 4.0, 8.0], 3), list("aaabbbcccdddeee")
+    by_rows = estimate_rows(lambda rows: float(values[rows].mean()), units, resamples=300)
+    by_sums = estimate_mean(values, units, resamples=300)
+    assert by_rows.interval == pytest.approx(by_sums.interval) and by_rows.n == by_sums.n == 5
+
+
+def test_an_estimate_of_nothing_is_undefined_not_zero() -> None:
+    assert Estimate().plain() == {"value": None, "low": None, "high": None}
+    assert math.isnan(estimate_mean(np.array([math.nan]), ["a"], resamples=5).value)

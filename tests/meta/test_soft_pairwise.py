@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.meta import soft_pairwise
-from fabula.meta.soft_pairwise import pair_p, soft_pairwise_accuracy
+from fabula.meta.accuracies import soft_pairwise_accuracy
+from fabula.meta.significance import sign_flips
+from fabula.meta.significance.sign_flips import pair_p
 
 seeds = st.integers(0, 10_000)
 
@@ -125,5 +126,5 @@ def test_missing_cells_are_left_out_of_their_pairs_only() -> None:
 def test_signs_come_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     x, gold = make(6)
     whole = soft_pairwise_accuracy(x, gold, resamples=4_000)
-    monkeypatch.setattr(soft_pairwise, "_CELLS", 70)
+    monkeypatch.setattr(sign_flips, "_CELLS", 70)
     assert soft_pairwise_accuracy(x, gold, resamples=4_000) == pytest.approx(whole, abs=0.03)

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.cross import cross_correlate
 from fabula.meta.grid import Grid
 from fabula.meta.levels import Level, correlate_grids, item_correlations, system_ends
-from fabula.meta.paired import Values
 from fabula.meta.pooled_bootstrap import pooled_resamples
-from fabula.meta.resampling import draw_counts
+from fabula.meta.resampling import draw_counts, percentile_interval
 
 Drawn = Literal["items", "both"]
 # Pooled tau-b goes through all pairs of items: with more items than this, fewer draws will do.
@@ -32,17 +32,7 @@ def correlation_intervals(
 
     What else can be said is what `resampled_correlations` takes.
     """
-    return percentile_ends(resampled_correlations(metrics, gold, **how), alpha)
-
-
-def percentile_ends(found: Values, alpha: float) -> tuple[Values, Values]:
-    """Ends of the middle share of resampled values (first axis); NaN where half are undefined."""
-    undefined = np.isnan(found).mean(0) > 0.5
-    if not found.size:
-        return np.empty(undefined.shape), np.empty(undefined.shape)
-    filled = np.where(undefined, 0.0, found)
-    low, high = np.nanquantile(filled, [alpha / 2, 1 - alpha / 2], axis=0)
-    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+    return percentile_interval(resampled_correlations(metrics, gold, **how), alpha)
 
 
 def resampled_correlations(

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from fabula.core.errors import InputError, SettingError, closest
+from fabula.core.errors import SettingError, closest
+from fabula.meta.arrays import Values, mean_defined
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient, correlate
 from fabula.meta.levels import LEVELS, Level, means_of_systems
-from fabula.meta.paired import Values
 
 
 def check_choice(what: str, choice: str, choices: Collection[str]) -> None:
@@ -22,26 +22,6 @@ def check_level(level: str, coefficient: str = "pearson") -> None:
     """Refuse a level or a coefficient that does not exist."""
     check_choice("level", level, LEVELS)
     check_choice("coefficient", coefficient, COEFFICIENTS)
-
-
-def only_shared(*arrays: Values) -> tuple[Values, ...]:
-    """Keep the cells where all the arrays have a value; the others are NaN in each."""
-    if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 2:
-        told = ", ".join(str(array.shape) for array in arrays)
-        raise InputError(f"the scores have the shapes {told}", "give items × systems, all alike")
-    there = np.logical_and.reduce([np.isfinite(array) for array in arrays])
-    return tuple(np.where(there, array, np.nan) for array in arrays)
-
-
-def mean_defined(x: Values) -> Values:
-    """Average what is defined along the last axis; NaN where nothing is."""
-    there = ~np.isnan(x)
-    if x.shape[-1] and there.all():
-        whole: Values = x.mean(-1)
-        return whole
-    with np.errstate(divide="ignore", invalid="ignore"):
-        partly: Values = np.where(there, x, 0.0).sum(-1) / there.sum(-1)
-    return partly
 
 
 def correlate_cells(x: Values, gold: Values, *, level: Level, coefficient: Coefficient) -> float:

@@ -11,43 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, average_ranks
 
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
-
-# Values that agree to so many digits are equal but for rounding: means of the same ratings, added
-# up in another order, are to be ties.
-_DIGITS = 12
-
-
-def settled(x: Values) -> Values:
-    """Round to 12 significant digits, so that sums that differ by rounding alone are equal."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        power = np.floor(np.log10(np.abs(x)))
-    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(power), np.clip(power, -290, 290), 0))
-    rounded: Values = np.round(x * scale) / scale
-    return rounded
-
-
-def average_ranks(x: Values) -> Values:
-    """Rank along the last axis from 1; ties share the mean of their ranks, NaN has none."""
-    if not x.size:
-        return x.copy()
-    flat = x.reshape(-1, x.shape[-1])
-    ranks = np.empty_like(flat)
-    order = np.argsort(flat, axis=1, kind="stable")
-    ordered = np.take_along_axis(flat, order, axis=1)
-    count = flat.shape[1]
-    places = np.arange(count)
-    fresh = np.ones(flat.shape, dtype=bool)
-    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    first = np.maximum.accumulate(np.where(fresh, places, 0), axis=1)
-    ends = np.ones(flat.shape, dtype=bool)
-    ends[:, :-1] = fresh[:, 1:]
-    last = np.minimum.accumulate(np.where(ends, places, count)[:, ::-1], axis=1)[:, ::-1]
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1.0, axis=1)
-    ranks[np.isnan(flat)] = np.nan
-    return ranks.reshape(x.shape)
 
 
 def correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Values:

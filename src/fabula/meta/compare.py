@@ -13,10 +13,10 @@ from fabula.core.card import Direction
 from fabula.core.errors import SettingError, closest
 from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
-from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, rank_biserial, win_rate
 from fabula.meta.paired import Pairs, count_shared_items, paired
-from fabula.meta.resampling import bootstrap_interval, least_p, sign_flip_p
+from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.significance.sign_flips import CORRECTIONS, least_p, sign_flip_p
 
 Side = Literal["A", "B", ""]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.bootstrap import Drawn, resampled_correlations, weighted_item_means
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid
@@ -23,7 +24,6 @@ from fabula.meta.levels import (
     item_correlations,
     mean_correlations,
 )
-from fabula.meta.paired import Values
 from fabula.meta.resampling import draw_counts
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]

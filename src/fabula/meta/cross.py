@@ -12,14 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.meta.coefficients import (
-    Coefficient,
-    average_ranks,
-    correlate,
-    deviations,
-    pair_signs,
-)
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, average_ranks
+from fabula.meta.coefficients import Coefficient, correlate, deviations, pair_signs
 
 # Signs of all pairs are held at once for vectors up to this length; longer ones go row by row.
 _SHORT = 128

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 
 
 def t_quantile(share: float, freedom: float) -> float:

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 
 # Differences that are equal but for rounding have no spread to divide by.
 _ROUNDING = 1e-12

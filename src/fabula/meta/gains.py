@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.meta.bootstrap import percentile_ends
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
+from fabula.meta.resampling import percentile_interval
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -33,5 +33,5 @@ def gains_over(
         sign = np.sign(value[best, column])
         gain[others, column] = value[others, column] - sign * value[best, column]
         differences = draws[:, others, column] - sign * draws[:, [best], column]
-        low[others, column], high[others, column] = percentile_ends(differences, alpha)
+        low[others, column], high[others, column] = percentile_interval(differences, alpha)
     return gain, low, high

@@ -12,7 +12,7 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 
 
 class Column(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from fabula.meta.coefficients import Coefficient, correlate, settled
+from fabula.meta.arrays import Values, round_digits
+from fabula.meta.coefficients import Coefficient, correlate
 from fabula.meta.cross import cross_correlate
 from fabula.meta.grid import Grid
-from fabula.meta.paired import Values
 
 Level = Literal["item", "system", "pooled"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -115,7 +115,7 @@ def means_of_systems(x: Values, *, settle: bool = False) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(there, by_system, 0.0).sum(-1) / there.sum(-1)
     means = np.clip(means, *system_ends(x))
-    return settled(means) if settle else means
+    return round_digits(means) if settle else means
 
 
 def system_ends(x: Values) -> tuple[Values, Values]:

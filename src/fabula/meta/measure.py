@@ -8,12 +8,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from fabula.meta.accuracies import ACCURACIES, Accuracy, accuracies, accuracy_draws
+from fabula.meta.arrays import Values
 from fabula.meta.bootstrap import Drawn, resampled_correlations
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.controlled import controlled_correlations, controlled_draws
 from fabula.meta.grid import Grid
 from fabula.meta.levels import Correlations, Level, correlate_grids
-from fabula.meta.paired import Values
 
 Statistic = Coefficient | Accuracy
 STATISTICS: tuple[Statistic, ...] = (*get_args(Coefficient), *get_args(Accuracy))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.meta.cells import check_level, mean_defined, only_shared, vectors_at
+from fabula.meta.arrays import Values, keep_shared, mean_defined
+from fabula.meta.cells import check_level, vectors_at
 from fabula.meta.coefficients import Coefficient, correlate
 from fabula.meta.levels import Level
-from fabula.meta.paired import Values
 
 # Where the controls leave so little of a metric or of the gold, they explain it.
 _NOTHING = 1e-9
@@ -29,7 +29,7 @@ def partial_correlation(
     """
     check_level(level, coefficient)
     held = controls.reshape(-1, *controls.shape[-2:])
-    columns = np.stack(only_shared(x, gold, *held))  # (2 + c, items, systems)
+    columns = np.stack(keep_shared(x, gold, *held))  # (2 + c, items, systems)
     return float(mean_defined(_partial(vectors_at(columns, level), coefficient)))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient, deviations
-from fabula.meta.paired import Values
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # Where so little of the squares is left after the mean is taken out, sums are not to be trusted.

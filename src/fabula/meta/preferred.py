@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from fabula.core.dataset import Dataset, ScorerCard
-from fabula.meta.bootstrap import percentile_ends
+from fabula.meta.arrays import Values
 from fabula.meta.correlated import Correlated
 from fabula.meta.gains import gains_over
 from fabula.meta.grid import Grid
-from fabula.meta.paired import Values
-from fabula.meta.resampling import draw_counts
+from fabula.meta.resampling import draw_counts, percentile_interval
 
 ASPECT = "preference"
 _CHANCE = 0.5
@@ -38,7 +37,7 @@ def preference_accuracies(
     unknown = ScorerCard("", "descriptive")
     cards = [dataset.scorers.get(one.scorer, unknown) for one in metrics.columns]
     trivial = np.array([card.family == "baseline" for card in cards])
-    low, high = percentile_ends(draws, alpha)
+    low, high = percentile_interval(draws, alpha)
     gain, least, most = gains_over(value - _CHANCE, draws - _CHANCE, trivial, alpha)
     return [
         Correlated(

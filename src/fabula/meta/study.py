@@ -14,16 +14,17 @@ import numpy as np
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.protocols import Progress, track
-from fabula.meta.bootstrap import Drawn, percentile_ends
+from fabula.meta.arrays import Values
+from fabula.meta.bootstrap import Drawn
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
 from fabula.meta.correlated import Correlated, cautions_of
 from fabula.meta.gains import gains_over
 from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.levels import LEVELS, Level
 from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, measure, signed
-from fabula.meta.paired import Values
 from fabula.meta.preferred import ASPECT, preference_accuracies
 from fabula.meta.raters.gold_ceiling import gold_ceilings
+from fabula.meta.resampling import percentile_interval
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Study:
         trivial = [_card(dataset, one).family == "baseline" for one in metrics.columns]
         turned = np.where(found.value < 0, -1.0, 1.0) if self.sign == "absolute" else 1.0
         gains = gains_over(turned * found.value, turned * draws, np.array(trivial), self.alpha)
-        values = signed(found.value, *percentile_ends(draws, self.alpha), self.sign)
+        values = signed(found.value, *percentile_interval(draws, self.alpha), self.sign)
         ceilings: dict[str, float] = {}
         if self.ceilings and statistic in COEFFICIENTS and not self.control:
             ceilings = gold_ceilings(

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fabula.meta.mean_intervals import Sample, mean_intervals
+from fabula.meta.resampling import Sample, estimate_means
 from fabula.reports._report_data import Array, Column, ReportData
 
 
@@ -82,14 +82,14 @@ def stand(data: ReportData, *, seed: int) -> Standings:
     """Work the means and intervals of all systems out."""
     places = data.places().values()
     samples = [Sample(_units(data, found), data.values[found]) for found in places]
-    estimates = mean_intervals(samples, seed=seed)
+    estimates = estimate_means(samples, seed=seed)
     width = len(data.columns)
-    scored = _stacked([np.isfinite(sample.values).sum(axis=0) for sample in samples], width)
+    scored = _stacked([one.n for one in estimates], width)
     asked = _stacked([(data.statuses[found] > 0).sum(axis=0) for found in places], width)
     return Standings(
         data.systems,
         data.columns,
-        _stacked([one.mean for one in estimates], width),
+        _stacked([one.value for one in estimates], width),
         _stacked([one.low for one in estimates], width),
         _stacked([one.high for one in estimates], width),
         scored=scored,

@@ -11,11 +11,11 @@ import numpy as np
 
 from fabula.core.card import Direction
 from fabula.core.protocols import Progress, track
+from fabula.meta.arrays import Values
 from fabula.meta.compare import Procedure
-from fabula.meta.correction import CORRECTIONS
 from fabula.meta.effects import NO_SHARE, Share, cohen_dz, win_rate
-from fabula.meta.paired import Values
-from fabula.meta.resampling import bootstrap_interval, least_p, sign_flip_p
+from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.significance.sign_flips import CORRECTIONS, least_p, sign_flip_p
 from fabula.text.perturb import Expected, Perturbation
 
 NOTICES, BLIND, PREFERS = "notices", "does not notice", "prefers the broken text"

@@ -9,11 +9,11 @@ from statsmodels.stats.power import TTestPower
 
 from fabula.core.errors import SettingError
 from fabula.meta.plans.correlation import plan_correlation, sample_correlations
-from fabula.meta.plans.difference import plan_difference, sign_flip_ps
+from fabula.meta.plans.difference import plan_difference
 from fabula.meta.plans.plan import Design, Plan, Wish
 from fabula.meta.plans.stories import correlation_half_width
 from fabula.meta.raters.components import Components
-from fabula.meta.resampling import exact_p, sign_flip_p
+from fabula.meta.significance.sign_flips import exact_p, sign_flip_p, sign_flip_ps
 
 DESIGN = Design((10, 40, 120), (1, 3, 5), seed=3)
 NOISE = Components.of_icc(0.3)

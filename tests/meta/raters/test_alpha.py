@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fabula.meta.raters.alpha import LEVELS, Level, krippendorff
-from fabula.meta.raters.weighting import value_of
+from fabula.meta.resampling import value_of
 from rated import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, THREE
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import friedmanchisquare
 
 from fabula.meta.raters.concordance import kendall_w
-from fabula.meta.raters.weighting import value_of
+from fabula.meta.resampling import value_of
 from rated import NAN, OWN, SHROUT_FLEISS
 
 

@@ -12,9 +12,9 @@ from statistics import NormalDist
 import numpy as np
 
 from fabula.core.errors import SettingError
+from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_quantile
 from fabula.meta.effects import wilson_interval
-from fabula.meta.paired import Values
 from fabula.meta.plans.plan import Design, Plan, Planned, Question, Wish
 from fabula.meta.plans.stories import correlation_needs
 from fabula.meta.raters.icc import spearman_brown

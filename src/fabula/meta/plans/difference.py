@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import SettingError
+from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_quantile
 from fabula.meta.effects import wilson_interval
-from fabula.meta.paired import Values
 from fabula.meta.plans.plan import Design, Need, Plan, Planned, Wish
 from fabula.meta.raters.components import Components
-from fabula.meta.resampling import EXACT_ITEMS
-
-# Cells of a matrix that is held at once: 32 MB of floats.
-_CELLS = 4_000_000
-_ROUNDING = 1e-12
+from fabula.meta.significance.sign_flips import EXACT_ITEMS, all_bits, sign_flip_ps
 
 
 def plan_difference(
@@ -68,24 +64,9 @@ def _planned(
 def _signs(items: int, level: float, rng: np.random.Generator) -> np.ndarray[Any, Any]:
     """Which differences keep their sign: all ways where items are few, else a sample."""
     if items <= EXACT_ITEMS:
-        return (np.arange(2**items)[:, None] >> np.arange(items) & 1).astype(np.float64)
+        return all_bits(items).astype(np.float64)
     flips = min(20_000, max(1000, math.ceil(40 / level))) - 1
     return rng.integers(0, 2, (flips, items)).astype(np.float64)
-
-
-def sign_flip_ps(differences: Values, bits: Values) -> Values:
-    """Two-sided p of many studies at once, by the same flips; as `resampling.sign_flip_p`."""
-    exact = differences.shape[1] <= EXACT_ITEMS
-    hits = np.empty(len(differences))
-    step = max(1, _CELLS // len(bits))
-    for start in range(0, len(differences), step):
-        some = differences[start : start + step]
-        totals = some.sum(axis=1)
-        sums = 2 * (bits @ some.T) - totals  # (flips, studies)
-        reach = np.abs(totals) - _ROUNDING * np.abs(some).sum(axis=1)
-        hits[start : start + step] = (np.abs(sums) >= reach).sum(axis=0)
-    ps: Values = hits / len(bits) if exact else (hits + 1) / (len(bits) + 1)
-    return ps
 
 
 def _needs(effect: float, design: Design, components: Components, wish: Wish) -> tuple[Need, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from statistics import NormalDist
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.plans.plan import Design, Need, Wish
 
 # More raters a story than this is no plan.

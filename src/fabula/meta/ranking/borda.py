@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.meta.coefficients import average_ranks
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, average_ranks
 
 Ties = Literal["average", "stable"]
 Places = np.ndarray[Any, np.dtype[np.int64]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.ranking.borda import column_strengths
 
 Costs = np.ndarray[Any, np.dtype[np.int64]]

@@ -11,10 +11,10 @@ import numpy as np
 from fabula.core.card import Direction
 from fabula.core.dataset import ScorerCard
 from fabula.core.errors import InputError
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Column, Grid
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.paired import Values
 from fabula.meta.ranking.borda import borda, mean_strength, places
 from fabula.meta.ranking.kemeny import Kemeny, kemeny
 

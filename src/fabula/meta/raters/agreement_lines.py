@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fabula.core.score import Status
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.raters.alpha import Level, krippendorff
 from fabula.meta.raters.concordance import kendall_w
 from fabula.meta.raters.gwet import gwet
 from fabula.meta.raters.icc import Icc, one_way, two_way
 from fabula.meta.raters.kappa import cohen_pairs, fleiss, light, sharing_pairs
 from fabula.meta.raters.ratings import MANY, Ratings, complete_rows
-from fabula.meta.raters.weighting import Spread, Statistic, spreads_of, undefined, value_of
+from fabula.meta.resampling import (
+    WeightedStatistic,
+    always_undefined,
+    estimate,
+    resample_weighted,
+    value_of,
+)
 
 NEEDS_IDS = "needs rater ids"
 # Cohen's kappa of more pairs would take long and say little: few of them share many stories.
@@ -68,17 +74,17 @@ def agreement_lines(ratings: Ratings, asked: Asked) -> Iterator[AgreementLine]:
         yield from _icc_lines(packed, matrix, blank)
     statistics = _by_story(packed, asked)
     aligned = _by_rater(matrix, asked) if matrix is not None else {}
-    spreads = spreads_of(
+    draws = resample_weighted(
         statistics | aligned, len(packed), resamples=asked.resamples, seed=asked.seed
     )
     for name, statistic in statistics.items():
-        yield _measured(replace(blank, statistic=name), statistic, spreads[name])
+        yield _measured(replace(blank, statistic=name), statistic, draws[name])
     for name in _ALIGNED if asked.level != "nominal" else _ALIGNED[:1]:
         line = replace(blank, statistic=name)
         if matrix is None:
             yield replace(line, n=0, status=Status.UNDEFINED, note=NEEDS_IDS)
         elif name in aligned:
-            found = _measured(line, aligned[name], spreads[name])
+            found = _measured(line, aligned[name], draws[name])
             yield _kendall(found, matrix) if name == "Kendall W" else _light(found, matrix)
         else:
             note = "too many pairs of raters; see alpha"
@@ -115,7 +121,7 @@ def _of_icc(icc: Icc, blank: AgreementLine) -> AgreementLine:
 _ALIGNED = ("Light kappa", "Light kappa linear", "Light kappa quadratic", "Kendall W")
 
 
-def _by_story(packed: Values, asked: Asked) -> dict[str, Statistic]:
+def _by_story(packed: Values, asked: Asked) -> dict[str, WeightedStatistic]:
     """Coefficients that go by a story's ratings alone, whoever gave them."""
     found = {
         "alpha": krippendorff(packed, level=asked.level),
@@ -128,28 +134,29 @@ def _by_story(packed: Values, asked: Asked) -> dict[str, Statistic]:
     return found
 
 
-def _by_rater(matrix: Values, asked: Asked) -> dict[str, Statistic]:
+def _by_rater(matrix: Values, asked: Asked) -> dict[str, WeightedStatistic]:
     """Coefficients that need to know who gave a rating."""
-    found: dict[str, Statistic] = {}
+    found: dict[str, WeightedStatistic] = {}
     if len(sharing_pairs(matrix)) <= _MOST_PAIRS:
         found["Light kappa"] = light(matrix)
         if asked.level != "nominal":
             found["Light kappa linear"] = light(matrix, weighting="linear")
             found["Light kappa quadratic"] = light(matrix, weighting="quadratic")
     if asked.level != "nominal":
-        found["Kendall W"] = kendall_w(matrix) if matrix.shape[1] > 1 else undefined
+        found["Kendall W"] = kendall_w(matrix) if matrix.shape[1] > 1 else always_undefined
     return found
 
 
-def _measured(line: AgreementLine, statistic: Statistic, spread: Spread) -> AgreementLine:
+def _measured(line: AgreementLine, statistic: WeightedStatistic, draws: Values) -> AgreementLine:
     value = value_of(statistic, line.n + line.left_out)
     if math.isnan(value):
         note = "undefined: chance alone would agree" if line.n else "no story has two ratings"
-        if statistic is undefined:
+        if statistic is always_undefined:
             note = f"more than {MANY} distinct values are no categories"
         return replace(line, status=Status.UNDEFINED, note=note)
-    note = f"undefined in {spread.undefined:,} resamples" if spread.undefined else ""
-    return replace(line, value=value, low=spread.low, high=spread.high, note=note)
+    found = estimate(value, draws)
+    note = f"undefined in {found.undefined:,} resamples" if found.undefined else ""
+    return replace(line, value=value, low=found.low, high=found.high, note=note)
 
 
 def _kendall(line: AgreementLine, matrix: Values) -> AgreementLine:

@@ -10,16 +10,15 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.meta.coefficients import average_ranks
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, average_ranks, divide
 from fabula.meta.raters.ratings import MANY, categories_of, category_counts
-from fabula.meta.raters.weighting import Statistic, quotient, undefined
+from fabula.meta.resampling import WeightedStatistic, always_undefined
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 
 
-def krippendorff(values: Values, *, level: Level = "ordinal") -> Statistic:
+def krippendorff(values: Values, *, level: Level = "ordinal") -> WeightedStatistic:
     """Make alpha of stories × raters a function of the stories' weights.
 
     The level says how far two values are apart: by being unlike (nominal), by the ratings between
@@ -33,7 +32,7 @@ def krippendorff(values: Values, *, level: Level = "ordinal") -> Statistic:
         reach = float(categories[-1] - categories[0]) or 1.0
         return _squared((values - categories[0]) / reach)
     if len(categories) > MANY:
-        return _squared(_ranked(values)) if level == "ordinal" else undefined
+        return _squared(_ranked(values)) if level == "ordinal" else always_undefined
     counts = category_counts(values, categories)
     sizes = counts.sum(axis=1)
     if level == "ordinal":
@@ -48,7 +47,7 @@ def _ranked(values: Values) -> Values:
     return ranks / max(1, ranks.size)
 
 
-def _squared(values: Values) -> Statistic:
+def _squared(values: Values) -> WeightedStatistic:
     """Alpha whose distances are squared differences of values; no table of categories is needed."""
     sizes = (~np.isnan(values)).sum(axis=1).astype(np.float64)
     paired = sizes >= 2
@@ -61,7 +60,7 @@ def _squared(values: Values) -> Statistic:
         weights = weights[:, paired]
         total = weights @ sizes
         expected = total * (weights @ squares) - (weights @ sums) ** 2
-        return 1 - quotient(weights @ within, expected / (total - 1))
+        return 1 - divide(weights @ within, expected / (total - 1))
 
     return alpha
 
@@ -71,10 +70,10 @@ def _distances(categories: Values, level: Level) -> Values:
     if level == "nominal":
         unlike: Values = (one != other).astype(np.float64)
         return unlike
-    return quotient((one - other) ** 2, (one + other) ** 2 + (one == other))
+    return divide((one - other) ** 2, (one + other) ** 2 + (one == other))
 
 
-def _fixed(counts: Values, sizes: Values, distances: Values) -> Statistic:
+def _fixed(counts: Values, sizes: Values, distances: Values) -> WeightedStatistic:
     """Alpha whose distances are the same whatever the stories' weights."""
     paired = sizes >= 2
     counts, sizes = counts[paired], sizes[paired]
@@ -84,12 +83,12 @@ def _fixed(counts: Values, sizes: Values, distances: Values) -> Statistic:
         weights = weights[:, paired]
         margins = weights @ counts  # (resamples, categories)
         expected = ((margins @ distances) * margins).sum(axis=1) / (margins.sum(axis=1) - 1)
-        return 1 - quotient(weights @ within, expected)
+        return 1 - divide(weights @ within, expected)
 
     return alpha
 
 
-def _ordinal(counts: Values, sizes: Values) -> Statistic:
+def _ordinal(counts: Values, sizes: Values) -> WeightedStatistic:
     """Alpha whose distances are squared differences of mid-ranks, which go by the weights."""
     paired = sizes >= 2
     counts, sizes = counts[paired], sizes[paired]
@@ -103,6 +102,6 @@ def _ordinal(counts: Values, sizes: Values) -> Statistic:
         expected = (total * (margins * ranks**2).sum(axis=1) - sums**2) / (total - 1)
         squares = (((weights * (sizes / (sizes - 1))) @ counts) * ranks**2).sum(axis=1)
         within = ((ranks @ counts.T) ** 2 * (weights / (sizes - 1))).sum(axis=1)
-        return 1 - quotient(squares - within, expected)
+        return 1 - divide(squares - within, expected)
 
     return alpha

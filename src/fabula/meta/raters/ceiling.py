@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.raters.icc import spearman_brown
 
 Chosen = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]

@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
+from fabula.meta.arrays import Values
 from fabula.meta.grid import Layout
-from fabula.meta.paired import Values
 from fabula.meta.raters.ratings import Ratings
 
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from fabula.meta.coefficients import average_ranks
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, average_ranks, divide
 from fabula.meta.raters.ratings import MANY, categories_of, category_counts
-from fabula.meta.raters.weighting import Statistic, quotient
+from fabula.meta.resampling import WeightedStatistic
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def kendall_w(matrix: Values) -> Statistic:
+def kendall_w(matrix: Values) -> WeightedStatistic:
     """Make W (Kendall and Babington Smith, 1939), corrected for ties, a function of weights.
 
     Only the stories that all raters rated count. From 0 to 1; undefined where no rater tells any
@@ -39,22 +38,22 @@ def kendall_w(matrix: Values) -> Statistic:
             middle = np.cumsum(counts, axis=1) - counts / 2
             ranks += middle[:, places[:, rater]]
             ties += (counts**3 - counts).sum(axis=1)
-        apart = ranks - quotient((times * ranks).sum(axis=1), total)[:, None]
+        apart = ranks - divide((times * ranks).sum(axis=1), total)[:, None]
         squares = (times * apart**2).sum(axis=1)
-        return quotient(12 * squares, raters**2 * (total**3 - total) - raters * ties)
+        return divide(12 * squares, raters**2 * (total**3 - total) - raters * ties)
 
     return w
 
 
-def _of_ranks(ranks: Values, complete: Bools) -> Statistic:
+def _of_ranks(ranks: Values, complete: Bools) -> WeightedStatistic:
     """W of ranks that stay as they are: variance of their sums over what it could be at most."""
     columns = np.column_stack([ranks, ranks.sum(axis=1)])
     columns -= columns.mean(axis=0)
 
     def w(times: Values) -> Values:
         times = times[:, complete]
-        means = quotient(times @ columns, times.sum(axis=1)[:, None])
+        means = divide(times @ columns, times.sum(axis=1)[:, None])
         squares = times @ columns**2 - times.sum(axis=1)[:, None] * means**2
-        return quotient(squares[:, -1], ranks.shape[1] * squares[:, :-1].sum(axis=1))
+        return divide(squares[:, -1], ranks.shape[1] * squares[:, :-1].sum(axis=1))
 
     return w

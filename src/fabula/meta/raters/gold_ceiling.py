@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 from fabula.core.score import Score
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid, Layout
 from fabula.meta.levels import Level, correlate_pairs
-from fabula.meta.paired import Values
 from fabula.meta.raters.ceiling import noise_ceiling
 from fabula.meta.raters.ratings import ratings_of
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.raters.kappa import Weighting, agreement_weights, beyond_chance
 from fabula.meta.raters.ratings import MANY, categories_of, category_counts
-from fabula.meta.raters.weighting import Statistic, undefined
+from fabula.meta.resampling import WeightedStatistic, always_undefined
 
 
 def gwet(
@@ -19,7 +19,7 @@ def gwet(
     *,
     weighting: Weighting = "identity",
     scale: tuple[float, float] | None = None,
-) -> Statistic:
+) -> WeightedStatistic:
     """Make AC1 (identity weights) or AC2 of stories × raters a function of the stories' weights.
 
     Chance goes by the number of categories: those of the scale, or, where it is not given, those
@@ -27,7 +27,7 @@ def gwet(
     """
     categories = categories_of(values, scale)
     if len(categories) > MANY:
-        return undefined
+        return always_undefined
     weights = agreement_weights(categories, weighting)
     count = len(categories)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.distributions import f_quantile, f_tail
-from fabula.meta.paired import Values
 from fabula.meta.raters.ratings import complete_rows
 
 ICC_KINDS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")

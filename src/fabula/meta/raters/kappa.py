@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, divide
 from fabula.meta.raters.ratings import MANY, categories_of, category_counts
-from fabula.meta.raters.weighting import Statistic, quotient, undefined, value_of
+from fabula.meta.resampling import WeightedStatistic, always_undefined, value_of
 
 Weighting = Literal["identity", "linear", "quadratic"]
 
@@ -37,10 +37,10 @@ def observed_agreement(counts: Values, weights: Values) -> Values:
     """Share of a story's pairs of ratings that agree, story by story; NaN with fewer than two."""
     sizes = counts.sum(axis=1)
     agreeing = (counts * (counts @ weights - 1)).sum(axis=1)
-    return quotient(agreeing, sizes * (sizes - 1))
+    return divide(agreeing, sizes * (sizes - 1))
 
 
-def fleiss(values: Values) -> Statistic:
+def fleiss(values: Values) -> WeightedStatistic:
     """Make Fleiss' kappa of stories × raters a function of the stories' weights.
 
     With unlike numbers of ratings it is Gwet's generalisation: agreement over the stories with at
@@ -48,7 +48,7 @@ def fleiss(values: Values) -> Statistic:
     """
     categories = categories_of(values)
     if len(categories) > MANY:
-        return undefined
+        return always_undefined
     counts = category_counts(values, categories)
 
     def chance(shares: Values) -> Values:
@@ -58,7 +58,7 @@ def fleiss(values: Values) -> Statistic:
     return beyond_chance(counts, agreement_weights(categories, "identity"), chance)
 
 
-def beyond_chance(counts: Values, weights: Values, chance: Statistic) -> Statistic:
+def beyond_chance(counts: Values, weights: Values, chance: WeightedStatistic) -> WeightedStatistic:
     """Make (observed - chance) / (1 - chance); `chance` goes by the shares of the categories."""
     sizes = counts.sum(axis=1)
     rated, paired = sizes > 0, sizes > 1
@@ -67,14 +67,14 @@ def beyond_chance(counts: Values, weights: Values, chance: Statistic) -> Statist
 
     def coefficient(times: Values) -> Values:
         some, more = times[:, rated], times[:, paired]
-        observed = quotient(more @ agreement, more.sum(axis=1))
-        expected = chance(quotient(some @ shares, some.sum(axis=1)[:, None]))
-        return quotient(observed - expected, 1 - expected)
+        observed = divide(more @ agreement, more.sum(axis=1))
+        expected = chance(divide(some @ shares, some.sum(axis=1)[:, None]))
+        return divide(observed - expected, 1 - expected)
 
     return coefficient
 
 
-def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> Statistic:
+def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> WeightedStatistic:
     """Make Cohen's kappa of two raters a function of the stories' weights.
 
     Stories that either did not rate are left out.
@@ -82,7 +82,7 @@ def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> Statist
     both = ~(np.isnan(a) | np.isnan(b))
     categories = categories_of(np.concatenate([a[both], b[both]]))
     if len(categories) > MANY:
-        return undefined
+        return always_undefined
     weights = agreement_weights(categories, weighting)
     of_a, of_b = (category_counts(x[both][:, None], categories) for x in (a, b))
     agreement = ((of_a @ weights) * of_b).sum(axis=1)  # (stories,)
@@ -90,10 +90,10 @@ def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> Statist
     def kappa(times: Values) -> Values:
         times = times[:, both]
         total = times.sum(axis=1)
-        observed = quotient(times @ agreement, total)
-        left, right = (quotient(times @ one, total[:, None]) for one in (of_a, of_b))
+        observed = divide(times @ agreement, total)
+        left, right = (divide(times @ one, total[:, None]) for one in (of_a, of_b))
         expected = ((left @ weights) * right).sum(axis=1)
-        return quotient(observed - expected, 1 - expected)
+        return divide(observed - expected, 1 - expected)
 
     return kappa
 
@@ -106,13 +106,13 @@ def cohen_pairs(matrix: Values, *, weighting: Weighting = "identity") -> list[fl
     ]
 
 
-def light(matrix: Values, *, weighting: Weighting = "identity") -> Statistic:
+def light(matrix: Values, *, weighting: Weighting = "identity") -> WeightedStatistic:
     """Make Light's kappa, the mean of Cohen's over the pairs of raters, a function of weights.
 
     Pairs for which it is undefined are left out of the mean.
     """
     if len(categories_of(matrix)) > MANY:
-        return undefined
+        return always_undefined
     kappas = [
         cohen(matrix[:, i], matrix[:, j], weighting=weighting) for i, j in sharing_pairs(matrix)
     ]
@@ -122,7 +122,7 @@ def light(matrix: Values, *, weighting: Weighting = "identity") -> Statistic:
             return np.full(len(times), math.nan)
         found = np.stack([kappa(times) for kappa in kappas])
         defined = ~np.isnan(found)
-        return quotient(np.where(defined, found, 0).sum(axis=0), defined.sum(axis=0))
+        return divide(np.where(defined, found, 0).sum(axis=0), defined.sum(axis=0))
 
     return mean
 

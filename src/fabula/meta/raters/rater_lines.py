@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import correlate
 from fabula.meta.distributions import t_tail
-from fabula.meta.paired import Values
 from fabula.meta.raters.ratings import Ratings
 
 # With fewer, nothing is said of a rater or of an aspect without a warning.

@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.core.score import Score
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 
 HUMAN = "human:"
 # More distinct values than this are no categories but a continuous scale.

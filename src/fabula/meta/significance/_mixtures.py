@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fabula.meta.cells import mean_defined
-from fabula.meta.coefficients import Coefficient, correlate, settled
+from fabula.meta.arrays import Values, mean_defined, round_digits
+from fabula.meta.coefficients import Coefficient, correlate
 from fabula.meta.levels import Level, means_of_systems
-from fabula.meta.paired import Values
 from fabula.meta.significance._weighted import Whole, weighted_correlations
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -116,7 +115,7 @@ def _system_mixing(x: Values, y: Values, gold: Values, coefficient: Coefficient)
 
     def mixed(swaps: Bools) -> tuple[Values, Values]:
         moved = np.einsum("bis,is->bs", swaps[:, :, some], moves) / counts
-        left, right = settled(mean_x + moved), settled(mean_y - moved)
+        left, right = round_digits(mean_x + moved), round_digits(mean_y - moved)
         return correlate(left, goal, coefficient), correlate(right, goal, coefficient)
 
     return mixed

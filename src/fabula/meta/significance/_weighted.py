@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
-from fabula.meta.paired import Values
 
 Whole = np.ndarray[Any, np.dtype[np.intp]]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 
 
 def rank_clusters(order: Sequence[int], p: Values, *, alpha: float = 0.05) -> tuple[int, ...]:

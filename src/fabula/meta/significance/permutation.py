@@ -21,12 +21,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from fabula.core.protocols import Progress, track
-from fabula.meta.bootstrap import Drawn, percentile_ends, resampled_correlations
-from fabula.meta.cells import check_choice, check_level, correlate_cells, only_shared
-from fabula.meta.coefficients import Coefficient, settled
+from fabula.meta.arrays import Values, keep_shared, round_digits
+from fabula.meta.bootstrap import Drawn, resampled_correlations
+from fabula.meta.cells import check_choice, check_level, correlate_cells
+from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.levels import Level
-from fabula.meta.paired import Values
+from fabula.meta.resampling import percentile_interval
 from fabula.meta.significance._mixtures import Bools, mixing
 
 Scheme = Literal["both", "item", "system"]
@@ -136,7 +137,7 @@ def difference_interval(
     """
     check_level(level, coefficient)
     check_choice("kind of draw", drawn, get_args(Drawn))
-    x, y, gold = only_shared(x, y, gold)
+    x, y, gold = keep_shared(x, y, gold)
     items, systems = gold.shape
     layout = Layout(tuple(map(str, range(items))), tuple(map(str, range(systems))), {})
     found = resampled_correlations(
@@ -148,7 +149,7 @@ def difference_interval(
         resamples=resamples,
         seed=seed,
     )
-    low, high = percentile_ends(found[:, 0] - found[:, 1], alpha)
+    low, high = percentile_interval(found[:, 0] - found[:, 1], alpha)
     return float(low[0]), float(high[0])
 
 
@@ -177,7 +178,7 @@ def _differences(
 ) -> tuple[float, Values]:
     """Give the observed difference, and that after each of the swaps where it is defined."""
     check_level(level, coefficient)
-    x, y, gold = only_shared(x, y, gold)
+    x, y, gold = keep_shared(x, y, gold)
     x, y = _standardised(x), _standardised(y)
     of_x = correlate_cells(x, gold, level=level, coefficient=coefficient)
     of_y = correlate_cells(y, gold, level=level, coefficient=coefficient)
@@ -192,7 +193,7 @@ def _standardised(x: Values) -> Values:
     there = x[~np.isnan(x)]
     if not len(there) or (there == there[0]).all():
         return np.full(x.shape, np.nan)
-    return settled((x - there.mean()) / there.std())
+    return round_digits((x - there.mean()) / there.std())
 
 
 def _p(observed: float, drawn: Values, alternative: Alternative) -> float:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_tail
-from fabula.meta.paired import Values
 
 # Below this a radicand is 0 but for rounding.
 _ROUNDING = 1e-14

@@ -12,8 +12,7 @@ import numpy as np
 from fabula.core.dataset import Preference
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.meta.coefficients import settled
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values, round_digits
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -81,7 +80,7 @@ class Choices:
 def choices_of_values(values: Values, systems: tuple[str, ...], items: tuple[str, ...]) -> Choices:
     """Choose between every two systems on every item by their values: (items, systems)."""
     one, other = np.triu_indices(len(systems), 1)
-    steady = settled(values)
+    steady = round_digits(values)
     gaps = steady[:, one] - steady[:, other]  # (items, pairs)
     item, pair = np.nonzero(~np.isnan(gaps))
     outcome = np.sign(gaps[item, pair]).astype(np.int64)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import SettingError
+from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
-from fabula.meta.paired import Values
 from fabula.meta.resampling import draw_counts
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]

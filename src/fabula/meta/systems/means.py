@@ -11,10 +11,9 @@ import numpy as np
 
 from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
-from fabula.meta.correction import holm
+from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_quantile
-from fabula.meta.paired import Values
-from fabula.meta.resampling import sign_flip_p
+from fabula.meta.significance.sign_flips import holm, sign_flip_p
 
 Over = Literal["ratings", "items"]
 AVERAGE = "average"

@@ -12,8 +12,8 @@ import numpy as np
 
 from fabula.core.errors import PackageMissing
 from fabula.core.protocols import Progress, track
-from fabula.meta.bootstrap import percentile_ends
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
+from fabula.meta.resampling import percentile_interval
 from fabula.meta.systems.choices import Choices
 
 # evalica stops where a step is this short, or after so many steps.
@@ -131,7 +131,7 @@ def strength_intervals(
         drawn = choices.drawn(rng.integers(0, count, count))
         # Elo depends on the order: the fixed one of the systems within an item would bias it.
         found[number] = strength(drawn.taken(rng.permutation(len(drawn))))
-    return percentile_ends(found, alpha)
+    return percentile_interval(found, alpha)
 
 
 def _evalica() -> ModuleType:

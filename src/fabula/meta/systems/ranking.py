@@ -13,8 +13,8 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UnknownName, closest
 from fabula.core.protocols import Progress
 from fabula.core.table import ScoreTable
+from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid, Layout
-from fabula.meta.paired import Values
 from fabula.meta.ranking.borda import places
 from fabula.meta.systems.choices import Choices, choices_of_preferences, choices_of_values
 from fabula.meta.systems.means import (

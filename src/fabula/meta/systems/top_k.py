@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.core.errors import SettingError
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.cross import cross_correlate
 from fabula.meta.grid import Grid
 from fabula.meta.levels import means_of_systems
-from fabula.meta.paired import Values
 
 
 def top_k_correlations(

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fabula.meta.bootstrap import percentile_ends
-from fabula.meta.coefficients import settled
+from fabula.meta.arrays import Values, round_digits
 from fabula.meta.gains import gains_over
 from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.measure import Measuring, Statistic, measure
-from fabula.meta.paired import Values
-from fabula.meta.resampling import draw_counts
+from fabula.meta.resampling import draw_counts, percentile_interval
 
 RESAMPLES = 1000
 Places = np.ndarray[Any, np.dtype[np.int64]]
@@ -57,7 +55,7 @@ class Measured:
 
     def ends(self, name: str) -> tuple[float, float]:
         """Give the ends of a figure's interval of 95 %."""
-        low, high = percentile_ends(self.draws[name], 0.05)
+        low, high = percentile_interval(self.draws[name], 0.05)
         return float(low), float(high)
 
     def each_seed(self, name: str) -> str:
@@ -96,7 +94,7 @@ def correlated(
     """
     layout = _laid_out(items)
     grid = _grid(columns, layout)
-    golden = _grid({"gold": settled(gold)}, layout)
+    golden = _grid({"gold": round_digits(gold)}, layout)
     control = None if given is None else _grid({"given": given}, layout)
     how = Measuring(resamples=RESAMPLES, control=control)
     found, draws = measure(grid, golden, level="pooled", statistic=statistic, how=how)

@@ -15,7 +15,7 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.learned.training.reader_scales import CROSS_FITTED
 from fabula.learned.training.task_stories import read_dataset
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.models import path_of
 from fabula.scoring.evaluate import BASELINES, evaluate
 

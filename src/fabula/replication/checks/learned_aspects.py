@@ -12,7 +12,7 @@ from fabula.core.errors import UserError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.config import read_config
 from fabula.learned.reader.scales import Scale
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.models import path_of
 from fabula.replication.checks._agreement import correlated, shares
 from fabula.replication.checks._finding import Finding, reported, unchecked

@@ -9,7 +9,7 @@ from pathlib import Path
 from fabula.core.errors import UserError
 from fabula.learned.training.reader_recipe import Task
 from fabula.learned.training.task_stories import task_stories
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.replication.checks._agreement import Measured, correlated
 from fabula.replication.checks._finding import Finding, barred, reported, unchecked
 from fabula.replication.checks._learned import (

@@ -11,7 +11,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.datasets.hanna import METRICS
 from fabula.learned.reader.config import CRITERIA
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.replication.checks._agreement import Columns, Gain, Measured, correlated
 from fabula.replication.checks._finding import Finding, barred, reported, unchecked
 from fabula.replication.checks._learned import (

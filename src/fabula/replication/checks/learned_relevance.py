@@ -11,7 +11,7 @@ from fabula.core.errors import UserError
 from fabula.core.story import Story
 from fabula.learned.ruber_model.inference import load_ruber
 from fabula.learned.ruber_model.network import cosine
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.replication.checks._agreement import correlated
 from fabula.replication.checks._finding import Finding, reported, unchecked
 from fabula.replication.checks._learned import dataset, gold_of, items_of, scored, trivial

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.meta.paired import Values
+from fabula.meta.arrays import Values
 from fabula.meta.raters.alpha import Level, krippendorff
 from fabula.meta.raters.icc import intraclass
-from fabula.meta.raters.weighting import value_of
+from fabula.meta.resampling import value_of
 from fabula.replication.checks._finding import Finding, equality
 
 _PART = "Agreement of raters"

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.dataset import Dataset
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.paired import Values
 from fabula.meta.ranking.borda import borda
 from fabula.meta.raters.icc import one_way
 from fabula.meta.raters.ratings import ratings_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.levels import correlation_table
-from fabula.meta.paired import Values
 from fabula.meta.significance.williams import williams, williams_matrix
 from fabula.replication.hanna.printed import ASPECTS, LEVELS, metric_name
 from fabula.reports.published import PrintedValue

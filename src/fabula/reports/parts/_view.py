@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from fabula.core.dataset import Dataset, ScorerCard
+from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Column, Grid
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.paired import Values
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
 from fabula.reports.published import PrintedValue

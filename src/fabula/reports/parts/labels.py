@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
-from fabula.meta.paired import Values
 from fabula.meta.systems.labels import label_f1
 from fabula.reports._study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports._svg.heatmap import heatmap

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.meta.correction import benjamini_hochberg
+from fabula.meta.arrays import Values
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.paired import Values
 from fabula.meta.significance.clusters import rank_clusters, significant_ranks
 from fabula.meta.significance.permutation import perm_matrix
+from fabula.meta.significance.sign_flips import benjamini_hochberg
 from fabula.meta.significance.williams import williams_matrix
 from fabula.reports._study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports._svg.heatmap import heatmap

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fabula.meta.correction import CORRECTIONS, benjamini_hochberg, holm
+from fabula.meta.significance.sign_flips import CORRECTIONS, benjamini_hochberg, holm
 
 # Benjamini and Hochberg (1995), section 3.2: fifteen endpoints of a trial of thrombolysis.
 TRIAL = np.array(

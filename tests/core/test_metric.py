@@ -44,7 +44,7 @@ class Size(StoryMetric):
 class Sides(PairMetric):
     card = card(needs=("reference",), aspects=("text", "reference"))
 
-    def pair(self, text, reference):
+    def compare(self, text, reference):
         if reference == "none":
             raise Missing("undefined", "no reference")
         return float(len(text)), float(len(reference))
@@ -54,7 +54,7 @@ class Sides(PairMetric):
 class Low(PairMetric):
     card = Card(title="-", family="string", direction="lower", paper="-", formula="-")
 
-    def pair(self, text, reference):
+    def compare(self, text, reference):
         return float(len(reference))
 
 
@@ -116,7 +116,7 @@ def test_a_metric_that_loses_a_reading_is_a_bug():
     class Lossy(Metric):
         card = card()
 
-        def read(self, stories):
+        def compute(self, stories):
             return []
 
     with pytest.raises(TypeError, match="gave 0 readings for 1 stories"):

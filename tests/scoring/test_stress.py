@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from fabula import Story, UserError, evaluate
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
-from fabula.core.metric import Metric, StoryMetric
+from fabula.core.metric import BatchMetric, Metric, StoryMetric
 from fabula.core.score import Missing, Reading, Status
 from fabula.scoring.stress import StressResult, stress, write_stress
 from fabula.scoring.stress_moves import Move
@@ -87,10 +86,10 @@ class Part(BatchMetric):
         batch="system",
     )  # fmt: skip
 
-    def gathering(self) -> _Total:
+    def empty_statistics(self) -> _Total:
         return _Total()
 
-    def read_in(self, stories: Sequence[Story], gathered: _Total) -> list[Reading]:
+    def compute_in(self, stories: Sequence[Story], gathered: _Total) -> list[Reading]:
         return [Reading((len(words(story.text)) / gathered.words,)) for story in stories]
 
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeGuard
 
 from fabula._version import __version__
 from fabula.core.card import Batch, Card, Need
-from fabula.core.errors import SettingError
+from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.score import Missing, Reading, Score, Status
 from fabula.core.settings import changed_settings, check_settings
 from fabula.core.spec import format_spec
 from fabula.core.story import Story
 
-Found = float | tuple[float, ...] | Reading
+Value = float | tuple[float, ...] | Reading
 
 
 @dataclass(frozen=True)
 class Metric:
-    """Scores stories. Subclasses hold a `card` and say how to `read` stories that can be read."""
+    """Scores stories. Subclasses hold a `card` and write one method.
+
+    Call `score` (scores of stories) or `read` (readings, before they are scores). Write `value` in
+    a `StoryMetric`, `compare` in a `PairMetric`, `compute_in` in a `BatchMetric`, and `compute` in
+    a metric that reads many stories at once.
+    """
 
     card: ClassVar[Card]
     revision: ClassVar[int] = 1
@@ -42,12 +47,12 @@ class Metric:
 
     def __getstate__(self) -> dict[str, object]:
         """Travel to other processes with the settings alone, not with what was loaded for them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {setting.name: getattr(self, setting.name) for setting in fields(self)}
 
     def check(self) -> None:
         """Refuse settings that do not go together; most metrics have none."""
 
-    def refuse(self, problem: str, remedy: str) -> SettingError:
+    def setting_error(self, problem: str, remedy: str) -> SettingError:
         """Give the error for settings that do not go together."""
         return SettingError(f"{self.name}: {problem}", remedy)
 
@@ -65,6 +70,11 @@ class Metric:
     def slow(self) -> bool:
         """Whether it takes seconds a story with the settings it has, so that a sample may do."""
         return False
+
+    @property
+    def absence(self) -> str:
+        """What it lacks to read any story, with the command that gets it; empty if nothing."""
+        return ""
 
     @cached_property
     def spec(self) -> str:
@@ -90,22 +100,24 @@ class Metric:
         """Give one score per story and aspect, in that order."""
         return [
             score
-            for story, reading in zip(stories, self.readings(stories), strict=True)
+            for story, reading in zip(stories, self.read(stories), strict=True)
             for score in self.scores_of(story, reading)
         ]
 
-    def readings(self, stories: Sequence[Story]) -> list[Reading]:
+    def read(self, stories: Sequence[Story]) -> list[Reading]:
         """Give one reading per story, in order; those that cannot be read say why."""
-        return self.with_obstacles(stories, self.read)
+        return self._read_ready(stories, self.compute)
 
-    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
+    def compute(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Read stories that have text and all that the card says it needs."""
         raise NotImplementedError
 
     def scores_of(self, story: Story, reading: Reading) -> list[Score]:
         """Write a reading of a story as scores."""
         return [
-            Score(story.id, self.spec, aspect, value, *_rest(reading))
+            Score(
+                story.id, self.spec, aspect, value, reading.status, reading.coverage, reading.note
+            )
             for aspect, value in zip(self.card.aspects, reading.values, strict=True)
         ]
 
@@ -119,73 +131,76 @@ class Metric:
             return self.missing(Status.MISSING_PROMPT, "give the story a prompt")
         if "images" in self.needs and not story.images:
             return self.missing(Status.MISSING_IMAGES, "give the story its images")
+        if self.absence:
+            return self.missing(Status.MISSING_MODEL, self.absence)
         return None
 
     def missing(self, status: Status, note: str = "") -> Reading:
         """Give the reading of a story there is no value for."""
         return Reading.missing(len(self.card.aspects), status, note)
 
-    def with_obstacles(
-        self, stories: Sequence[Story], read: Callable[[Sequence[Story]], Sequence[Reading]]
+    def _read_ready(
+        self, stories: Sequence[Story], measure: Callable[[Sequence[Story]], Sequence[Reading]]
     ) -> list[Reading]:
-        """Read the stories that can be read; the others say why."""
+        """Measure the stories that can be read; the others say why they cannot."""
         obstacles = [self.obstacle(story) for story in stories]
         ready = [story for story, why in zip(stories, obstacles, strict=True) if why is None]
-        readings = list(read(ready)) if ready else []
+        try:
+            readings = list(measure(ready)) if ready else []
+        except PackageMissing as error:
+            readings = [self.missing(Status.MISSING_MODEL, str(error)) for _ in ready]
         if len(readings) != len(ready):
             raise TypeError(f"{self.spec} gave {len(readings)} readings for {len(ready)} stories")
-        rest = iter(readings)
-        return [next(rest) if why is None else why for why in obstacles]
+        following = iter(readings)
+        return [next(following) if why is None else why for why in obstacles]
 
 
 @dataclass(frozen=True)
 class StoryMetric(Metric):
-    """A metric that reads one story at a time: say its `value`."""
+    """A metric that reads one story at a time: write its `value`."""
 
-    def value(self, story: Story) -> Found:
+    def value(self, story: Story) -> Value:
         """Value, values by aspect or whole reading of a story; raise `Missing` for none."""
         raise NotImplementedError
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
-        """Read the stories one by one."""
-        return [self._read_one(story) for story in stories]
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
+        """Read the stories one by one; a bug is told with the story that shows it."""
+        readings = []
+        for story in stories:
+            try:
+                readings.append(self._reading_of(self.value, story))
+            except Exception as error:
+                error.add_note(f"while {self.spec} read story {story.id!r}")
+                raise
+        return readings
 
-    def _read_one(self, story: Story) -> Reading:
+    def _reading_of(self, find: Callable[..., Value], *what: Story | str) -> Reading:
+        """Make a reading of the value that is found, or of why there is none."""
         try:
-            return self.settle(lambda: self.value(story))
-        except Exception as error:
-            error.add_note(f"while {self.spec} read story {story.id!r}")
-            raise
-
-    def settle(self, find: Callable[[], Found]) -> Reading:
-        """Make a reading of what is found, or of why nothing is."""
-        try:
-            found = find()
+            value = find(*what)
         except Missing as missing:
             return self.missing(missing.status, missing.note)
-        if isinstance(found, Reading):
-            return found
-        return Reading(found if isinstance(found, tuple) else (float(found),))
+        if isinstance(value, Reading):
+            return value
+        return Reading(value if isinstance(value, tuple) else (float(value),))
 
 
 @dataclass(frozen=True)
 class PairMetric(StoryMetric):
-    """A metric that compares a text with one reference: say the values of a `pair`.
+    """A metric that compares a text with one reference: write `compare`.
 
     Of several references the one with the best last aspect counts.
     """
 
-    def pair(self, text: str, reference: str) -> Found:
+    def compare(self, text: str, reference: str) -> Value:
         """Value, values by aspect or reading of a text beside one reference."""
         raise NotImplementedError
 
     def value(self, story: Story) -> Reading:
         """Best reading over the references that are not blank."""
         references = [reference for reference in story.references if reference.strip()]
-        return max((self._beside(story.text, one) for one in references), key=self._merit)
-
-    def _beside(self, text: str, reference: str) -> Reading:
-        return self.settle(lambda: self.pair(text, reference))
+        readings = [self._reading_of(self.compare, story.text, text) for text in references]
+        return max(readings, key=self._merit)
 
     def _merit(self, reading: Reading) -> float:
         value = reading.values[-1]
@@ -194,5 +209,71 @@ class PairMetric(StoryMetric):
         return -value if self.card.direction == "lower" else value
 
 
-def _rest(reading: Reading) -> tuple[Status, float, str]:
-    return reading.status, reading.coverage, reading.note
+class BatchStatistics(Protocol):
+    """What a metric needs to know of a batch, gathered story by story in bounded memory."""
+
+    def add(self, story: Story) -> None:
+        """Take one more story of the batch into account."""
+
+
+@dataclass(frozen=True)
+class BatchMetric(Metric):
+    """A metric whose value for a story depends on the stories scored with it.
+
+    Its `batch` says which belong together: all of one `system`, or of the whole `run`.
+    One pass gathers the statistics of each batch, a second measures the stories: write
+    `empty_statistics` and `compute_in`.
+    """
+
+    def empty_statistics(self) -> BatchStatistics:
+        """Give statistics of no story yet, to be filled story by story; they must pickle."""
+        raise NotImplementedError
+
+    def compute_in(
+        self, stories: Sequence[Story], statistics: BatchStatistics
+    ) -> Sequence[Reading]:
+        """Read stories of one batch, knowing the statistics of all of it."""
+        raise NotImplementedError
+
+    def batch_of(self, story: Story) -> str:
+        """Name of the batch a story belongs to."""
+        return (story.system or "") if self.batch == "system" else ""
+
+    def gather(self, stories: Sequence[Story]) -> dict[str, BatchStatistics]:
+        """Gather the statistics of every batch among the stories."""
+        batches: dict[str, BatchStatistics] = {}
+        for story in stories:
+            self.add_to(batches, story)
+        return batches
+
+    def add_to(self, batches: dict[str, BatchStatistics], story: Story) -> None:
+        """Add a story to its batch, unless it cannot be read."""
+        if self.obstacle(story) is None:
+            batches.setdefault(self.batch_of(story), self.empty_statistics()).add(story)
+
+    def compute(self, stories: Sequence[Story]) -> Sequence[Reading]:
+        """Take the stories given for the whole of their batches."""
+        return self._compute_batches(stories, self.gather(stories))
+
+    def read_in(
+        self, stories: Sequence[Story], batches: Mapping[str, BatchStatistics]
+    ) -> list[Reading]:
+        """Give one reading per story, in order, knowing the batches gathered before."""
+        return self._read_ready(stories, lambda ready: self._compute_batches(ready, batches))
+
+    def _compute_batches(
+        self, stories: Sequence[Story], batches: Mapping[str, BatchStatistics]
+    ) -> list[Reading]:
+        members: dict[str, list[int]] = {}
+        for position, story in enumerate(stories):
+            members.setdefault(self.batch_of(story), []).append(position)
+        readings: dict[int, Reading] = {}
+        for batch, positions in members.items():
+            measured = self.compute_in([stories[i] for i in positions], batches[batch])
+            readings.update(zip(positions, measured, strict=True))
+        return [readings[position] for position in range(len(stories))]
+
+
+def needs_batch(metric: Metric) -> TypeGuard[BatchMetric]:
+    """Whether a metric, with the settings it has, needs to know its batch."""
+    return isinstance(metric, BatchMetric) and metric.batch is not None

@@ -12,13 +12,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Gathering(Protocol):
-    """What a metric needs to know of a batch, gathered story by story in bounded memory."""
-
-    def add(self, story: Story) -> None:
-        """Take one more story of the batch into account."""
-
-
 class StorySource(Protocol):
     """Stories that can be gone through more than once, the same each time."""
 

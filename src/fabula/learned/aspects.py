@@ -64,10 +64,10 @@ class Aspects(ScaleMetric):
         head = "confidence" if self.confidence else "aspects"
         return tuple(f"{head}.{name}" for name in ASPECTS)
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the ten ratings, or the ten shares."""
         if not self.confidence:
-            return super().read(stories)
+            return super().compute(stories)
         texts = [story.text for story in stories]
         values = self.model.values(self.scales, texts)
         grown = np.exp(values - values.max(axis=1, keepdims=True))

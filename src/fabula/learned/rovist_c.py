@@ -79,7 +79,7 @@ class RovistC(ReaderMetric):
             Transition(*pair, float(chance)) for pair, chance in zip(pairs, chances, strict=True)
         ]
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask about the pairs of all stories at once."""
         by_story = [_neighbours(story) for story in stories]
         logits = self._logits([pair for pairs in by_story for pair in pairs])

@@ -80,7 +80,7 @@ class Ruber(LearnedMetric[RuberModel]):
         """Digest of the network, and the encoder's signature."""
         return {"model": self.model.signature if self.at_hand else "missing"}
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Pool every different text once, then look at stories one by one."""
         texts = list(dict.fromkeys(text for story in stories for text in self._texts(story)))
         pooled = dict(zip(texts, self.model.pool(texts, cut=self.compat), strict=True))

@@ -68,7 +68,7 @@ class Storyer(ReaderMetric):
         """With negatives, ours are a head of the weights that know corruptions."""
         return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the preference and its percentile."""
         name = self._scale
         scale = self.model.scale(name)

@@ -6,13 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Annotated, cast
 
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Batch
+from fabula.core.metric import BatchMetric, BatchStatistics
 from fabula.core.model import Tokeniser
-from fabula.core.protocols import Gathering
 from fabula.core.score import Reading
 from fabula.core.settings import Means
 from fabula.core.story import Story
@@ -60,10 +58,10 @@ class _Sides:
 
     def add(self, story: Story) -> None:
         assert self.tokenise is not None
-        texts = [story.text, *(one for one in story.references if one.strip())]
-        first, *rest = self.tokenise(texts)
-        self.stories.add(first)
-        for tokens in rest:
+        texts = [story.text, *(text for text in story.references if text.strip())]
+        story_tokens, *reference_tokens = self.tokenise(texts)
+        self.stories.add(story_tokens)
+        for tokens in reference_tokens:
             self.references.add(tokens)
 
     def __getstate__(self) -> dict[str, object]:
@@ -81,7 +79,7 @@ class Rarities:
 
 @dataclass(frozen=True)
 class RarityMetric(ModelMetric, BatchMetric):
-    """A metric that asks a model and can weigh tokens: say how to `ask_with` the weights.
+    """A metric that asks a model and can weigh tokens: write `compute_weighted`.
 
     With `idf` the batch is the whole run, as in the packages that these metrics come from.
     """
@@ -93,29 +91,28 @@ class RarityMetric(ModelMetric, BatchMetric):
         """The whole run where tokens are weighed, else none."""
         return "run" if self.idf else None
 
-    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> Sequence[Reading]:
-        """Read stories with the model at hand; without rarities all tokens weigh the same."""
+    def compute_weighted(
+        self, stories: Sequence[Story], rarities: Rarities | None
+    ) -> Sequence[Reading]:
+        """Read stories; without rarities all tokens weigh the same."""
         raise NotImplementedError
 
-    def ask(self, stories: Sequence[Story]) -> Sequence[Reading]:
+    def compute(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Take the stories given for the whole run."""
-        return BatchMetric.read(self, stories) if self.idf else self.ask_with(stories, None)
+        if self.idf:
+            return super().compute(stories)
+        return self.compute_weighted(stories, None)
 
-    def gathering(self) -> Gathering:
+    def empty_statistics(self) -> BatchStatistics:
         """Count in how many stories and references each token occurs."""
-        return _Sides(self._tokenise if self.at_hand else _no_tokens)
+        return _Sides(self.model_as(Tokeniser).tokens)
 
-    def read_in(self, stories: Sequence[Story], gathered: Gathering) -> Sequence[Reading]:
-        """Read stories knowing how rare tokens are, or say why that cannot be."""
-        sides = cast(_Sides, gathered)
+    def compute_in(
+        self, stories: Sequence[Story], statistics: BatchStatistics
+    ) -> Sequence[Reading]:
+        """Read stories knowing how rare tokens are."""
+        sides = cast(_Sides, statistics)
         rarities = Rarities(
-            *(Rarity(one.number, one.counts) for one in (sides.stories, sides.references))
+            *(Rarity(side.number, side.counts) for side in (sides.stories, sides.references))
         )
-        return self.read_by(partial(self.ask_with, rarities=rarities), stories)
-
-    def _tokenise(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        return self.offered(Tokeniser).tokens(texts)
-
-
-def _no_tokens(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    return [() for _ in texts]
+        return self.compute_weighted(stories, rarities)

@@ -1,17 +1,15 @@
-"""What metrics with a model share: it is loaded on first use, once a process, by its spec."""
+"""What metrics with a model share: it is loaded on first use, and one pass serves all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from fabula.core.errors import PackageMissing, SettingError, UnknownName, UserError
+from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
 from fabula.core.model import Foreseeing, Model
-from fabula.core.score import Reading, Status
-from fabula.core.story import Story
 from fabula.models import load_model, model_spec, need
 
 T = TypeVar("T")
@@ -19,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ModelMetric(Metric):
-    """A metric that asks a model: say how to `ask` it about stories that can be read.
+    """A metric that asks a model, which is loaded on first use and once a process, by its spec.
 
     Where the model cannot be had, every story says so and names the one command that gets it.
     """
@@ -34,44 +32,25 @@ class ModelMetric(Metric):
         """Give the model's own signature: backend, digest, dtype, window."""
         return {"model": self._loaded.signature if self._loaded else "missing"}
 
-    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
-        """Ask the model, or say of every story why that cannot be."""
-        return self.read_by(self.ask, stories)
-
-    def read_by(
-        self, ask: Callable[[Sequence[Story]], Sequence[Reading]], stories: Sequence[Story]
-    ) -> Sequence[Reading]:
-        """Read stories in a given way if the model, and all that it takes, is at hand."""
-        if self._loaded is None:
-            return [self.missing(Status.MISSING_MODEL, self._absence) for _ in stories]
-        try:
-            return ask(stories)
-        except PackageMissing as error:
-            return [self.missing(Status.MISSING_MODEL, str(error)) for _ in stories]
-
     def layers_wanted(self) -> tuple[int, ...]:
         """Layers of an encoder that will be asked for: that of the setting `layer`, if any."""
         layer = getattr(self, "layer", None)
         return () if layer is None else (layer,)
 
-    def told(self, layers: Sequence[int]) -> None:
+    def expect_layers(self, layers: Iterable[int]) -> None:
         """Tell the model, if it is at hand, which layers it will be asked for."""
         if isinstance(self._loaded, Foreseeing):
-            self._loaded.expect(layers)
+            self._loaded.expect(sorted(layers))
 
-    @property
-    def at_hand(self) -> bool:
-        """Whether the model can be had."""
-        return self._loaded is not None
-
-    def ask(self, stories: Sequence[Story]) -> Sequence[Reading]:
-        """Read stories with the model at hand."""
-        raise NotImplementedError
-
-    def offered(self, protocol: Callable[..., T]) -> T:
+    def model_as(self, protocol: Callable[..., T]) -> T:
         """Give the model as what is needed of it."""
         assert self._loaded is not None
         return need(self._loaded, protocol)
+
+    @property
+    def absence(self) -> str:
+        """Why the model cannot be had, if it cannot."""
+        return self._attempt if isinstance(self._attempt, str) else ""
 
     @cached_property
     def _attempt(self) -> Model | str:
@@ -87,14 +66,10 @@ class ModelMetric(Metric):
     def _loaded(self) -> Model | None:
         return None if isinstance(self._attempt, str) else self._attempt
 
-    @property
-    def _absence(self) -> str:
-        return self._attempt if isinstance(self._attempt, str) else ""
-
 
 def share_passes(metrics: Sequence[Metric]) -> None:
     """Let every encoder know all the layers that metrics will ask for, so that it reads once."""
     asking = [metric for metric in metrics if isinstance(metric, ModelMetric)]
     for model in dict.fromkeys(metric.model for metric in asking):
         group = [metric for metric in asking if metric.model == model]
-        group[0].told(sorted({layer for metric in group for layer in metric.layers_wanted()}))
+        group[0].expect_layers({layer for metric in group for layer in metric.layers_wanted()})

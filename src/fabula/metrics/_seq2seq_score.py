@@ -45,9 +45,9 @@ class Seq2SeqScore(ModelMetric):
         """What stands beside the story, by the use."""
         return ("reference",) if "H" in self.use else ("prompt",)
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask for the logs of all targets in one call."""
-        model = self.offered(Likelihood)
+        model = self.model_as(Likelihood)
         pairs = [self._pairs(model, story) for story in stories]
         fit = [(one.source, one.target) for some in pairs for one in some if not _is_long(one)]
         logs = model.logs(fit)

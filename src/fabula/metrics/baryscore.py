@@ -89,16 +89,20 @@ class Baryscore(RarityMetric):
         """Spell the model in full; the original has no idf that works."""
         super().check()
         if self.compat and self.idf:
-            raise self.refuse("the original's idf never took effect", "leave idf or compat out")
+            raise self.setting_error(
+                "the original's idf never took effect", "leave idf or compat out"
+            )
 
     def layers_wanted(self) -> tuple[int, ...]:
         """Give the last layers, as many as there are of those asked for."""
-        if not self.at_hand:
+        if self.absence:
             return ()
-        layers = self.offered(Embedder).layers
+        layers = self.model_as(Embedder).layers
         return tuple(range(max(layers - self.last, 0), layers))
 
-    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> list[Reading]:
+    def compute_weighted(
+        self, stories: Sequence[Story], rarities: Rarities | None
+    ) -> list[Reading]:
         """Encode all texts in one pass and find their middles, then carry story by story."""
         own, others = self._middles(stories, rarities)
         return [
@@ -110,7 +114,7 @@ class Baryscore(RarityMetric):
         self, stories: Sequence[Story], rarities: Rarities | None
     ) -> tuple[_Known, _Known]:
         """Give the middles of all texts as stories, and as references."""
-        encoder, texts = self.offered(Embedder), distinct_texts(stories)
+        encoder, texts = self.model_as(Embedder), distinct_texts(stories)
         layers = self.layers_wanted()
         clouds = make_clouds(encoder, texts, layers=layers, cut=self.compat, exact=True)
         if rarities is None:

@@ -65,10 +65,12 @@ class Bertscore(RarityMetric):
     model: str = "embedded('minilm')"
     layer: Annotated[int, AtLeast(0)] = 3
 
-    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> list[Reading]:
+    def compute_weighted(
+        self, stories: Sequence[Story], rarities: Rarities | None
+    ) -> list[Reading]:
         """Encode all texts in one pass, then match story by story."""
         texts = distinct_texts(stories)
-        encoder = self.offered(Embedder)
+        encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat)
         known = {text: _Units.of(one, rarities) for text, one in zip(texts, clouds, strict=True)}
         return [self._best(story, known) for story in stories]

@@ -130,7 +130,7 @@ class Blanc(ModelMetric):
         """It trains a copy for every summary, or reads the summary before every sentence."""
         return self.how == "tune" or self.use == "golden"
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Read each different pair of document and summary once."""
         wanted = [self._pairs(story) for story in stories]
         pairs = list(dict.fromkeys(pair for some in wanted for pair in some))
@@ -145,7 +145,7 @@ class Blanc(ModelMetric):
         return [pair if self.use == "SS" else pair[::-1]]
 
     def _helped(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
-        model = self.offered(GapFiller)
+        model = self.model_as(GapFiller)
         return {pair: self._help(model, *pair) for pair in pairs}
 
     def _help(self, model: GapFiller, document: str, summary: str) -> Reading:
@@ -160,7 +160,7 @@ class Blanc(ModelMetric):
 
     def _tuned(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
         """Train one copy a summary, one after the other, for copies are large."""
-        model = self.offered(GapFiller)
+        model = self.model_as(GapFiller)
         gaps = {document: self._gaps(model, document, []) for document, _ in pairs}
         plain: dict[str, list[Tokens]] = {}
         found: dict[_Pair, Reading] = {}

@@ -53,13 +53,13 @@ class Chrf(PairMetric):
         """Under compat the settings are HANNA's."""
         given = (self.char_order, self.word_order, self.beta, self.whitespace, self.lowercase)
         if self.compat and given != (6, 0, 2.0, False, False):
-            raise self.refuse("compat has settings of its own", "leave the others out")
+            raise self.setting_error("compat has settings of its own", "leave the others out")
 
     def traits(self) -> dict[str, str]:
         """How references are joined."""
         return {"refs": "best"}
 
-    def pair(self, text: str, reference: str) -> float:
+    def compare(self, text: str, reference: str) -> float:
         """F-score of a text beside one reference."""
         texts = [side.lower() if self.lowercase else side for side in (text, reference)]
         counts = [count for count in self._counts(*texts) if count[1] and count[2]]

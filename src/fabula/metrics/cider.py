@@ -11,9 +11,8 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
-from fabula.core.protocols import Gathering
+from fabula.core.metric import BatchMetric, BatchStatistics
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
@@ -96,13 +95,13 @@ class Cider(BatchMetric):
             return "blanks"
         return "word-characters" if self.compat else "unicode"
 
-    def gathering(self) -> Gathering:
+    def empty_statistics(self) -> BatchStatistics:
         """Count in how many stories' references each n-gram occurs."""
         return _References(self._rule, DocumentCounts())
 
-    def read_in(self, stories: Sequence[Story], gathered: Gathering) -> list[Reading]:
+    def compute_in(self, stories: Sequence[Story], statistics: BatchStatistics) -> list[Reading]:
         """Score the stories of one system."""
-        counts = cast(_References, gathered).counts
+        counts = cast(_References, statistics).counts
         if counts.documents < 2:
             note = "a batch of one story has no rare n-grams: score several of a system"
             return [self.missing(Status.UNDEFINED, note) for _ in stories]

@@ -66,10 +66,10 @@ class Depthscore(ModelMetric):
     directions: Annotated[int, AtLeast(1)] = 10_000
     seed: Annotated[int, AtLeast(0)] = 0
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Work out every different text once, then compare story by story."""
         texts = distinct_texts(stories)
-        encoder = self.offered(Embedder)
+        encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat)
         known = {text: self._reach(one) for text, one in zip(texts, clouds, strict=True)}
         return [self._best(story, known) for story in stories]

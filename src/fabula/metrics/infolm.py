@@ -86,9 +86,11 @@ class Infolm(RarityMetric):
         """Refuse settings with which the measure is not defined."""
         super().check()
         if problem := impossible(self.measure, self.alpha, self.beta):
-            raise self.refuse(*problem.split("; ", 1))
+            raise self.setting_error(*problem.split("; ", 1))
 
-    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> list[Reading]:
+    def compute_weighted(
+        self, stories: Sequence[Story], rarities: Rarities | None
+    ) -> list[Reading]:
         """Guess at every different text of the stories once, then compare story by story."""
         sides = list(dict.fromkeys(one for story in stories for one in _sides(story, rarities)))
         guesses = dict(zip(sides, self._guesses(sides, rarities), strict=True))
@@ -96,7 +98,7 @@ class Infolm(RarityMetric):
 
     def _guesses(self, sides: list[_Side], rarities: Rarities | None) -> Iterator[MeanGuess | None]:
         """Mean guesses by side; none where the model sees no token or none has weight."""
-        model = self.offered(GapFiller)
+        model = self.model_as(GapFiller)
         texts = [text for text, _ in sides]
         tokens = model.tokens(texts)
         weights = [

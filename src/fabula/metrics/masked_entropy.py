@@ -41,9 +41,9 @@ class MaskedEntropy(ModelMetric):
 
     model: str = "embedded('story_encoder')"
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Mask every token of every story in turn."""
-        found = self.offered(MaskedLikelihood).masked_logs([story.text for story in stories])
+        found = self.model_as(MaskedLikelihood).masked_logs([story.text for story in stories])
         return [self._reading(one) for one in found]
 
     def _reading(self, found: TokenLogs) -> Reading:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import mul
 
 from fabula.core.card import Card
-from fabula.core.metric import Found, PairMetric
+from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Status
 from fabula.metrics._meteor_match import Match, Matcher, align, count_chunks
 from fabula.metrics._stop_words import read_words
@@ -61,7 +61,7 @@ class Meteor(PairMetric):
         """Matchers, their resources, and how references are joined."""
         return {"match": "exact-stem-synonym", "wordnet": "3.0", "refs": "best"}
 
-    def pair(self, text: str, reference: str) -> Found:
+    def compare(self, text: str, reference: str) -> Value:
         """Score of a text beside one reference."""
         words, others = _tokens(text), _tokens(reference)
         if not words or not others:

@@ -80,10 +80,12 @@ class Moverscore(RarityMetric):
         """Give the model's signature and a digest of the stop words."""
         return {**super().traits(), "stop": stop_words_digest(self._left_out)}
 
-    def ask_with(self, stories: Sequence[Story], rarities: Rarities | None) -> list[Reading]:
+    def compute_weighted(
+        self, stories: Sequence[Story], rarities: Rarities | None
+    ) -> list[Reading]:
         """Encode all texts in one pass, then carry story by story."""
         texts = distinct_texts(stories)
-        encoder = self.offered(Embedder)
+        encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat, exact=True)
         known = dict(zip(texts, clouds, strict=True))
         return [self._best(story, known, rarities) for story in stories]

@@ -48,10 +48,10 @@ class Perplexity(ModelMetric):
     model: str = "embedded('smollm2')"
     prompt: bool = True
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask for the logs of every story given its prompt."""
         pairs = [self._pair(story) for story in stories]
-        logs = self.offered(Likelihood).logs(pairs)
+        logs = self.model_as(Likelihood).logs(pairs)
         return [self._reading(story, one) for story, one in zip(stories, logs, strict=True)]
 
     def _pair(self, story: Story) -> tuple[str, str]:

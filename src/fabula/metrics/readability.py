@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import Found
+from fabula.core.metric import Value
 from fabula.core.story import Story
 from fabula.metrics._word_metric import WordMetric
 from fabula.text.sentences import sentences
@@ -34,7 +34,7 @@ class Readability(WordMetric):
         cannot_see="Whether a story is worth reading; hard words in short sentences look easy.",
     )
 
-    def value(self, story: Story) -> Found:
+    def value(self, story: Story) -> Value:
         """Grade and ease."""
         words = self.words_of(story)
         per_sentence = len(words) / max(1, len(sentences(story.text)))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from fabula.core.card import Card
-from fabula.core.metric import Found, PairMetric
+from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
 from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, skip_hits, weighted_hits
@@ -85,7 +85,7 @@ class Rouge(PairMetric):
             traits["stop"] = stop_words_digest(self._left_out)
         return traits | {"refs": "best-f"}
 
-    def pair(self, text: str, reference: str) -> Found:
+    def compare(self, text: str, reference: str) -> Value:
         """Recall, precision and f of a text beside one reference."""
         if self.compat:
             sides = [perl_lines(side, self.stem, self._left_out) for side in (text, reference)]

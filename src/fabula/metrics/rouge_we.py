@@ -71,10 +71,10 @@ class RougeWe(ModelMetric):
         """Tokeniser, how references are joined, and the vectors."""
         return {"tok": r"\w+", "refs": "sum" if self.compat else "best-f"} | super().traits()
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then match story by story."""
         texts = [text for story in stories for text in (story.text, *story.references)]
-        lexis = Lexis.of(texts, self.offered(WordVectors))
+        lexis = Lexis.of(texts, self.model_as(WordVectors))
         return [self._beside_all(story, lexis) for story in stories]
 
     def _beside_all(self, story: Story, lexis: Lexis) -> Reading:

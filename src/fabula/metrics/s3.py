@@ -90,9 +90,9 @@ class S3(ModelMetric):
         """Whether the regressor was fitted on the story: such a score proves nothing."""
         return self._regressor.fitted_on(story)
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then measure story by story."""
-        vectors = self.offered(WordVectors)
+        vectors = self.model_as(WordVectors)
         texts = [text for story in stories for text in (story.text, *story.references)]
         lexis = Lexis.of(texts, vectors)
         strange = "" if vectors.signature == self._regressor.vectors else _STRANGE

@@ -10,9 +10,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
-from fabula.core.protocols import Gathering
+from fabula.core.metric import BatchMetric, BatchStatistics
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.metrics._top_counts import TopCounts
@@ -66,13 +65,13 @@ class SelfBleu(BatchMetric):
 
         return {"tok": "13a", "smooth": "exp", "eff": "yes", "sacrebleu": sacrebleu.__version__}
 
-    def gathering(self) -> Gathering:
+    def empty_statistics(self) -> BatchStatistics:
         """Gather the highest counts of n-grams among the stories of a system."""
         return _Batch(self.order)
 
-    def read_in(self, stories: Sequence[Story], gathered: Gathering) -> list[Reading]:
+    def compute_in(self, stories: Sequence[Story], statistics: BatchStatistics) -> list[Reading]:
         """Score stories of one system."""
-        batch = cast(_Batch, gathered)
+        batch = cast(_Batch, statistics)
         if len(batch.lengths) < 2:
             note = "the system has no other story to compare with"
             return [self.missing(Status.UNDEFINED, note) for _ in stories]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.core.metric import Found
+from fabula.core.metric import Value
 from fabula.core.story import Story
 from fabula.metrics._word_metric import WordMetric
 from fabula.text.sentences import sentences
@@ -28,7 +28,7 @@ class Sentences(WordMetric):
         cannot_see="What the sentences say, and verse, which may go without punctuation.",
     )
 
-    def value(self, story: Story) -> Found:
+    def value(self, story: Story) -> Value:
         """Mean length and number."""
         count = max(1, len(sentences(story.text)))
         return len(self.words_of(story)) / count, float(count)

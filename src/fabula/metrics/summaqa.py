@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 from fabula.core.card import Card
@@ -70,18 +71,17 @@ class Summaqa(ModelMetric):
             finder = "missing"
         return super().traits() | {"entities": finder}
 
-    def read(self, stories: Sequence[Story]) -> Sequence[Reading]:
-        """Ask the model, or say of every story all that it lacks for that."""
-        lacking = [] if self.at_hand else [self._absence]
+    @cached_property
+    def absence(self) -> str:
+        """Say all that it lacks: the model, what finds names, or both."""
+        lacking = [super().absence]
         try:
             finder_trait(self.entities)
         except UserError as error:
             lacking.append(str(error))
-        if lacking:
-            return [self.missing(Status.MISSING_MODEL, "; ".join(lacking)) for _ in stories]
-        return self.ask(stories)
+        return "; ".join(filter(None, lacking))
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Answer the questions on all stories in one call."""
         asked = [
             [self._questions(story, one) for one in story.references if one.strip()]
@@ -93,7 +93,7 @@ class Summaqa(ModelMetric):
             for found in sets
             for cloze in (found if isinstance(found, tuple) else ())
         ]
-        answers = self.offered(Answerer).answers(pairs, apart=self.compat)
+        answers = self.model_as(Answerer).answers(pairs, apart=self.compat)
         return [_best([self._reading(found, answers) for found in sets]) for sets in asked]
 
     def _questions(self, story: Story, reference: str) -> tuple[Cloze, ...] | Reading:

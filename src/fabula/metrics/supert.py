@@ -84,12 +84,12 @@ class Supert(ModelMetric):
         """What plays the document or the summary beside the story."""
         return ("reference",) if self.use == "golden" else ("prompt",)
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Encode every different sentence once, then match story by story."""
         roles = [self._roles(story) for story in stories]
         parts = (part for some in roles for one in some for part in (one.summary, one.document))
         texts = list(dict.fromkeys(sentence for part in parts for sentence in part))
-        states = self.offered(Embedder).states(texts, [self.layer])
+        states = self.model_as(Embedder).states(texts, [self.layer])
         content = {
             text: self._content(text, found) for text, found in zip(texts, states, strict=True)
         }

@@ -46,14 +46,14 @@ class Surprisal(ModelMetric):
     model: str = "embedded('smollm2')"
     prompt: bool = True
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask for the logs of every story given its prompt."""
         prompts = [(story.prompt or "").strip() if self.prompt else "" for story in stories]
         pairs = [
             (f"{prompt}\n" if prompt else "", story.text)
             for prompt, story in zip(prompts, stories, strict=True)
         ]
-        logs = self.offered(Likelihood).logs(pairs)
+        logs = self.model_as(Likelihood).logs(pairs)
         return [self._reading(story.text, one) for story, one in zip(stories, logs, strict=True)]
 
     def _reading(self, text: str, found: TokenLogs) -> Reading:

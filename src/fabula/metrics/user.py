@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated
 
 from fabula.core.card import Card
-from fabula.core.metric import Found, PairMetric
+from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Status
 from fabula.core.settings import Means
 from fabula.metrics._stop_words import stop_words, stop_words_digest
@@ -66,7 +66,7 @@ class User(PairMetric):
         stop = stop_words_digest(self._left_out)
         return {"tok": tok, "autojunk": junk, "stop": stop, "refs": "best-precision"}
 
-    def pair(self, text: str, reference: str) -> Found:
+    def compare(self, text: str, reference: str) -> Value:
         """Recall, f and precision of a suggestion beside what was published."""
         words, published = self.words(text), self.words(reference)
         if not words or not published:

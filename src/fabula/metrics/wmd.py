@@ -77,11 +77,11 @@ class Wmd(ModelMetric):
         stop = stop_words_digest(self._left_out) if self.stop_words else "no"
         return {"tok": "unicode", "stop": stop, "refs": "nearest"} | super().traits()
 
-    def ask(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then carry story by story."""
         texts = distinct_texts(stories)
         content = {text: content_words(text, self._left_out) for text in texts}
-        known = _known(content.values(), self.offered(WordVectors))
+        known = _known(content.values(), self.model_as(WordVectors))
         bags = {text: make_bag(words, known) for text, words in content.items()}
         return [self._nearest(story, bags, known) for story in stories]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-from fabula.core.batch import in_batches
+from fabula.core.metric import needs_batch
 from fabula.scoring.stress import StressResult
 from fabula.scoring.stress_moves import NOTICES, PREFERS, TOO_FEW, Move
 
@@ -83,7 +83,7 @@ def _left_out(result: StressResult) -> list[str]:
 
 
 def _batches(result: StressResult) -> list[str]:
-    named = [metric.spec for metric in result.metrics if in_batches(metric)]
+    named = [metric.spec for metric in result.metrics if needs_batch(metric)]
     if not named:
         return []
     return [

@@ -8,9 +8,8 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fabula.core.batch import in_batches
 from fabula.core.errors import InputError
-from fabula.core.metric import Metric
+from fabula.core.metric import Metric, needs_batch
 from fabula.core.protocols import Progress, StorySource
 from fabula.core.score import Reading, Score
 from fabula.core.story import Story
@@ -173,7 +172,7 @@ class Engine:
         ]
 
     def _batch_key(self, metric: Metric, story: Story) -> str:
-        if not in_batches(metric):
+        if not needs_batch(metric):
             return ""
         digest = self.survey.batches[metric.spec].digests.get(metric.batch_of(story))
         if digest is None:

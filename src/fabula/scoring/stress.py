@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.batch import in_batches
 from fabula.core.errors import InputError, UserError
 from fabula.core.files import open_atomically, write_lines
-from fabula.core.metric import Metric
+from fabula.core.metric import Metric, needs_batch
 from fabula.core.protocols import Progress
 from fabula.core.story import Story
 from fabula.core.table import HALVES, ScoreTable, json_text
@@ -166,8 +165,8 @@ def _score_copies(
     progress: Progress | None,
 ) -> Values:
     """Score everything: at once with most metrics, perturbation by perturbation in batches."""
-    alone = [metric for metric in metrics if not in_batches(metric)]
-    together = [metric for metric in metrics if in_batches(metric)]
+    alone = [metric for metric in metrics if not needs_batch(metric)]
+    together = [metric for metric in metrics if needs_batch(metric)]
     originals, perturbed = list(copies.originals), list(copies.all())
     batches = [originals, *map(copies.batch, copies.of)] if together else []
     if progress:

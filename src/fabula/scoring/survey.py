@@ -10,11 +10,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fabula.core.batch import BatchMetric, in_batches
 from fabula.core.card import Need
 from fabula.core.errors import InputError
-from fabula.core.metric import Metric
-from fabula.core.protocols import Gathering, StorySource
+from fabula.core.metric import BatchMetric, BatchStatistics, Metric, needs_batch
+from fabula.core.protocols import StorySource
 from fabula.core.story import Story
 
 _SIZE = 20
@@ -70,7 +69,7 @@ class SetDigest:
 class Batches:
     """What a batch metric gathered of each of its batches, and their digests."""
 
-    gathered: dict[str, Gathering] = field(default_factory=dict)
+    gathered: dict[str, BatchStatistics] = field(default_factory=dict)
     digests: dict[str, SetDigest] = field(default_factory=dict)
 
     def add(self, metric: BatchMetric, story: Story) -> None:
@@ -96,7 +95,7 @@ class Survey:
 def survey(source: StorySource, metrics: Sequence[Metric]) -> Survey:
     """Go through all stories once; refuse doubled ids and an empty source."""
     found = Survey()
-    batch_metrics = [metric for metric in metrics if in_batches(metric)]
+    batch_metrics = [metric for metric in metrics if needs_batch(metric)]
     seen: dict[str, int] = {}
     for number, story in enumerate(source, 1):
         if story.id in seen:

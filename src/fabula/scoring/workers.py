@@ -12,16 +12,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
-from fabula.core.batch import in_batches
 from fabula.core.errors import UserError
-from fabula.core.metric import Metric
-from fabula.core.protocols import Gathering
+from fabula.core.metric import BatchStatistics, Metric, needs_batch
 from fabula.core.score import Reading
 from fabula.core.story import Story
 from fabula.metrics._model_metric import share_passes
 from fabula.models import thread_limit
 
-Gathered = Mapping[str, Mapping[str, Gathering]]
+Gathered = Mapping[str, Mapping[str, BatchStatistics]]
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ def read_task(metrics: Sequence[Metric], gathered: Gathered, task: Task) -> Done
 def _read(metric: Metric, gathered: Gathered, stories: list[Story]) -> list[Reading]:
     if not stories:
         return []
-    if in_batches(metric):
-        return metric.readings_in(stories, gathered[metric.spec])
-    return metric.readings(stories)
+    if needs_batch(metric):
+        return metric.read_in(stories, gathered[metric.spec])
+    return metric.read(stories)
 
 
 class Workers:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
+from fabula.core.metric import BatchMetric
 from fabula.core.score import Reading
 from fabula.core.story import Story
 
@@ -40,8 +40,8 @@ class Spread(BatchMetric):
         batch="system",
     )
 
-    def gathering(self) -> Lengths:
+    def empty_statistics(self) -> Lengths:
         return Lengths()
 
-    def read_in(self, stories: Sequence[Story], gathered: Lengths) -> list[Reading]:
+    def compute_in(self, stories: Sequence[Story], gathered: Lengths) -> list[Reading]:
         return [Reading((gathered.standard(len(story.text)),)) for story in stories]

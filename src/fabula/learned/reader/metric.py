@@ -22,7 +22,7 @@ Weights = Annotated[str, Means("an asset, or the folder of a training")]
 
 @dataclass(frozen=True)
 class LearnedMetric(Metric, Generic[Model]):
-    """A metric that has learned: say how to `load` its model, and how to `read` stories with it.
+    """A metric that has learned: say how to `load` its model, and how to `compute` with it.
 
     Where the weights cannot be had, every story says so and names the command that gets them.
     """
@@ -33,7 +33,7 @@ class LearnedMetric(Metric, Generic[Model]):
         """Refuse a name that names nothing."""
         if not self.weights.strip() or not self.weights.isprintable():
             problem = f"weights={self.weights!r} names no weights"
-            raise self.refuse(problem, "name an asset, or the folder of a training")
+            raise self.setting_error(problem, "name an asset, or the folder of a training")
 
     def load(self) -> Model:
         """Load the model of the weights, once a process."""
@@ -54,12 +54,10 @@ class LearnedMetric(Metric, Generic[Model]):
         """The model; a UserError says what to do where it is not here."""
         return self.load() if isinstance(self._model, str) else self._model
 
-    def obstacle(self, story: Story) -> Reading | None:
-        """Say why a story cannot be read; without weights none can."""
-        lacking = super().obstacle(story)
-        if lacking is None and isinstance(self._model, str):
-            return self.missing(Status.MISSING_MODEL, self._model)
-        return lacking
+    @property
+    def absence(self) -> str:
+        """Why the weights cannot be had, if they cannot."""
+        return self._model if isinstance(self._model, str) else ""
 
     @cached_property
     def _model(self) -> Model | str:
@@ -111,7 +109,7 @@ class ScaleMetric(ReaderMetric):
         """Names of the scales, aspect by aspect."""
         raise NotImplementedError
 
-    def read(self, stories: Sequence[Story]) -> list[Reading]:
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the value on every scale."""
         rows = self.model.values(self.scales, [story.text for story in stories])
         return [self.make_reading(story, row) for story, row in zip(stories, rows, strict=True)]

@@ -97,7 +97,7 @@ def _scores(hanna: Dataset, metrics: Sequence[Metric]) -> dict[tuple[str, str], 
     stories = list(hanna.stories)
     quick = [one for one in metrics if not _asks_model(one) or one.name in _QUICK]
     rest = [one for one in metrics if one not in quick]
-    absent = [one for one in rest if isinstance(one, ModelMetric) and not one.at_hand]
+    absent = [one for one in rest if isinstance(one, ModelMetric) and one.absence]
     rest = [one for one in rest if one not in absent]
     # One story is enough to hear how to get a model.
     tables = [evaluate(stories, quick), *([evaluate(stories[:1], absent)] if absent else [])]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fabula.core.batch import BatchMetric
 from fabula.core.card import Card
+from fabula.core.metric import BatchMetric
 from fabula.core.score import Reading, Status
 from fabula.scoring.evaluate import evaluate
 from factories import make_story
@@ -32,10 +32,10 @@ class Share(BatchMetric):
 
     card = card("system")
 
-    def gathering(self):
+    def empty_statistics(self):
         return Lengths()
 
-    def read_in(self, stories, gathered):
+    def compute_in(self, stories, gathered):
         return [Reading((len(story.text) / sum(gathered.found),)) for story in stories]
 
 
@@ -87,8 +87,8 @@ def test_a_batch_of_nothing_readable_breaks_nothing():
 
 def test_stories_may_be_read_in_pieces_once_the_batches_are_gathered():
     batches = pickle.loads(pickle.dumps(Share().gather(STORIES)))
-    pieces = [Share().readings_in([story], batches)[0] for story in STORIES]
-    assert str(pieces) == str(Share().readings(STORIES))
+    pieces = [Share().read_in([story], batches)[0] for story in STORIES]
+    assert str(pieces) == str(Share().read(STORIES))
 
 
 def test_the_engine_gathers_before_it_reads():

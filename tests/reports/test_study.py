@@ -92,18 +92,6 @@ def test_tables_of_other_data_sets_bear_no_number_of_a_paper(view: View, folder:
     assert "HANNA" not in (folder / "study.html").read_text("utf-8")
 
 
-def test_with_printed_values_tables_bear_the_paper_s_numbers(view: View) -> None:
-    numbered = replace(view, file=replace(view.file, printed="reference/own.json"))
-    sections = [section for section, _ in make_sections(numbered) if section]
-    titles = {
-        one.name: one.title
-        for one in blocks_of(sections)
-        if isinstance(one, TableBlock | FigureBlock)
-    }
-    assert titles["systems"].startswith("Table 4. ")
-    assert titles["f1_all_turned"].startswith("Figures 7 and 26. ")
-
-
 def test_the_signature_says_what_the_numbers_rest_on(view: View, folder: Path) -> None:
     line = "study|toy|sign:oriented|draw:items|resamples:40|seed:0|alpha:0.05|settle:no"
     assert signature(view).startswith(line) and signature(view).endswith(f"fabula:{__version__}")

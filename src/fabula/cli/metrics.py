@@ -36,18 +36,14 @@ def list_metrics(chosen: str | None, form: str) -> None:
 
 def _rows_of_set(name: str) -> list[dict[str, Any]]:
     """Columns of a release with the spec of each; specs alone for other sets."""
-    from fabula.scoring.catalogue import (
-        METRICS,
-        RELEASES,
-        SETS,
-        choose_metrics,
-        columns_of_release,
-    )
+    from fabula.datasets import DATASETS
+    from fabula.scoring.catalogue import METRICS, SETS, choose_metrics, columns_of_release
 
     if name not in SETS:
         raise UnknownName(f"no set is called {name!r}", closest(name, SETS))
-    if name not in RELEASES:
-        return [{"spec": one.spec, "better": one.card.arrow} for one in choose_metrics(name)]
+    if name not in DATASETS:
+        metrics = choose_metrics(name)
+        return [{"spec": metric.spec, "better": metric.card.arrow} for metric in metrics]
     return [
         {
             "column": column,
@@ -123,7 +119,9 @@ def new(name: str, root: Path) -> None:
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @format_option
-def regenerate(release: str, form: str, **options: Any) -> None:
+def regenerate(
+    release: str, *, path: Path | None, output: Path, sample: int, jobs: int, quiet: bool, form: str
+) -> None:
     """Make the columns of a RELEASE again from its stories, beside the published ones.
 
     Scores are kept as they come: a run that was stopped goes on where it was. A metric whose
@@ -131,22 +129,26 @@ def regenerate(release: str, form: str, **options: Any) -> None:
     """
     from fabula.cli._progress import StderrProgress
     from fabula.datasets import load_dataset
-    from fabula.replication.hanna.columns import make_columns
-    from fabula.replication.hanna.columns_report import column_rows, seconds_kept, write_columns
+    from fabula.replication.hanna.columns import (
+        column_rows,
+        make_columns,
+        record_seconds,
+        write_columns,
+    )
     from fabula.scoring.cache import ScoreCache
 
-    dataset = load_dataset(release, options["path"])
-    with ScoreCache() as cache, seconds_kept(options["output"]) as spent:
+    dataset = load_dataset(release, path)
+    with ScoreCache() as cache, record_seconds(output) as spent:
         columns = make_columns(
             dataset,
             release,
-            sample=options["sample"],
+            sample=sample,
             cache=cache,
             spent=spent,
-            jobs=options["jobs"],
-            progress=None if options["quiet"] else StderrProgress(),
+            jobs=jobs,
+            progress=None if quiet else StderrProgress(),
         )
-    write_columns(columns, options["output"])
+    write_columns(columns, output)
     print_rows(column_rows(columns), form)
     missing = sum(not column.values for column in columns)
     click.echo(f"{len(columns) - missing} of {len(columns)} columns made", err=True)

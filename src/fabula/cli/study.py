@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fabula.core.errors import InputError, SettingError
+from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
-    from fabula.meta.study_file import StudyFile
-    from fabula.reports.published import PrintedValue
 
 
 @click.group("study")
@@ -35,7 +32,16 @@ def command() -> None:
 @click.option("--only", multiple=True, metavar="NAME", help="Analysis to run, of a storyer study.")
 @click.option("--partial", is_flag=True, help="Use an incomplete release.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not say how long each part took.")
-def run(file: Path, output: Path | None, **options: Any) -> None:
+def run(
+    file: Path,
+    *,
+    output: Path | None,
+    path: Path | None,
+    data: Path | None,
+    only: tuple[str, ...],
+    partial: bool,
+    quiet: bool,
+) -> None:
     """Run a study and write its report: one HTML file, its tables and figures beside it.
 
     A file with kind = "storyer" runs the analyses that it lists; without -o they are printed.
@@ -43,42 +49,87 @@ def run(file: Path, output: Path | None, **options: Any) -> None:
     from fabula.meta.study_file import study_kind
 
     if study_kind(file) == "storyer":
-        from fabula.cli._study_storyer import run_storyer
-
-        run_storyer(file, output, options)
+        _run_storyer(file, output, data=data, only=only, quiet=quiet)
     elif output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
+    elif only:
+        raise SettingError("--only is for studies of kind storyer", "set parts in the file")
     else:
-        _run_ratings(file, output, options)
+        _run_ratings(file, output, path=path, data=data, partial=partial, clock=_Clock(quiet))
 
 
-def _run_ratings(file: Path, output: Path, options: dict[str, Any]) -> None:
+def _run_ratings(
+    file: Path, output: Path, *, path: Path | None, data: Path | None, partial: bool, clock: _Clock
+) -> None:
     """Run a study of scorers beside ratings."""
     from fabula.meta.study_file import read_study
+    from fabula.replication.hanna.publication import read_publication
     from fabula.reports.parts import PARTS
     from fabula.reports.parts._view import View
     from fabula.reports.study import make_sections, write_report
     from fabula.scoring.evaluate import add_baselines
 
-    if options["only"]:
-        raise SettingError("--only is for studies of kind storyer", "set parts in the file")
-    clock = _Clock(options["quiet"])
     study = read_study(file)
     for name in (*study.parts, *study.options):
         PARTS.get(name)
-    dataset = add_baselines(_dataset(study, options))
+    dataset = add_baselines(_open_dataset(study.dataset, path, data, partial=partial))
     clock.tell("data and baselines")
     found = study.study.run(dataset)
     clock.tell("correlations with intervals")
-    view = View(study, found, *_printed(study, options["data"], dataset))
+    publication = None
+    if study.printed:
+        publication = read_publication(data / study.printed if data else None, dataset)
+        clock.tell("printed values")
+    view = View(study, found, publication)
     sections = []
     for section, timed in make_sections(view):
         clock.tell(timed.part, "" if section else "nothing to show")
         sections += [section] if section else []
-    path = write_report(view, output, sections)
+    page = write_report(view, output, sections)
     clock.tell("page, tables and figures")
     clock.total()
-    click.echo(path)
+    click.echo(page)
+
+
+def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: bool) -> Dataset:
+    from fabula.cli._dataset import open_dataset
+    from fabula.datasets import DATASETS
+
+    if path is None and data and name in DATASETS:
+        path = data / "data" / name
+    given = {"source": name, "path": path, "partial": partial}
+    dataset = open_dataset({**given, "gold": None, "column": (), "lower": None})
+    if not len(dataset.ratings):
+        raise InputError(
+            f"{name} has choices between stories, and a study needs ratings",
+            f"run: fabula meta {name}",
+        )
+    return dataset
+
+
+def _run_storyer(
+    file: Path, output: Path | None, *, data: Path | None, only: tuple[str, ...], quiet: bool
+) -> None:
+    """Run the analyses of a StoryER study; write the report into a folder, or print it."""
+    from fabula.replication.storyer import (
+        Material,
+        chosen_analyses,
+        read_storyer_study,
+        run_analyses,
+    )
+    from fabula.replication.storyer.report import analyses_text, write_analyses
+
+    study = read_storyer_study(file)
+    if only:
+        study = chosen_analyses(study, only)
+    report = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
+    material = Material(data, study.seed, study.resamples, report)
+    findings = list(run_analyses(study, material))
+    if all(finding.needs for finding in findings):
+        raise UserError(f"no analysis could be run: {findings[0].needs}", "see the lines above")
+    click.echo(analyses_text(findings), err=output is not None)
+    if output is not None:
+        click.echo(write_analyses(study, findings, output))
 
 
 class _Clock:
@@ -99,32 +150,3 @@ class _Clock:
     def _say(self, words: str) -> None:
         if not self._quiet:
             click.echo(words, err=True)
-
-
-def _dataset(study: StudyFile, options: dict[str, Any]) -> Dataset:
-    from fabula.cli._dataset import open_dataset
-    from fabula.datasets import DATASETS
-
-    path = options["path"]
-    if path is None and options["data"] and study.dataset in DATASETS:
-        path = options["data"] / "data" / study.dataset
-    given = {"source": study.dataset, "path": path, "partial": options["partial"]}
-    dataset = open_dataset({**given, "gold": None, "column": (), "lower": None})
-    if not len(dataset.ratings):
-        raise InputError(
-            f"{study.dataset} has choices between stories, and a study needs ratings",
-            f"run: fabula meta {study.dataset}",
-        )
-    return dataset
-
-
-def _printed(
-    study: StudyFile, data: Path | None, dataset: Dataset
-) -> tuple[list[PrintedValue], Mapping[str, Any]]:
-    from fabula.replication.hanna import read_printed, replicate
-
-    path = data / study.printed if data and study.printed else None
-    if not path or not path.is_file():
-        return [], {}
-    printed = read_printed(path)
-    return list(replicate(dataset, printed)), printed.tables

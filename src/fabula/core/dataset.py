@@ -18,8 +18,9 @@ class DatasetCard:
     name, of the bytes without gzip. `counts` are what a whole release holds (`stories`, `items`,
     `systems`, `ratings`, `scores`, `pairs`). `scales` give lowest and highest rating by aspect; the
     aspect "" stands for all others. `reference_systems` wrote the references of the others:
-    metrics compare them with themselves, so that meta-evaluation leaves them out. Where
-    `raters_known` is false, the raters are places in a list, not people.
+    metrics compare them with themselves, so that meta-evaluation leaves them out. `columns` name
+    the metrics whose scores come with a release, in its order. Where `raters_known` is false, the
+    raters are places in a list, not people.
     """
 
     title: str
@@ -33,6 +34,7 @@ class DatasetCard:
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     quirks: tuple[str, ...] = ()
     reference_systems: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     raters_known: bool = True
 
     def scale(self, aspect: str) -> tuple[float, float] | None:

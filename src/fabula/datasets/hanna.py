@@ -116,6 +116,7 @@ CARD = DatasetCard(
         "Every text given to the metrics ended in a line break.",
     ),
     reference_systems=("Human",),
+    columns=tuple(METRICS),
 )
 
 

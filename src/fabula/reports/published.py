@@ -1,9 +1,12 @@
-"""Values that a paper prints, each beside ours."""
+"""What a paper prints of a study, beside ours; a paper itself is known to `replication` alone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+from fabula.reports._study_blocks import Block
 
 
 @dataclass(frozen=True)
@@ -33,3 +36,27 @@ class PrintedValue:
             "holds": self.holds,
             "note": self.note,
         }
+
+
+class Publication(Protocol):
+    """A paper about the data set of a study.
+
+    Tables and figures are named as in the report: `systems`, `ranking_item`, `strongest_system`.
+    Without printed values at hand it still knows how its tables are numbered.
+    """
+
+    @property
+    def values(self) -> Sequence[PrintedValue]:
+        """Give every printed value beside ours, table by table."""
+
+    def number(self, name: str) -> str:
+        """Give the number of a table or figure, such as `Table 4`; "" if it has none."""
+
+    def value(self, name: str, what: str) -> PrintedValue | None:
+        """Find the printed value of a row of a table."""
+
+    def remarks(self, part: str) -> Sequence[str]:
+        """Say what comparing a part of the report with the paper shows."""
+
+    def blocks(self, part: str) -> Sequence[Block]:
+        """Give the paper's own tables that belong below a part."""

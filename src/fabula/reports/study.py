@@ -56,7 +56,7 @@ def _write_rows(folder: Path, view: View) -> None:
     """Write every correlation and every printed value for programs."""
     rows = {
         "correlations.csv": [one.row() for one in view.found.correlations],
-        "printed.csv": [one.row() for one in view.replicated],
+        "printed.csv": [one.row() for one in view.printed_values],
     }
     folder.mkdir(exist_ok=True)
     try:

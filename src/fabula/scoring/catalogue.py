@@ -16,7 +16,6 @@ METRICS = MetricCatalogue(
     lambda module: cast(type[Metric], only_subclass(module, Metric)),
 )
 
-RELEASES = ("hanna",)
 SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
@@ -51,18 +50,19 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
 
 
 def columns_of_release(name: str) -> dict[str, tuple[str, str]]:
-    """Columns of a release that metrics regenerate, in its order: column → (spec, aspect)."""
-    from fabula.datasets.hanna import METRICS as HANNA
+    """Columns of a data set that metrics regenerate, in its order: column → (spec, aspect)."""
+    from fabula.datasets import DATASETS
 
-    if name not in RELEASES:
-        raise UnknownName(f"no release is called {name!r}", closest(name, RELEASES))
-    found = {
+    releases = [known for known in SETS if known in DATASETS]
+    if name not in releases:
+        raise UnknownName(f"no release is called {name!r}", closest(name, releases))
+    columns = {
         column: (METRICS.build(spelled).spec, aspect)
         for metric in METRICS.names()
         for column, (spelled, aspect) in METRICS.get(metric).card.published.get(name, {}).items()
     }
-    places = {column: place for place, column in enumerate(HANNA)}
-    return dict(sorted(found.items(), key=lambda one: places.get(one[0], len(places))))
+    order = [column for column in DATASETS.get(name).CARD.columns if column in columns]
+    return {column: columns[column] for column in dict.fromkeys([*order, *columns])}
 
 
 def _named(text: str) -> list[Metric]:
@@ -81,7 +81,9 @@ def _one_named(text: str) -> list[Metric]:
 
 
 def _specs_of_set(name: str) -> list[str]:
-    if name in RELEASES:
+    from fabula.datasets import DATASETS
+
+    if name in DATASETS:
         return [spelled for spelled, _ in columns_of_release(name).values()]
     families = _FAMILIES.get(name)
     return [

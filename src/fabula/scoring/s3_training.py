@@ -17,8 +17,8 @@ _PARTS = 4
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Pearson's r and Spearman's ρ of our values with the published ones."""
+class Correlations:
+    """Pearson's r and Spearman's ρ of our values with others of the same stories."""
 
     r: float
     rho: float
@@ -34,7 +34,7 @@ class Fitted:
     """
 
     regressor: Regressor
-    unseen: Agreement | None
+    unseen: Correlations | None
     stories: int
 
 
@@ -60,12 +60,12 @@ def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> Fitted:
     gold = [means[story.id] for story in known]
     # Ratings are noisy: a regressor of them may lean on nearly every story.
     whole = fit(known, gold, seed=seed, target=wanted, most_vectors=len(known))
-    return Fitted(whole, agreement(known, predicted, means), len(known))
+    return Fitted(whole, correlate_by_story(known, predicted, means), len(known))
 
 
-def agreement(
+def correlate_by_story(
     stories: Sequence[Story], ours: Mapping[str, float], theirs: Mapping[str, float]
-) -> Agreement | None:
+) -> Correlations | None:
     """Correlate our values with theirs over some stories; None where that is undefined."""
     import numpy as np
 
@@ -75,7 +75,7 @@ def agreement(
     left, right = (np.array([side[one] for one in ids], dtype=float) for side in (ours, theirs))
     if len(ids) < 3 or not np.ptp(left) or not np.ptp(right):
         return None
-    return Agreement(float(pearson(left, right)), float(spearman(left, right)), len(ids))
+    return Correlations(float(pearson(left, right)), float(spearman(left, right)), len(ids))
 
 
 def _aspect(dataset: Dataset, aspect: str) -> str:

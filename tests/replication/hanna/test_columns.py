@@ -14,16 +14,18 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.replication.hanna import columns as module
-from fabula.replication.hanna.columns import later_half, make_columns, sampled
-from fabula.replication.hanna.columns_report import (
+from fabula.replication.hanna.columns import (
     column_rows,
     columns_page,
-    seconds_kept,
+    later_half,
+    make_columns,
+    record_seconds,
+    sample_by_item,
     write_columns,
 )
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import columns_of_release
-from fabula.scoring.s3_training import agreement
+from fabula.scoring.s3_training import correlate_by_story
 
 CARD = DatasetCard("Toy", "", "CC0", reference_systems=("Human",))
 SYSTEMS = ("Human", "A", "B", "C")
@@ -64,7 +66,7 @@ def release(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     return Dataset("toy", CARD, tuple(told), scores=ScoreTable(told, scores))
 
 
-def by_name(release: Dataset, **options: Any) -> dict[str, module.Column]:
+def by_name(release: Dataset, **options: Any) -> dict[str, module.RegeneratedColumn]:
     return {one.name: one for one in make_columns(release, "toy", sample=6, **options)}
 
 
@@ -110,12 +112,12 @@ def test_what_is_in_the_cache_is_not_scored_again(release: Dataset, tmp_path: An
 
 def test_the_sample_takes_every_item_once_before_any_twice() -> None:
     machines = [story for story in stories() if story.system != "Human"]
-    few = sampled(machines, 10)
+    few = sample_by_item(machines, 10)
     assert [story.item for story in few[:8]] == [str(item) for item in range(8)]
     assert [story.system for story in few[:4]] == ["A", "B", "C", "A"]
     assert len({story.id for story in few}) == 10
-    assert sampled(machines, 0) == machines
-    assert {story.id for story in sampled(machines, 99)} == {story.id for story in machines}
+    assert sample_by_item(machines, 0) == machines
+    assert {story.id for story in sample_by_item(machines, 99)} == {story.id for story in machines}
 
 
 def test_the_later_half_are_the_items_that_come_later() -> None:
@@ -126,15 +128,15 @@ def test_values_that_do_not_vary_have_no_agreement() -> None:
     told = stories()
     same = dict.fromkeys((story.id for story in told), 1.0)
     lengths = {story.id: float(len(story.text)) for story in told}
-    assert agreement(told, same, lengths) is None
-    assert agreement(told[:2], lengths, lengths) is None
+    assert correlate_by_story(told, same, lengths) is None
+    assert correlate_by_story(told[:2], lengths, lengths) is None
 
 
 def test_spearman_and_pearson_are_those_of_the_hand() -> None:
     told = stories()[:4]
     ours = dict(zip([one.id for one in told], [1.0, 2.0, 3.0, 10.0], strict=True))
     theirs = dict(zip([one.id for one in told], [1.0, 3.0, 2.0, 4.0], strict=True))
-    found = agreement(told, ours, theirs)
+    found = correlate_by_story(told, ours, theirs)
     assert found is not None
     # Ranks 1 2 3 4 and 1 3 2 4: 1 − 6 · 2 / (4 · 15).
     assert found.rho == pytest.approx(0.8)
@@ -158,11 +160,11 @@ def test_the_folder_holds_values_figures_and_a_page(release: Dataset, tmp_path: 
 def test_seconds_of_several_runs_add_up_also_when_one_is_stopped(
     release: Dataset, tmp_path: Any
 ) -> None:
-    with seconds_kept(tmp_path) as spent:
+    with record_seconds(tmp_path) as spent:
         make_columns(release, "toy", sample=6, spent=spent)
     first = json.loads((tmp_path / "seconds.json").read_text(encoding="utf-8"))
     assert set(first) == {spec for spec, _ in WANTED.values()}
-    with pytest.raises(KeyboardInterrupt), seconds_kept(tmp_path) as spent:
+    with pytest.raises(KeyboardInterrupt), record_seconds(tmp_path) as spent:
         assert spent == first
         spent["words"] += 2.0
         raise KeyboardInterrupt

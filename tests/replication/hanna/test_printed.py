@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.replication.hanna.printed import metric_name, read_printed
+from fabula.replication.hanna.paper import metric_name, read_printed
 from fabula.reports.published import PrintedValue
 
 

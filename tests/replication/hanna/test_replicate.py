@@ -7,8 +7,8 @@ import pytest
 
 from fabula.core.dataset import ScorerCard
 from fabula.replication.hanna import Printed
-from fabula.replication.hanna.printed import ASPECTS
-from fabula.replication.hanna.replicate import MISPRINTS, Paper
+from fabula.replication.hanna.paper import ASPECTS, Paper
+from fabula.replication.hanna.replicate import MISPRINTS
 from fabula.reports.published import PrintedValue
 from grids import make_dataset, scipy_value
 

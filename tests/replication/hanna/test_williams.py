@@ -6,9 +6,8 @@ import scipy.stats
 
 from fabula.core.dataset import ScorerCard
 from fabula.replication.hanna import Printed
-from fabula.replication.hanna.printed import ASPECTS
-from fabula.replication.hanna.replicate import Paper
-from fabula.replication.hanna.williams import williams_tables, williams_values
+from fabula.replication.hanna.paper import ASPECTS, Paper
+from fabula.replication.hanna.replicate import williams_tables, williams_values
 from fabula.reports.published import PrintedValue
 from grids import make_dataset
 

@@ -23,11 +23,11 @@ from fabula.replication.hanna.columns import (
     SAMPLE,
     by_machines,
     later_half,
-    sampled,
+    sample_by_item,
 )
 from fabula.scoring.catalogue import METRICS, columns_of_release
 from fabula.scoring.evaluate import cached_scores, evaluate
-from fabula.scoring.s3_training import Agreement, agreement
+from fabula.scoring.s3_training import Correlations, correlate_by_story
 
 _PART = "HANNA's columns (Chhun et al., 2022), 1,056 stories"
 _MODELS = "HANNA's columns that ask a model, prompts 48 to 95 (chosen on 0 to 47), machine stories"
@@ -103,7 +103,7 @@ def _scores(hanna: Dataset, metrics: Sequence[Metric]) -> dict[tuple[str, str], 
     tables = [evaluate(stories, quick), *([evaluate(stories[:1], absent)] if absent else [])]
     tables.append(cached_scores(stories, [one for one in rest if not one.slow]))
     tables.append(
-        cached_scores(sampled(by_machines(hanna), SAMPLE), [one for one in rest if one.slow])
+        cached_scores(sample_by_item(by_machines(hanna), SAMPLE), [one for one in rest if one.slow])
     )
     found: dict[tuple[str, str], list[Score]] = {}
     for score in (score for table in tables for score in table):
@@ -136,8 +136,8 @@ def _agreeing(
     column: str, spec: str, machines: list[Story], *, ours: list[Score], theirs: Values
 ) -> Finding:
     values = {score.story: score.value for score in ours if not math.isnan(score.value)}
-    later = agreement(later_half(machines), values, theirs)
-    overall = agreement(machines, values, theirs)
+    later = correlate_by_story(later_half(machines), values, theirs)
+    overall = correlate_by_story(machines, values, theirs)
     least = _LEAST_LATER_R.get(column)
     good = later is not None and (least is None or later.r >= least)
     return Finding(
@@ -149,5 +149,5 @@ def _agreeing(
     )
 
 
-def _said(found: Agreement | None) -> str:
+def _said(found: Correlations | None) -> str:
     return f"r = {found.r:.3f}, ρ = {found.rho:.3f}, n = {found.n}" if found else "undefined"

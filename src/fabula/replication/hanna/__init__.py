@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.replication.hanna.printed import Printed, read_printed
+from fabula.replication.hanna.paper import Printed, read_printed
+from fabula.replication.hanna.publication import HannaPublication
 from fabula.replication.hanna.replicate import replicate
-from fabula.reports.published import PrintedValue
 
-__all__ = ["Printed", "PrintedValue", "read_printed", "replicate"]
+__all__ = ["HannaPublication", "Printed", "read_printed", "replicate"]

@@ -1,34 +1,49 @@
-"""Columns of a release made again, beside the published ones."""
+"""Columns of a release made again beside the published ones, and the table of them."""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from fabula._version import __version__
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
+from fabula.core.files import open_atomically, write_json, write_text
 from fabula.core.metric import Metric
+from fabula.core.plain import read_json
 from fabula.core.protocols import Progress
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import METRICS, columns_of_release
 from fabula.scoring.engine import Engine
-from fabula.scoring.s3_training import Agreement, agreement
+from fabula.scoring.s3_training import Correlations, correlate_by_story
 from fabula.scoring.survey import survey
 
 # Stories that slow metrics take.
 SAMPLE = 96
-
-
-# Scores by scorer and aspect, then by story.
-_Found = dict[tuple[str, str], dict[str, Score]]
+_ABOUT = (
+    "Written by `fabula metrics regenerate` with Fabula {version}. Every column that HANNA "
+    "published, made again from its stories: Pearson's r and Spearman's ρ of our values with the "
+    "published ones, over the stories by machines. `later` are prompts 48 to 95, on which nothing "
+    "was chosen: layers, thresholds and S3's regressors come from prompts 0 to 47. Where the "
+    "model is not the one that HANNA used, the two columns measure the same thing with another "
+    "reader and need not agree. Seconds are of the machine at hand; what metrics share (one pass "
+    "of the encoder) counts for the first."
+)
+# Longer notes stand below the table.
+_SHORT_NOTE = 60
+# By scorer and aspect, then by story.
+_Scores = dict[tuple[str, str], dict[str, Score]]
 
 
 @dataclass(frozen=True)
-class Column:
+class RegeneratedColumn:
     """A published column and what became of it here.
 
     `values` are ours by story. Agreement is over the stories of machines: on all items, and on
@@ -41,8 +56,8 @@ class Column:
     model: str
     seconds: float
     values: dict[str, float]
-    overall: Agreement | None
-    later: Agreement | None
+    overall: Correlations | None
+    later: Correlations | None
     note: str
 
 
@@ -55,7 +70,7 @@ def make_columns(
     spent: dict[str, float] | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> list[Column]:
+) -> list[RegeneratedColumn]:
     """Score all stories of a release with the metrics of its columns; the slow take a sample.
 
     What was scored before and is in the cache is not scored again. `spent` are the seconds that
@@ -64,30 +79,32 @@ def make_columns(
     wanted = columns_of_release(name)
     stories, machines = checked_stories(release), by_machines(release)
     metrics = {spec: METRICS.build(spec) for spec, _ in wanted.values()}
-    few = sampled(machines, sample) if sample else stories
-    found: _Found = {}
+    sample_stories = sample_by_item(machines, sample) if sample else stories
+    ours: _Scores = {}
     seconds = {} if spent is None else spent
-    for some, are_slow in ((stories, False), (few, True)):
-        group = [one for one in metrics.values() if one.slow == are_slow]
+    for chosen, are_slow in ((stories, False), (sample_stories, True)):
+        group = [metric for metric in metrics.values() if metric.slow == are_slow]
         if group:
-            engine = Engine(group, survey(some, group), cache=cache, jobs=jobs, progress=progress)
-            _run(engine, some, found, seconds)
-    theirs = _published(release)
+            engine = Engine(group, survey(chosen, group), cache=cache, jobs=jobs, progress=progress)
+            _run(engine, chosen, ours, seconds)
+    theirs: dict[str, dict[str, float]] = {}
+    for score in release.scores:
+        theirs.setdefault(score.scorer, {})[score.story] = score.value
     return [
         _column(
             column, metrics[spec], aspect, machines=machines, seconds=seconds[spec],
-            ours=found[spec, aspect], theirs=theirs[column],
+            ours=ours[spec, aspect], theirs=theirs[column],
         )
         for column, (spec, aspect) in wanted.items()
     ]  # fmt: skip
 
 
-def _run(engine: Engine, stories: list[Story], found: _Found, seconds: dict[str, float]) -> None:
+def _run(engine: Engine, stories: list[Story], ours: _Scores, seconds: dict[str, float]) -> None:
     """Take in all scores, and the seconds even where it is stopped."""
     try:
         with closing(engine.run(stories)) as scores:
             for story, score in scores:
-                found.setdefault((score.scorer, score.aspect), {})[story.id] = score
+                ours.setdefault((score.scorer, score.aspect), {})[story.id] = score
     finally:
         for spec, taken in engine.seconds.items():
             seconds[spec] = seconds.get(spec, 0.0) + taken
@@ -103,10 +120,11 @@ def checked_stories(release: Dataset) -> list[Story]:
 
 def by_machines(release: Dataset) -> list[Story]:
     """Stories but those that are the references of the others, which metrics find equal."""
-    return [one for one in release.stories if one.system not in release.card.reference_systems]
+    references = release.card.reference_systems
+    return [story for story in release.stories if story.system not in references]
 
 
-def sampled(stories: Sequence[Story], count: int) -> list[Story]:
+def sample_by_item(stories: Sequence[Story], count: int) -> list[Story]:
     """One story of every item, the systems taking turns, until there are enough; 0 takes all."""
     systems = list(dict.fromkeys(story.system for story in stories))
     items = list(dict.fromkeys(story.item for story in stories))
@@ -116,8 +134,8 @@ def sampled(stories: Sequence[Story], count: int) -> list[Story]:
         for turn in range(len(systems))
         for place, item in enumerate(items)
     )
-    taken = [story for story in turns if story is not None]
-    return taken[:count] if count else list(stories)
+    in_turn = [story for story in turns if story is not None]
+    return in_turn[:count] if count else list(stories)
 
 
 def later_half(stories: Sequence[Story]) -> list[Story]:
@@ -125,13 +143,6 @@ def later_half(stories: Sequence[Story]) -> list[Story]:
     items = list(dict.fromkeys(story.item for story in stories))
     later = set(items[len(items) // 2 :])
     return [story for story in stories if story.item in later]
-
-
-def _published(release: Dataset) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for score in release.scores:
-        found.setdefault(score.scorer, {})[score.story] = score.value
-    return found
 
 
 def _column(
@@ -143,17 +154,17 @@ def _column(
     seconds: float,
     ours: Mapping[str, Score],
     theirs: Mapping[str, float],
-) -> Column:
+) -> RegeneratedColumn:
     values = {story: score.value for story, score in ours.items() if not math.isnan(score.value)}
-    return Column(
+    return RegeneratedColumn(
         name,
         metric.spec,
         aspect,
         getattr(metric, "model", ""),
         seconds,
         values,
-        agreement(machines, values, theirs),
-        agreement(later_half(machines), values, theirs),
+        correlate_by_story(machines, values, theirs),
+        correlate_by_story(later_half(machines), values, theirs),
         _note(list(ours.values()), len(machines)),
     )
 
@@ -166,3 +177,74 @@ def _note(scores: Sequence[Score], machines: int) -> str:
     undefined = sum(math.isnan(score.value) for score in scores)
     parts = [f"a sample of {len(scores)}"] if len(scores) < machines else []
     return ", ".join(parts + ([f"{undefined} without a value"] if undefined else []))
+
+
+@contextmanager
+def record_seconds(folder: Path) -> Iterator[dict[str, float]]:
+    """Give the seconds that metrics took in earlier runs into a folder; write what is added."""
+    file = folder / "seconds.json"
+    spent: dict[str, float] = read_json(file) if file.is_file() else {}
+    try:
+        yield spent
+    finally:
+        write_json(file, {spec: round(seconds, 2) for spec, seconds in spent.items()})
+
+
+def column_rows(columns: Sequence[RegeneratedColumn]) -> list[dict[str, Any]]:
+    """Rows for printing, one a column."""
+    return [
+        {
+            "column": column.name,
+            "spec": column.spec + (f" {column.aspect}" if column.aspect else ""),
+            "checkpoint": column.model or "–",
+            "stories": len(column.values),
+            "r": _figure(column.overall, "r"),
+            "rho": _figure(column.overall, "rho"),
+            "r_later": _figure(column.later, "r"),
+            "rho_later": _figure(column.later, "rho"),
+            "seconds": round(column.seconds, 1),
+            "note": column.note,
+        }
+        for column in columns
+    ]
+
+
+def write_columns(columns: Sequence[RegeneratedColumn], folder: Path) -> None:
+    """Write our values, the figures, and the table as a page."""
+    rows = column_rows(columns)
+    write_json(folder / "columns.json", rows)
+    write_text(folder / "columns.md", columns_page(rows))
+    ids = list(dict.fromkeys(story for column in columns for story in column.values))
+    with open_atomically(folder / "columns.csv") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["story", *(column.name for column in columns)])
+        writer.writerows(
+            [story, *(column.values.get(story, "") for column in columns)] for story in ids
+        )
+
+
+def columns_page(rows: Sequence[dict[str, Any]]) -> str:
+    """Write the table in Markdown."""
+    head = "| column | ours | checkpoint | stories | r | ρ | r later | ρ later | s | |"
+    lines = ["# HANNA's columns, published and ours", "", _ABOUT.format(version=__version__), ""]
+    lines += [head, "|---|---|---|---|---|---|---|---|---|---|"]
+    lines += [
+        "| " + " | ".join(_cell(name, value) for name, value in row.items()) + " |" for row in rows
+    ]
+    notes = dict.fromkeys(row["note"] for row in rows if len(row["note"]) > _SHORT_NOTE)
+    lines += [f"\n{note}." for note in notes]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if name in ("spec", "checkpoint") and value != "–":
+        return f"`{value}`"
+    if name == "note" and len(value) > _SHORT_NOTE:
+        return str(value).partition(":")[0]
+    return f"{value:.3f}" if isinstance(value, float) and name != "seconds" else str(value)
+
+
+def _figure(correlations: Correlations | None, name: str) -> float | None:
+    return None if correlations is None else round(float(getattr(correlations, name)), 4)

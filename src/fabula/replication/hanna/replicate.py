@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.meta.arrays import Values
-from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid
-from fabula.meta.levels import Level, correlation_table
 from fabula.meta.ranking.borda import borda
 from fabula.meta.raters.icc import one_way
 from fabula.meta.raters.ratings import ratings_of
-from fabula.meta.study import Study
+from fabula.meta.significance.williams import williams, williams_matrix
 from fabula.meta.systems.labels import label_f1
 from fabula.meta.systems.means import AVERAGE, system_means
 from fabula.meta.systems.top_k import top_k_correlations
-from fabula.replication.hanna.printed import (
+from fabula.replication.hanna.paper import (
     ASPECTS,
     COEFFICIENTS,
     LEVELS,
+    Paper,
     Printed,
     metric_name,
 )
-from fabula.replication.hanna.williams import williams_values
 from fabula.reports.published import PrintedValue
 
 # What the paper prints in Tables 8 and 9 and its own data do not give.
@@ -39,88 +35,39 @@ MISPRINTS = {
 _FIRST = 5
 _SEEDS = 6
 _DIGITS = 1e-6
-
-
-@dataclass(frozen=True)
-class Paper:
-    """The paper's data as it uses them: machine systems only, nothing turned."""
-
-    dataset: Dataset
-    printed: Printed
-
-    @cached_property
-    def grids(self) -> tuple[Grid, Grid]:
-        """The 72 published columns and the six criteria."""
-        columns = [
-            name
-            for name, card in self.dataset.scorers.items()
-            if card.family in ("string", "embedding", "model")
-        ]
-        return Study(sign="raw", scorers=tuple(columns)).grids(self.dataset)
-
-    def correlations(self, level: str, coefficient: str) -> Values:
-        """Signed coefficients: metrics × criteria."""
-        key = (level, coefficient)
-        if key not in self._tables:
-            self._tables[key] = correlation_table(
-                *self.grids, level=_level(level), coefficient=_coefficient(coefficient)
-            )
-        return self._tables[key]
-
-    @cached_property
-    def _tables(self) -> dict[tuple[str, str], Values]:
-        return {}
-
-    def at(self, table: Values, header: str, code: str) -> float:
-        """Value of a metric and a criterion by their printed names."""
-        return float(table[self.metric(header), self.aspect(code)])
-
-    def metric(self, header: str) -> int:
-        """Place of a metric by its printed name."""
-        return self._metrics[metric_name(header)]
-
-    def aspect(self, code: str) -> int:
-        """Place of a criterion by its code."""
-        return self._aspects[ASPECTS[code]]
-
-    @cached_property
-    def _metrics(self) -> dict[str, int]:
-        return {column.label: place for place, column in enumerate(self.grids[0].columns)}
-
-    @cached_property
-    def _aspects(self) -> dict[str, int]:
-        return {column.aspect: place for place, column in enumerate(self.grids[1].columns)}
+_EXAMPLES = "Williams tests: the notebooks' examples"
+_TOP_3 = "Williams tests: the three strongest"
+_CHRF = "Williams tests: chrF and BERTScore against BLEU and ROUGE"
 
 
 def replicate(dataset: Dataset, printed: Printed) -> Iterator[PrintedValue]:
     """Give every printed number beside ours, table by table."""
     paper = Paper(dataset, printed)
-    for part in (
+    for table in (
         _icc, _table_4, _strongest, _table_6, _criteria, _released, _pooled, _f1, _top_k,
+        williams_values,
     ):  # fmt: skip
-        yield from part(paper)
-    yield from williams_values(paper)
+        yield from table(paper)
 
 
 def _icc(paper: Paper) -> Iterator[PrintedValue]:
-    ours = {one.aspect: one_way(one.packed)[0] for one in ratings_of(paper.dataset.ratings)}
+    by_aspect = ratings_of(paper.dataset.ratings)
+    ours = {ratings.aspect: one_way(ratings.packed)[0] for ratings in by_aspect}
     for code, aspect in ASPECTS.items():
         printed = paper.printed.tables["tab3_icc2k"][code]["ICC1"]
         yield PrintedValue("Table 3: ICC(1)", aspect, printed, ours[aspect].value, _DIGITS)
 
 
 def _table_4(paper: Paper) -> Iterator[PrintedValue]:
-    means = {
-        (one.system, one.aspect): one for one in system_means(paper.dataset.ratings, average=True)
-    }
+    all_means = system_means(paper.dataset.ratings, average=True)
+    means = {(mean.system, mean.aspect): mean for mean in all_means}
     for system, row in paper.printed.tables["tab4"].items():
         for code, aspect in [*ASPECTS.items(), ("Average", AVERAGE)]:
-            one, what = means[system, aspect], f"{system}, {aspect}"
-            yield PrintedValue(
-                "Table 4: means", what, round(row[code], 2), round(one.mean, 2), 1e-9
-            )
+            mean, what = means[system, aspect], f"{system}, {aspect}"
+            printed, ours = round(row[code], 2), round(mean.mean, 2)
+            yield PrintedValue("Table 4: means", what, printed, ours, 1e-9)
             if (reach := row.get(f"{code}_ci95_288ratings")) is not None:
-                ours = one.high - one.mean
+                ours = mean.high - mean.mean
                 yield PrintedValue("Table 4: intervals", what, reach, ours, 5.1e-5)
 
 
@@ -148,13 +95,12 @@ def _as_printed(
     for (at, by, of, name), misprint in MISPRINTS.items():
         if (at, by, of) == (level, coefficient, code):
             values[name] = (values.get(name, (f"{name} ¤§", 0.0))[0], misprint)
-    strongest = sorted(values.values(), key=lambda one: -one[1])
-    return strongest[:_FIRST]
+    return sorted(values.values(), key=lambda pair: -pair[1])[:_FIRST]
 
 
 def _table_6(paper: Paper) -> Iterator[PrintedValue]:
     columns = {
-        level: np.hstack([np.abs(paper.correlations(level, one)) for one in COEFFICIENTS])
+        level: np.hstack([np.abs(paper.correlations(level, name)) for name in COEFFICIENTS])
         for level in LEVELS
     }
     tables = paper.printed.tables
@@ -163,66 +109,59 @@ def _table_6(paper: Paper) -> Iterator[PrintedValue]:
     ]
     stories, systems = borda(columns["story"]), borda(columns["system"])
     wanted = [
-        ("Table 6: story level", tables["tab6_paper"]["story"], stories, ""),
-        ("Table 6: system level, average ranks", average["system"], systems, ""),
-        ("Table 6: both levels, average ranks", average["global"], stories + systems, ""),
+        ("Table 6: story level", tables["tab6_paper"]["story"], stories),
+        ("Table 6: system level, average ranks", average["system"], systems),
+        ("Table 6: both levels, average ranks", average["global"], stories + systems),
     ]
-    for table, listed, points, note in wanted:
+    for table, listed, points in wanted:
         for header, value in listed:
             ours = float(points[paper.metric(header)])
-            yield PrintedValue(table, metric_name(header), value, ours, 1e-9, note)
+            yield PrintedValue(table, metric_name(header), value, ours, 1e-9)
 
 
 def _criteria(paper: Paper) -> Iterator[PrintedValue]:
     gold = paper.grids[1]
     for level in LEVELS:
         for coefficient in COEFFICIENTS:
-            table = correlation_table(
-                gold, gold, level=_level(level), coefficient=_coefficient(coefficient)
-            )
-            for pair, value in paper.printed.values["criteria_corr"][
-                f"{level}_{coefficient}"
-            ].items():
+            table = paper.correlate(gold, gold, level, coefficient)
+            printed = paper.printed.values["criteria_corr"][f"{level}_{coefficient}"]
+            for pair, value in printed.items():
                 if pair == "mean_offdiag":
                     continue
-                one, other = pair.split("-")
-                ours = float(table[paper.aspect(one), paper.aspect(other)])
-                what = f"{level}, {coefficient}, {ASPECTS[one]} and {ASPECTS[other]}"
+                first, second = pair.split("-")
+                ours = float(table[paper.aspect(first), paper.aspect(second)])
+                what = f"{level}, {coefficient}, {ASPECTS[first]} and {ASPECTS[second]}"
                 yield PrintedValue("Figures 1 and 2: criteria", what, value, ours, _DIGITS)
 
 
 def _released(paper: Paper) -> Iterator[PrintedValue]:
     for key, table in paper.printed.values["correlations_signed"].items():
         level, coefficient = key.split("_")
-        found = paper.correlations(level, coefficient)
+        correlations = paper.correlations(level, coefficient)
         for header, row in table.items():
             for code, value in row.items():
                 what = f"{level}, {coefficient}, {metric_name(header)}, {ASPECTS[code]}"
-                ours = paper.at(found, header, code)
+                ours = paper.at(correlations, header, code)
                 yield PrintedValue("All correlations", what, value, ours, _DIGITS)
 
 
 def _pooled(paper: Paper) -> Iterator[PrintedValue]:
-    for coefficient, value in paper.printed.values["tacl_overall_example"][
-        "BLEU-Relevance"
-    ].items():
-        found = paper.correlations("pooled", coefficient)
-        ours = paper.at(found, "BLEU Ξ§", "RE")
-        yield PrintedValue(
-            "Later revision: pooled", f"BLEU, relevance, {coefficient}", value, ours, _DIGITS
-        )
+    printed = paper.printed.values["tacl_overall_example"]["BLEU-Relevance"]
+    for coefficient, value in printed.items():
+        ours = paper.at(paper.correlations("pooled", coefficient), "BLEU Ξ§", "RE")
+        what = f"BLEU, relevance, {coefficient}"
+        yield PrintedValue("Later revision: pooled", what, value, ours, _DIGITS)
 
 
 def _f1(paper: Paper) -> Iterator[PrintedValue]:
     metrics, gold = paper.grids
-    found = 100 * mean_f1(metrics, gold)
+    as_published = 100 * mean_f1(metrics, gold)
     for header, row in paper.printed.tables["fig7_26_f1_seed_mean"].items():
         for code in ASPECTS:
             what = f"{metric_name(header)}, {ASPECTS[code]}"
-            ours = paper.at(found, header, code)
-            yield PrintedValue(
-                "Figures 7 and 26: F1 as published", what, 100 * row[code], ours, 6.0
-            )
+            printed, ours = 100 * row[code], paper.at(as_published, header, code)
+            yield PrintedValue("Figures 7 and 26: F1 as published", what, printed, ours, 6.0)
+    # A metric that mostly correlates negatively over systems is a distance: it is turned.
     signs = np.sign(paper.correlations("system", "pearson").mean(axis=1))
     turned = Grid(metrics.layout, metrics.columns, metrics.values * signs[:, None, None])
     means = 100 * mean_f1(turned, gold).mean(axis=1)
@@ -234,17 +173,15 @@ def _f1(paper: Paper) -> Iterator[PrintedValue]:
 
 def mean_f1(metrics: Grid, gold: Grid) -> Values:
     """F1 of the labels, averaged over seeds: one alone differs by up to 8 points."""
-    found = [label_f1(metrics, gold, lower=(), seed=seed) for seed in range(_SEEDS)]
-    mean: Values = np.mean(found, axis=0)
+    tables = [label_f1(metrics, gold, lower=(), seed=seed) for seed in range(_SEEDS)]
+    mean: Values = np.mean(tables, axis=0)
     return mean
 
 
 def _top_k(paper: Paper) -> Iterator[PrintedValue]:
     for coefficient, by_aspect in paper.printed.tables["fig8_topk"].items():
         sizes = range(4, 11)
-        found = np.abs(
-            top_k_correlations(*paper.grids, sizes=sizes, coefficient=_coefficient(coefficient))
-        )
+        found = np.abs(top_k_correlations(*paper.grids, sizes=sizes, coefficient=coefficient))
         for code, rows in by_aspect.items():
             for header, values in rows.items():
                 for place, size in enumerate(sizes):
@@ -253,11 +190,47 @@ def _top_k(paper: Paper) -> Iterator[PrintedValue]:
                     yield PrintedValue("Figure 8: top k", what, values[str(size)], ours, 5.1e-5)
 
 
-def _level(name: str) -> Level:
-    levels: dict[str, Level] = {"story": "item", "system": "system", "pooled": "pooled"}
-    return levels[name]
+def williams_values(paper: Paper) -> Iterator[PrintedValue]:
+    """Give the tests of the notebooks and of the paper's two claims."""
+    tables = {level: williams_tables(paper, level) for level in LEVELS}
+    yield from _examples(paper, tables["system"])
+    for key, pairs in paper.printed.values["williams"]["top3_pearson_pvalues"].items():
+        level, code = key.split("_")
+        for pair, p in pairs.items():
+            stronger, weaker = pair.split(" > ")
+            ours = tables[level][code][paper.metric(stronger), paper.metric(weaker)]
+            what = f"{level}, {ASPECTS[code]}: {metric_name(stronger)}, {metric_name(weaker)}"
+            yield PrintedValue(_TOP_3, what, p, float(ours), 5.1e-5)
+    against = paper.printed.values["williams"]["story_chrF_BERTScore_vs_BLEU_ROUGE"]
+    for key, (_, p) in against.items():
+        code, pair = key.split(": ")
+        row, column = (paper.metric(header) for header in pair.split(" vs "))
+        table = tables["story"][code]
+        # Only the stronger of the two has a p: which of them that is, the paper does not say.
+        ours = table[row, column] if not np.isnan(table[row, column]) else table[column, row]
+        yield PrintedValue(_CHRF, f"{ASPECTS[code]}: {pair}", p, float(ours), 5.1e-6)
 
 
-def _coefficient(name: str) -> Coefficient:
-    coefficients: dict[str, Coefficient] = {"pearson": "pearson", "spearman": "spearman"}
-    return coefficients.get(name, "kendall")
+def williams_tables(paper: Paper, level: str) -> dict[str, Values]:
+    """Give p of "the row's metric beats the column's" by Pearson's r, criterion by criterion."""
+    metrics, gold = paper.grids
+    between = paper.correlate(metrics, metrics, level, "pearson")
+    with_gold = paper.correlations(level, "pearson")
+    items, systems = gold.layout.shape
+    n = items if level == "story" else systems
+    return {code: williams_matrix(with_gold[:, paper.aspect(code)], between, n) for code in ASPECTS}
+
+
+def _examples(paper: Paper, tables: dict[str, Values]) -> Iterator[PrintedValue]:
+    """Give the formula's example, and two of the notebooks from the data themselves."""
+    values = paper.printed.values["williams"]
+    test = williams(0.65, 0.55, 0.3, 50)
+    for name, ours in (("t", test.t), ("p", test.p)):
+        printed = values["readme(.65,.55,.3,50)"][name]
+        yield PrintedValue(_EXAMPLES, f"r .65, .55, .3, n 50: {name}", printed, float(ours), 1e-9)
+    for what in values:
+        if what.startswith("system "):
+            _, code, pair = what.split(" ", 2)
+            row, column = (paper.metric(f"{name} §") for name in pair.split(" vs "))
+            p = float(np.nanmin([tables[code][row, column], tables[code][column, row]]))
+            yield PrintedValue(_EXAMPLES, f"{what}: p", values[what]["p"], p, 1e-9)

@@ -1,10 +1,10 @@
-"""What a part sees: the study file, what was found, and what a paper prints."""
+"""What a part sees: the study file, what was found, and the paper it is held against."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from fabula.meta.grid import Column, Grid
 from fabula.meta.levels import Level, correlation_table
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports.published import PrintedValue
+from fabula.reports.published import PrintedValue, Publication
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
     "pearson": "Pearson",
@@ -27,12 +27,11 @@ COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
 
 @dataclass(frozen=True)
 class View:
-    """A study's file, its result, and printed values to hold against it, if there are any."""
+    """A study's file, its result, and the paper that it is held against, if there is one."""
 
     file: StudyFile
     found: StudyResult
-    replicated: Sequence[PrintedValue] = ()
-    printed: Mapping[str, Any] = field(default_factory=dict)
+    publication: Publication | None = None
 
     @property
     def dataset(self) -> Dataset:
@@ -101,9 +100,10 @@ class View:
         """Whether a column is a trivial baseline."""
         return self.card(column).family == "baseline"
 
-    def numbered(self, number: str, title: str) -> str:
+    def numbered(self, name: str, title: str) -> str:
         """Put the number that a paper gives a table or figure before its title, if there is one."""
-        return f"{number}. {title}" if self.file.printed else title
+        number = self.publication.number(name) if self.publication else ""
+        return f"{number}. {title}" if number else title
 
     def options(self, part: str) -> Mapping[str, Any]:
         """What the study file says to a part."""
@@ -124,13 +124,18 @@ class View:
         """Correlations of the columns of a grid with the gold."""
         return correlation_table(grid, self.gold, level=level, coefficient=coefficient)
 
-    @cached_property
-    def _printed(self) -> dict[tuple[str, str], PrintedValue]:
-        return {(one.table, one.what): one for one in self.replicated}
+    @property
+    def printed_values(self) -> Sequence[PrintedValue]:
+        """Printed values beside ours; none where no paper is held against the study."""
+        return self.publication.values if self.publication else ()
 
-    def printed_value(self, table: str, what: str) -> PrintedValue | None:
-        """Find a printed value."""
-        return self._printed.get((table, what))
+    def printed_value(self, name: str, what: str) -> PrintedValue | None:
+        """Find the printed value of a row of a table of the report."""
+        return self.publication.value(name, what) if self.publication else None
+
+    def remarks(self, part: str) -> list[str]:
+        """Say what comparing a part with the paper shows; nothing without printed values."""
+        return list(self.publication.remarks(part)) if self.publication else []
 
 
 def labels(grid: Grid) -> list[str]:

@@ -24,7 +24,7 @@ def section(view: View) -> Section | None:
                      lower, ", ".join(names))
                 )  # fmt: skip
     table = TableBlock(
-        view.numbered("Table 1", "Classes of metrics"),
+        view.numbered("classes", "Classes of metrics"),
         ("family", "reads besides the story", "metrics", "of them lower is better", "names"),
         rows,
         "classes",

@@ -11,15 +11,15 @@ from fabula.reports.published import PrintedValue
 
 def section(view: View) -> Section | None:
     """Table the printed values by table, and list those that differ."""
-    if not view.replicated:
+    if not view.printed_values:
         return None
     tables: dict[str, list[PrintedValue]] = {}
-    for one in view.replicated:
+    for one in view.printed_values:
         tables.setdefault(one.table, []).append(one)
     blocks: list[Block] = [
         Words(view.options("comparison").get("words", ())),
         _summary(tables),
-        _differing(view.replicated),
+        _differing(view.printed_values),
     ]
     return Section("comparison", "Printed and ours", blocks)
 

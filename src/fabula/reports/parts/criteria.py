@@ -27,7 +27,7 @@ def section(view: View) -> Section | None:
                 table, view.aspects, view.aspects, title=f"Aspects: {label}", low=-1, high=1
             )
             panels[label] = FigureBlock(
-                view.numbered("Figures 1 and 2", label), drawn, f"criteria_{level}_{coefficient}"
+                view.numbered("criteria", label), drawn, f"criteria_{level}_{coefficient}"
             )
     words = Words([f"Mean correlation of two aspects: {', '.join(means)}."])
     return Section(

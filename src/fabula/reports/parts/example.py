@@ -54,7 +54,7 @@ def _ratings(view: View, stories: Sequence[Story]) -> TableBlock:
         if of == story.id
     ]
     return TableBlock(
-        view.numbered("Table 2", "Ratings of the example"),
+        view.numbered("example", "Ratings of the example"),
         ("story", "rater", *aspects),
         rows,
         "example_ratings",
@@ -67,5 +67,5 @@ def _scores(view: View, stories: Sequence[Story], metrics: Sequence[str]) -> Tab
         [metric, *(Cell(found.get((metric, story.id))) for story in stories)] for metric in metrics
     ]
     heads = ("metric", *(story.system or "" for story in stories))
-    title = view.numbered("Table 2", "Scores of the example")
+    title = view.numbered("example", "Scores of the example")
     return TableBlock(title, heads, rows, "example_scores", decimals=4)

@@ -20,10 +20,6 @@ _ABOUT = (
     "mean in 95 % of the draws is called better. The figure is the weighted F1 of a metric's "
     "labels against those of the ratings. Metrics for which lower is better are turned first."
 )
-_UNTURNED = (
-    "**As published, distances were not turned**: a metric for which lower is better then names "
-    "the worse system, and looks useless."
-)
 
 
 def section(view: View) -> Section | None:
@@ -34,13 +30,13 @@ def section(view: View) -> Section | None:
     seed, resamples = view.found.study.seed, view.found.study.resamples
     how: dict[str, Any] = {"lower": lower, "seed": seed, "resamples": resamples}
     turned = label_f1(view.raw, view.gold, **how)
-    if not view.printed:
+    if not view.printed_values:
         panels = _panels(view, {"turned": turned})
         blocks: list[Block] = [Words([_ABOUT]), TabsBlock("Weighted F1", panels)]
         return Section("labels", "Which system is better", blocks)
     plain = label_f1(view.raw, view.gold, compat=True, **how)
     blocks = [
-        Words([_ABOUT, _UNTURNED, *_printed_words(view)]),
+        Words([_ABOUT, *view.remarks("labels")]),
         TabsBlock("Weighted F1", _panels(view, {"turned": turned, "as published": plain})),
         _changes(view, plain, turned),
     ]
@@ -70,7 +66,7 @@ def _figure(view: View, grid: Grid, table: Values, stem: str, words: str) -> Fig
         whole, labels_of(grid), [*view.aspects, "mean"], title=title, scale="sequential", low=0,
         high=1,
     )  # fmt: skip
-    return FigureBlock(view.numbered("Figures 7 and 26", title), drawn, stem)
+    return FigureBlock(view.numbered("labels", title), drawn, stem)
 
 
 def _changes(view: View, plain: Values, turned: Values) -> TableBlock:
@@ -92,14 +88,3 @@ def _changes(view: View, plain: Values, turned: Values) -> TableBlock:
         "The first twelve, and every metric that is turned.",
         decimals=[None, None, 3, None, 3, 3],
     )
-
-
-def _printed_words(view: View) -> list[str]:
-    held = [one for one in view.replicated if one.table.startswith("Figures 7 and 26")]
-    if not held:
-        return []
-    off = [abs(one.ours - one.printed) for one in held]
-    return [
-        f"Against the mean over seeds of the published procedure, {len(held)} values differ by "
-        f"{np.mean(off):.1f} points on average and {max(off):.1f} at most: the noise of the draws."
-    ]

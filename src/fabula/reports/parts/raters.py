@@ -23,8 +23,8 @@ def section(view: View) -> Section | None:
     blocks: list[Block] = [_table(view, found)]
     if not found.raters_known:
         blocks.insert(0, Words([_UNKNOWN]))
-    if view.printed:
-        blocks.append(_printed(view))
+    if view.publication:
+        blocks += view.publication.blocks("raters")
     return Section("raters", "How far raters agree", blocks)
 
 
@@ -35,7 +35,7 @@ def _table(view: View, found: Agreement) -> TableBlock:
         for statistic in statistics
     ]
     return TableBlock(
-        view.numbered("Table 3", "Agreement of raters"),
+        view.numbered("raters", "Agreement of raters"),
         ("coefficient", *(aspect or "gold" for aspect in found.aspects)),
         rows,
         "raters",
@@ -50,19 +50,3 @@ def _cell(found: Agreement, aspect: str, statistic: str) -> Cell:
     ends = "" if math.isnan(line.low) else f" [{line.low:.2f}, {line.high:.2f}]"
     text = f"{line.value:.2f}{ends}".replace("-", "−")
     return Cell(line.value, text, title=line.note)
-
-
-def _printed(view: View) -> TableBlock:
-    known = view.printed["tab3_paper_and_notebook"]
-    rows = []
-    for code, (low, value, high) in known["paper"].items():
-        below, again, above = known["notebook_icc2k"][code]
-        rows.append((code, f"{value:.2f} [{low:.2f}, {high:.2f}]",
-                     f"{again:.3f} [{below:.2f}, {above:.2f}]", "needs worker ids"))  # fmt: skip
-    return TableBlock(
-        "Table 3 as printed: ICC(2,k)",
-        ("criterion", "paper", "its notebook", "ours"),
-        rows,
-        "raters_printed",
-        "The paper's lower bound for CH (.10) is .01 in its notebook: a misprint, it seems.",
-    )

@@ -35,7 +35,7 @@ def section(view: View) -> Section | None:
     """Draw Williams' p-values for every two metrics, and cluster the selection."""
     if len(view.systems) < 4 or len(view.raw.columns) < 2:
         return None
-    blocks: list[Block] = [Words([_ABOUT, *_claims(view)])]
+    blocks: list[Block] = [Words([_ABOUT, *view.remarks("significance")])]
     for level in view.grid_levels:
         blocks.append(TabsBlock(f"Williams, {level_title(level).lower()}", _panels(view, level)))
     if "item" in view.levels:
@@ -90,26 +90,3 @@ def _cluster_panels(view: View) -> dict[str, Block]:
 def _corrected(p: Values) -> Values:
     """Correct all p-values of a matrix together."""
     return benjamini_hochberg(p.ravel()).reshape(p.shape)
-
-
-def _claims(view: View) -> list[str]:
-    """Say which of the paper's two claims hold."""
-    top = [one for one in view.replicated if one.table.endswith("the three strongest")]
-    against = [one for one in view.replicated if one.table.endswith("against BLEU and ROUGE")]
-    if not top:
-        return []
-    counts: dict[tuple[str, str], list[bool]] = {}
-    for one in against:
-        aspect, _, pair = one.what.partition(": ")
-        stronger = pair.partition(" vs ")[0].rsplit(" ", 1)[0]
-        counts.setdefault((stronger, aspect), []).append(one.ours < 0.05)
-    told = ", ".join(
-        f"{name} on {aspect} {sum(found)} of {len(found)}"
-        for (name, aspect), found in counts.items()
-    )
-    return [
-        f"The paper's claim that the three strongest metrics of a criterion do not differ holds: "
-        f"{sum(one.ours > 0.05 for one in top)} of {len(top)} pairs have p > .05.",
-        "Its claim that chrF and BERTScore beat BLEU and the ROUGE variants holds in part: "
-        f"{told}.",
-    ]

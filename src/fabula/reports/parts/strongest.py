@@ -1,4 +1,4 @@
-"""The strongest metrics of every aspect, as HANNA's Tables 5, 8 and 9 list them."""
+"""The strongest metrics of every aspect."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, TabsB
 from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_title
 
 _FIRST = 5
-_TABLES: dict[Level, tuple[str, str]] = {
-    "item": ("Table 8", "Tables 5 and 8: story level"),
-    "system": ("Table 9", "Tables 5 and 9: system level"),
-}
 
 
 def section(view: View) -> Section | None:
@@ -25,8 +21,10 @@ def section(view: View) -> Section | None:
             panels[label] = _table(view, level, coefficient)
     if not panels or not view.raw.columns:
         return None
-    blocks: list[Block] = [TabsBlock("The five strongest", panels)]
-    return Section("strongest", "The strongest metrics", [*_words(view), *blocks])
+    remarks = view.remarks("strongest")
+    blocks: list[Block] = [Words(remarks)] if remarks else []
+    blocks.append(TabsBlock("The five strongest", panels))
+    return Section("strongest", "The strongest metrics", blocks)
 
 
 def _table(view: View, level: Level, coefficient: Coefficient) -> TableBlock:
@@ -40,9 +38,9 @@ def _table(view: View, level: Level, coefficient: Coefficient) -> TableBlock:
                                                   float(table[metric, place])))
             for rank, metric in enumerate(order, 1)
         ]  # fmt: skip
-    number, _ = _TABLES[level]
+    title = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
     return TableBlock(
-        view.numbered(number, f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"),
+        view.numbered(f"strongest_{level}", title),
         ("aspect", "rank", "metric", "|correlation| × 100", "printed", "difference"),
         rows,
         f"strongest_{level}_{coefficient}",
@@ -55,27 +53,10 @@ def _cells(
     view: View, level: Level, coefficient: Coefficient, aspect: str, metric: str, ours: float
 ) -> tuple[float, float | None, Cell | None]:
     what = f"{aspect}, {coefficient}, {metric}"
-    found = view.printed_value(_TABLES[level][1], what)
+    found = view.printed_value(f"strongest_{level}", what)
     if found is None:
         return ours, None, None
     difference = Cell(
         found.ours - found.printed, tone=None if found.holds else "warn", title=found.note
     )
     return ours, found.printed, difference
-
-
-def _words(view: View) -> list[Words]:
-    held = [one for one in view.replicated if one.table.startswith("Tables 5")]
-    if not held:
-        return []
-    wrong = [one for one in held if not one.holds]
-    told = "; ".join(f"{one.what} ({one.printed:g} printed, {one.ours:g} here)" for one in wrong)
-    return [
-        Words(
-            [
-                f"{len(held) - len(wrong)} of the {len(held)} printed values are equal to ours. "
-                f"The others are misprints: {told}. The released scores give ours, and so does "
-                "the paper's own notebook where it prints the value."
-            ]
-        )
-    ]

@@ -23,22 +23,19 @@ def section(view: View) -> Section | None:
         [system, *(_cell(view, means[system, aspect], best[aspect]) for aspect in aspects)]
         for system in systems
     ]
-    held = [one for one in view.replicated if one.table == "Table 4: means"]
     note = "Means of all ratings with the reach of their 95 % t intervals."
-    if held:
-        note += f" {sum(one.holds for one in held)} of {len(held)} printed means are equal to ours."
     table = TableBlock(
-        view.numbered("Table 4", "Systems by their ratings"),
+        view.numbered("systems", "Systems by their ratings"),
         ("system", *aspects),
         rows,
         "systems",
-        note,
+        " ".join([note, *view.remarks("systems")]),
     )
     return Section("systems", "Systems by their ratings", [table])
 
 
 def _cell(view: View, one: SystemMean, best: float) -> Cell:
     text = f"{one.mean:.2f} ± {one.high - one.mean:.2f}"
-    printed = view.printed_value("Table 4: means", f"{one.system}, {one.aspect}")
+    printed = view.printed_value("systems", f"{one.system}, {one.aspect}")
     title = f"printed {printed.printed:.2f}" if printed else None
     return Cell(one.mean, text, "good" if one.mean == best else None, title)

@@ -10,6 +10,11 @@ from fabula.reports._svg.curves import curves
 from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels
 
 _LEAST = 4
+_ABOUT = (
+    "The more systems are left out from below, the harder it gets: a metric that only tells "
+    "bad systems from good ones loses its correlation. With four to ten systems every value is "
+    "very uncertain."
+)
 
 
 def section(view: View) -> Section | None:
@@ -19,7 +24,7 @@ def section(view: View) -> Section | None:
     sizes = range(_LEAST, len(view.systems) + 1)
     names = view.options("top_k").get("metrics") or labels(view.selection)[:8]
     grid = view.chosen(names)
-    blocks: list[Block] = [Words(_words(view))]
+    blocks: list[Block] = [Words([_ABOUT, *view.remarks("top_k")])]
     for coefficient in ("spearman", "pearson"):
         found = np.abs(top_k_correlations(grid, view.gold, sizes=sizes, coefficient=coefficient))
         panels: dict[str, Block] = {}
@@ -28,7 +33,7 @@ def section(view: View) -> Section | None:
                 name: [float(one) for one in found[number, place]]
                 for number, name in enumerate(labels(grid))
             }
-            title = view.numbered("Figure 8", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")
+            title = view.numbered("top_k", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")
             drawn = curves(
                 list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
                 low=0, high=1,
@@ -38,18 +43,3 @@ def section(view: View) -> Section | None:
             )
         blocks.append(TabsBlock(f"Top k, {COEFFICIENT_NAMES[coefficient]}", panels))
     return Section("top_k", "The best systems alone", blocks)
-
-
-def _words(view: View) -> list[str]:
-    words = [
-        "The more systems are left out from below, the harder it gets: a metric that only tells "
-        "bad systems from good ones loses its correlation. With four to ten systems every value is "
-        "very uncertain."
-    ]
-    held = [one for one in view.replicated if one.table.startswith("Figure 8")]
-    if held:
-        words.append(
-            f"{sum(one.holds for one in held)} of {len(held)} values are equal to the notebook's. "
-            "It prints Spearman's coefficient where the paper's caption says Pearson's."
-        )
-    return words

@@ -18,20 +18,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.meta.arrays import Counts, Places, Values
+from fabula.meta.coefficients import Coefficient, correlate
 
 # How often every unit counts, draw by draw, gives a value per draw; NaN is undefined.
 WeightedStatistic = Callable[[Values], Values]  # (draws, units) -> (draws,)
 
 # Cells of a matrix of draws that is held at once: 32 MB of floats.
 _CELLS = 4_000_000
+# Of fewer units an interval would say nothing of others.
+_FEWEST = 5
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A figure with the ends of its interval; NaN where it, or they, are undefined.
 
-    `n` says how many units it rests on. `undefined` says how many were left out of it because they
-    were undefined: parts of a mean, or draws of the bootstrap.
+    `n` says how many values it rests on. `undefined` says how many were left out because they were
+    undefined: parts of a mean, or draws of the bootstrap.
     """
 
     value: float = math.nan
@@ -140,11 +143,11 @@ def mean_draws(counts: Values, sums: Values, sizes: Values) -> Values:
 
 
 def estimate_mean(
-    values: Values, units: Sequence[Hashable], *, resamples: int, seed: int = 0, fewest: int = 2
+    values: Values, units: Sequence[Hashable], *, resamples: int, seed: int = 0
 ) -> Estimate:
     """Estimate a mean of rows; missing ones are left out, those of one unit are drawn together.
 
-    Of fewer units than `fewest` no interval is given: it would say nothing of others.
+    Of fewer than five units no interval is given: it would say nothing of others.
     """
     there = ~np.isnan(values)
     known = values[there]
@@ -154,10 +157,10 @@ def estimate_mean(
         known, number_units([unit for unit, ok in zip(units, there, strict=True) if ok])
     )
     value = float(known.mean())
-    if len(sizes) < fewest:
-        return Estimate(value, n=len(sizes))
+    if len(sizes) < _FEWEST:
+        return Estimate(value, n=len(known))
     means = mean_draws(draw_counts(len(sizes), resamples, seed), sums, sizes)
-    return estimate(value, means, n=len(sizes))
+    return estimate(value, means, n=len(known))
 
 
 def estimate_rows(
@@ -166,13 +169,32 @@ def estimate_rows(
     *,
     resamples: int,
     seed: int = 0,
-    fewest: int = 2,
 ) -> Estimate:
     """Estimate any figure of rows, given by their places; rows of one unit are drawn together."""
-    value, count = figure(np.arange(len(units))), len(set(units))
-    if count < fewest:
+    value, count = figure(np.arange(len(units))), len(units)
+    if len(set(units)) < _FEWEST:
         return Estimate(value, n=count)
     return estimate(value, resample_rows(figure, units, resamples, seed), n=count)
+
+
+def estimate_correlation(
+    x: Values,
+    y: Values,
+    units: Sequence[Hashable],
+    *,
+    coefficient: Coefficient = "spearman",
+    resamples: int,
+    seed: int = 0,
+) -> Estimate:
+    """Estimate the correlation of two columns over the rows where both are known."""
+    there = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[there], y[there]
+    known = [unit for unit, ok in zip(units, there, strict=True) if ok]
+
+    def figure(rows: Places) -> float:
+        return float(correlate(x[rows], y[rows], coefficient))
+
+    return estimate_rows(figure, known, resamples=resamples, seed=seed)
 
 
 def resample_rows(

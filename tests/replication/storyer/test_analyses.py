@@ -14,8 +14,8 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.learned.reader.fake import fake_config
+from fabula.meta.resampling import Estimate
 from fabula.replication.storyer import (
-    Estimate,
     Finding,
     Material,
     StoryerStudy,

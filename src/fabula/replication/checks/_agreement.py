@@ -12,7 +12,14 @@ from fabula.meta.arrays import Values, round_digits
 from fabula.meta.gains import gains_over
 from fabula.meta.grid import Column, Grid, Layout
 from fabula.meta.measure import Measuring, Statistic, measure
-from fabula.meta.resampling import draw_counts, percentile_interval
+from fabula.meta.resampling import (
+    Estimate,
+    draw_counts,
+    estimate,
+    mean_draws,
+    number_units,
+    sum_units,
+)
 
 RESAMPLES = 1000
 Places = np.ndarray[Any, np.dtype[np.int64]]
@@ -50,13 +57,12 @@ class Measured:
 
     def words(self, name: str) -> str:
         """Give a figure with its interval."""
-        low, high = self.ends(name)
-        return f"{self.value[name]:.3f} [{low:.3f}, {high:.3f}]"
+        found = self.estimate(name)
+        return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
-    def ends(self, name: str) -> tuple[float, float]:
-        """Give the ends of a figure's interval of 95 %."""
-        low, high = percentile_interval(self.draws[name], 0.05)
-        return float(low), float(high)
+    def estimate(self, name: str) -> Estimate:
+        """Give a figure with its interval of 95 %."""
+        return estimate(self.value[name], self.draws[name], n=self.n)
 
     def each_seed(self, name: str) -> str:
         """Give the figures of the seeds."""
@@ -112,14 +118,10 @@ def preferring(columns: Columns, better: Places, worse: Places, items: Sequence[
 
 def shares(columns: Columns, items: Sequence[str], chance: float = 0.5) -> Measured:
     """Give the mean of every column of wins, with draws of items."""
-    names = {name: number for number, name in enumerate(dict.fromkeys(items))}
     won = np.concatenate([np.atleast_2d(one) for one in columns.values()]).astype(np.float64)
-    units = np.array([names[item] for item in items], dtype=np.int64)
-    sums = np.stack([np.bincount(units, weights=row, minlength=len(names)) for row in won], axis=1)
-    counts = np.bincount(units, minlength=len(names)).astype(np.float64)
-    drawn = draw_counts(len(names), RESAMPLES, 0)
-    draws = (drawn @ sums) / (drawn @ counts)[:, None]
-    return _measured(columns, won.mean(axis=1), draws, len(items), len(names), chance)
+    sums, sizes = sum_units(won.T, number_units(items))  # (items, columns)
+    draws = mean_draws(draw_counts(len(sums), RESAMPLES, 0), sums, sizes)
+    return _measured(columns, won.mean(axis=1), draws, len(items), len(sums), chance)
 
 
 def _measured(

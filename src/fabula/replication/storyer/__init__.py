@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fabula.core.errors import UserError
-from fabula.replication.storyer._findings import Estimate, Finding, Table
+from fabula.replication.storyer._findings import Finding, Table
 from fabula.replication.storyer._material import Material
 from fabula.replication.storyer._study_file import (
     ANALYSES,
@@ -22,7 +22,6 @@ from fabula.replication.storyer._study_file import (
 
 __all__ = [
     "ANALYSES",
-    "Estimate",
     "Finding",
     "Material",
     "StoryerStudy",

@@ -7,22 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its 95 % interval; NaN where it is undefined."""
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-    def plain(self) -> dict[str, float | None]:
-        """Give the figure for JSON; what is undefined is None."""
-        return {
-            name: value if math.isfinite(value := getattr(self, name)) else None
-            for name in ("value", "low", "high")
-        }
-
+from fabula.meta.resampling import Estimate
 
 Cell = str | int | float | Estimate | None
 

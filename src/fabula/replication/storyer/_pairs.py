@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fabula.learned.training.examples import ExampleSet
+from fabula.meta.resampling import estimate_mean
 from fabula.replication.storyer._comparison import Compared
 from fabula.replication.storyer._findings import Cell
-from fabula.replication.storyer._intervals import mean_estimate
 from fabula.replication.storyer._material import Material
 from fabula.replication.storyer._variants import RANKING
 from fabula.text.features import FEATURE_NAMES
@@ -48,8 +48,8 @@ def accuracy_rows(
     }
     rows: list[list[Cell]] = []
     for name, one in right.items():
-        ahead = mean_estimate(one, pairs.items, resamples=material.resamples)
-        less = mean_estimate(right[first] - one, pairs.items, resamples=material.resamples)
+        ahead = estimate_mean(one, pairs.items, resamples=material.resamples)
+        less = estimate_mean(right[first] - one, pairs.items, resamples=material.resamples)
         rows.append([name, ahead, None if name == first else less, *counts])
     return rows
 
@@ -60,6 +60,6 @@ def trivial_rows(material: Material, pairs: ExampleSet) -> list[list[Cell]]:
     for name, feature in _TRIVIAL.items():
         values = pairs.features[:, FEATURE_NAMES.index(feature)]
         right = correct_pairs(values[None, :, None], pairs)
-        ahead = mean_estimate(right, pairs.items, resamples=material.resamples)
+        ahead = estimate_mean(right, pairs.items, resamples=material.resamples)
         rows.append([f"baseline: {name}", ahead, None, len(pairs), len(set(pairs.items))])
     return rows

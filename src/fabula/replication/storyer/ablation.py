@@ -10,6 +10,7 @@ from fabula.datasets.storyer_ratings import ASPECTS as NAMES
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet
 from fabula.meta.coefficients import correlate
+from fabula.meta.resampling import Estimate, estimate_mean, estimate_rows
 from fabula.replication.storyer._comparison import (
     COMPONENTS,
     Compared,
@@ -17,8 +18,7 @@ from fabula.replication.storyer._comparison import (
     base_recipe,
     compare,
 )
-from fabula.replication.storyer._findings import Cell, Estimate, Finding, Table
-from fabula.replication.storyer._intervals import figure_estimate, mean_estimate
+from fabula.replication.storyer._findings import Cell, Finding, Table
 from fabula.replication.storyer._material import Material
 from fabula.replication.storyer._pairs import accuracy_rows, correct_pairs, trivial_rows
 from fabula.replication.storyer._recall import recalls
@@ -96,7 +96,7 @@ def _told_apart(material: Material, found: Compared, said: CrossFitted) -> tuple
     if (NEGATIVES, RANKING) not in said.outputs:
         return Estimate(np.nan), 0
     right = correct_pairs(said.outputs[NEGATIVES, RANKING], examples)
-    return mean_estimate(right, examples.items, resamples=material.resamples), len(examples)
+    return estimate_mean(right, examples.items, resamples=material.resamples), len(examples)
 
 
 def _rating(material: Material, examples: ExampleSet, said: CrossFitted) -> tuple[Estimate, int]:
@@ -111,7 +111,7 @@ def _rating(material: Material, examples: ExampleSet, said: CrossFitted) -> tupl
         kept = there[rows]
         return float(correlate(told[rows][kept], wanted[rows][kept], "spearman"))
 
-    found = figure_estimate(figure, examples.items, resamples=material.resamples)
+    found = estimate_rows(figure, examples.items, resamples=material.resamples)
     return found, int(there.sum())
 
 
@@ -127,4 +127,4 @@ def _recall(material: Material, examples: ExampleSet, said: CrossFitted) -> tupl
     outputs = said.outputs["confidence", "confidence"][:, examples.members[:, 0]]
     found = np.mean([recalls(one, examples.targets > 0, 3) for one in outputs], axis=0)
     assert examples.targets.shape[1] == len(NAMES)
-    return mean_estimate(found, examples.items, resamples=material.resamples), len(examples)
+    return estimate_mean(found, examples.items, resamples=material.resamples), len(examples)

@@ -11,8 +11,8 @@ from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.aspect_classifier import OutOfFold, cross_validate
 from fabula.learned.training.labelled_comments import Said, comments_of
+from fabula.meta.resampling import estimate_mean
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import mean_estimate
 from fabula.replication.storyer._material import Material
 
 TITLE = "The aspect classifier of comments"
@@ -81,7 +81,7 @@ def _accuracies(material: Material, said: list[Said], found: OutOfFold) -> list[
 
     def add(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         groups = [one.story for one in said]
-        estimate = mean_estimate(values, groups, resamples=material.resamples)
+        estimate = estimate_mean(values, groups, resamples=material.resamples)
         rows.append([name, estimate, int((~np.isnan(values)).sum())])
 
     for bar in _BARS:

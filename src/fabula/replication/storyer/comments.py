@@ -16,8 +16,8 @@ from fabula.learned.comments.composed import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.learned.comments.written import Commenter
 from fabula.learned.training.labelled_comments import Said, comments_of
+from fabula.meta.resampling import estimate_mean, estimate_rows
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import figure_estimate, mean_estimate
 from fabula.replication.storyer._material import Material
 from fabula.scoring.catalogue import METRICS
 
@@ -136,7 +136,7 @@ def _perplexity(material: Material, logs: list[Array], stories: list[str]) -> li
     def figure(rows: Array) -> float:
         return float(np.exp(-sums[rows].sum() / max(sizes[rows].sum(), 1)))
 
-    return [figure_estimate(figure, stories, resamples=material.resamples)]
+    return [estimate_rows(figure, stories, resamples=material.resamples)]
 
 
 def _overlap_table(material: Material, settings: Settings, cases: Sequence[Case]) -> Table:
@@ -216,5 +216,5 @@ def _overlaps(material: Material, stories: Sequence[Story]) -> list[Cell]:
         aspect = "f" if "f" in metric.card.aspects else ""
         values = [one.value for one in metric.score(list(stories)) if one.aspect == aspect]
         items = [str(one.item) for one in stories]
-        found.append(mean_estimate(np.array(values), items, resamples=material.resamples))
+        found.append(estimate_mean(np.array(values), items, resamples=material.resamples))
     return found

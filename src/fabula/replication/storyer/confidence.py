@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.meta.coefficients import Coefficient
+from fabula.meta.resampling import estimate_correlation, estimate_mean
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import correlation_estimate, mean_estimate
 from fabula.replication.storyer._material import Material
 from fabula.replication.storyer._recall import recalls
 from fabula.text.words import words
@@ -62,7 +62,7 @@ def _recall_table(
     for k in settings.at:
         found, usual = (recalls(one, chosen, k) for one in (reader, prior))
         estimates = [
-            mean_estimate(one, items, resamples=material.resamples)
+            estimate_mean(one, items, resamples=material.resamples)
             for one in (found, usual, found - usual)
         ]
         rows.append([f"recall@{k}", *estimates, len(names)])
@@ -105,11 +105,11 @@ def _rating_table(
 
     def row(name: str, told: Array, wanted: Array, length: Array, groups: list[str]) -> list[Cell]:
         pairs = [(told, one) for one in _COEFFICIENTS] + [(length, _COEFFICIENTS[0])]
-        found = [
-            correlation_estimate(one, wanted, groups, coefficient=how, resamples=material.resamples)
+        estimates = [
+            estimate_correlation(one, wanted, groups, coefficient=how, resamples=material.resamples)
             for one, how in pairs
         ]
-        return [name, *(estimate for estimate, _ in found), found[0][1]]
+        return [name, *estimates, estimates[0].n]
 
     rows = [
         row(aspect, raws[:, at], ratings[:, at], lengths, items)

@@ -9,8 +9,8 @@ import numpy as np
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
 from fabula.learned.reader.config import CRITERIA
+from fabula.meta.resampling import estimate_correlation
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import correlation_estimate
 from fabula.replication.storyer._material import Material
 from fabula.text.words import words
 
@@ -67,11 +67,11 @@ def _rows(
     rows: list[list[Cell]] = []
     for aspect in names:
         wanted = np.array([said.get((one.id, aspect), np.nan) for one in stories])
-        (found, count), (beside, _) = (
-            correlation_estimate(one, wanted, items, resamples=material.resamples)
-            for one in (told, lengths)
+        found, beside = (
+            estimate_correlation(column, wanted, items, resamples=material.resamples)
+            for column in (told, lengths)
         )
-        rows.append([aspect, found, beside, count])
+        rows.append([aspect, found, beside, found.n])
     return rows
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
+from fabula.meta.resampling import estimate_mean
 from fabula.replication.storyer._domains import (
     CORRUPTIONS,
     corrupted,
@@ -19,7 +20,6 @@ from fabula.replication.storyer._domains import (
     vist_references,
 )
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import mean_estimate
 from fabula.replication.storyer._material import Material, Unseen
 from fabula.scoring.catalogue import METRICS
 
@@ -177,10 +177,10 @@ def _row(material: Material, one: Domain) -> list[Cell]:
     above = np.where(np.isnan(one.values), np.nan, one.values > 0.5)
     below: Cell = None
     if len(one.originals):
-        below = mean_estimate(
+        below = estimate_mean(
             (one.values < one.originals).astype(float), one.items, resamples=material.resamples
         )
     quantiles = np.quantile(known, _QUANTILES).tolist() if len(known) else [math.nan] * 5
-    mean = mean_estimate(one.values, one.items, resamples=material.resamples)
-    share = mean_estimate(above, one.items, resamples=material.resamples)
+    mean = estimate_mean(one.values, one.items, resamples=material.resamples)
+    share = estimate_mean(above, one.items, resamples=material.resamples)
     return [one.name, mean, *quantiles, share, below, len(known), one.by]

@@ -10,7 +10,8 @@ from typing import Any
 
 from fabula._version import __version__
 from fabula.core.files import unwritable
-from fabula.replication.storyer import Estimate, Finding, StoryerStudy, Table
+from fabula.meta.resampling import Estimate
+from fabula.replication.storyer import Finding, StoryerStudy, Table
 from fabula.replication.storyer._findings import Cell
 from fabula.reports._printed import Printed, render_rows
 from fabula.reports._study_blocks import Block, Section, TableBlock, Words

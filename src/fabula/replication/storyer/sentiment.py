@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.meta.resampling import estimate_mean
 from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._intervals import mean_estimate
 from fabula.replication.storyer._material import Material
 from fabula.replication.storyer.aspect_classifier import classified
 
@@ -38,7 +38,7 @@ def analyse(material: Material, settings: Settings) -> Finding:
     rows: list[list[Cell]] = []
     for name, published in PUBLISHED.items():
         inside = np.array([name in (one, "all") for one in truth])
-        estimate = mean_estimate(
+        estimate = estimate_mean(
             np.where(inside, right, np.nan), stories, resamples=material.resamples
         )
         share = float(np.mean(inside))

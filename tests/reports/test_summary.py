@@ -3,7 +3,8 @@ import io
 import json
 
 from fabula.core.score import Score, Status, Summary
-from fabula.reports.summary import FORMATS, latex_text, left_out_words, render, summary_lines
+from fabula.reports.summary import left_out_words, render_summary, summary_lines
+from fabula.reports.tables import FORMS, latex_text
 
 RECORD = {
     "metrics": [
@@ -42,23 +43,23 @@ def test_what_is_left_out_is_said_in_words() -> None:
 
 
 def test_the_table_marks_means_that_leave_scores_out() -> None:
-    text = render("table", make_summary(), DIRECTIONS, RECORD)
+    text = render_summary("table", make_summary(), DIRECTIONS, RECORD)
     assert "0.5000*" in text
     assert "* down: 1 left out, empty_text" in text
     assert "signatures: up|r1 down|r1" in text
 
 
 def test_programs_read_the_means_and_the_signatures() -> None:
-    text = render("csv", make_summary(), DIRECTIONS, RECORD)
+    text = render_summary("csv", make_summary(), DIRECTIONS, RECORD)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [float(row["mean"]) for row in rows] == [1.0, 3.0, 0.25, 0.5]
     assert rows[0]["signature"] == "up|rev:1"
-    lines = render("jsonl", make_summary(), DIRECTIONS, RECORD).splitlines()
+    lines = render_summary("jsonl", make_summary(), DIRECTIONS, RECORD).splitlines()
     assert json.loads(lines[3])["why"] == {"empty_text": 1}
 
 
 def test_latex_escapes_names_and_prints_signatures_as_comments() -> None:
-    text = render("latex", make_summary(), DIRECTIONS, RECORD)
+    text = render_summary("latex", make_summary(), DIRECTIONS, RECORD)
     assert text.startswith("% up|rev:1\n% down|rev:1\n\\begin{tabular}{llrr}")
     assert r"\textbf{3.000}" in text
     assert latex_text("a_b & 50 %") == r"a\_b \& 50 \%"
@@ -67,5 +68,5 @@ def test_latex_escapes_names_and_prints_signatures_as_comments() -> None:
 def test_every_format_has_words_for_a_system_without_a_value() -> None:
     summary = Summary()
     summary.add(None, Score("s", "up", "", status=Status.UNDEFINED))
-    for form in FORMATS:
-        assert render(form, summary, DIRECTIONS, RECORD)
+    for form in FORMS:
+        assert render_summary(form, summary, DIRECTIONS, RECORD)

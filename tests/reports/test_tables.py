@@ -1,72 +1,111 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+import io
+import json
 
 import pytest
 
-from fabula.core.story import Story
-from fabula.reports._report_data import ReportData, read_report_data
-from fabula.reports._standings import stand
-from fabula.reports._tables import status_rows, write_tables
+from fabula.reports.tables import (
+    Cell,
+    Table,
+    html_table,
+    latex_table,
+    markdown_table,
+    records_csv,
+    render,
+    table_csv,
+    text_table,
+)
+
+TABLE = Table(
+    ("metric", "a_b"),
+    (
+        ("bleu [x] ↑", Cell(0.5, ".50", "good")),
+        ("lööp ↓", Cell(-0.25, "−.25")),
+        (Cell("none", tone="quiet"), None),
+    ),
+    title="Title [of] it",
+    notes=("First words.", "Last words."),
+)
+ROWS = [{"metric": "ü", "value": 0.5}, {"metric": "a,b", "value": None}]
 
 
-@pytest.fixture
-def data(make_run, two_systems) -> ReportData:
-    empty = Story("empty", "", references=("x",), system="100 % {odd} & _new_", item="i9")
-    return read_report_data(make_run([*two_systems, empty], "rouge(n=1)"))
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
 
 
-@pytest.fixture
-def tables(data: ReportData, tmp_path: Path) -> Path:
-    write_tables(tmp_path / "tables", data, stand(data, seed=0))
-    return tmp_path / "tables"
+def test_a_table_has_its_title_above_and_its_words_below() -> None:
+    lines = text_table(TABLE).splitlines()
+    assert lines[0] == "Title [of] it"
+    assert lines[-2:] == ["First words.", "Last words."]
+    assert all(line == line.rstrip() for line in lines)
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def test_words_stand_left_and_numbers_right() -> None:
+    lines = text_table(TABLE).splitlines()
+    [bleu] = [line for line in lines if "bleu [x] ↑" in line]
+    [loop] = [line for line in lines if "lööp ↓" in line]
+    assert bleu.index("bleu") == loop.index("lööp")
+    assert bleu.endswith(" .50") and loop.endswith("−.25") and len(bleu) == len(loop)
 
 
-def test_every_table_is_there_as_csv_and_as_latex(tables: Path) -> None:
-    names = {path.stem for path in tables.iterdir()}
-    assert names == {"systems", "statuses", "signatures"}
-    assert {path.suffix for path in tables.iterdir()} == {".csv", ".tex"}
-    assert len(list(tables.iterdir())) == 6
+def test_no_number_is_cut_off_on_a_narrow_screen() -> None:
+    cells = [Cell(0.1, f".{number}1 [.10 .90]") for number in range(1, 5)]
+    table = Table(("metric", *"abcd"), (("a very long name of a metric indeed", *cells),))
+    shown = text_table(table)
+    assert all(str(cell.text) in shown for cell in cells) and "…" not in shown
 
 
-def test_the_rows_of_the_main_table_hold_mean_and_interval(tables: Path) -> None:
-    rows = read(tables / "systems.csv")
-    [row] = [
-        row
-        for row in rows
-        if (row["system"], row["scorer"], row["aspect"]) == ("copy", "rouge(n=1)", "recall")
+def test_latex_escapes_and_marks_the_best() -> None:
+    lines = latex_table(TABLE).splitlines()
+    assert lines[:3] == ["% Title [of] it", "% First words.", "% Last words."]
+    assert lines[3] == r"\begin{tabular}{lr}"
+    assert r"metric & a\_b \\" in lines
+    assert r"bleu [x] $\uparrow$ & \textbf{.50} \\" in lines
+    assert r"lööp $\downarrow$ & $-$.25 \\" in lines
+    assert r"none & -- \\" in lines
+
+
+def test_csv_leaves_a_cell_empty_where_there_is_no_value() -> None:
+    assert list(csv.reader(io.StringIO(records_csv(ROWS)))) == [
+        ["metric", "value"],
+        ["ü", "0.5"],
+        ["a,b", ""],
     ]
-    # The system copies the reference whole: recall is 1 for every story.
-    assert [float(row[name]) for name in ("mean", "low", "high")] == [1.0, 1.0, 1.0]
-    assert (row["scored"], row["left_out"], row["best"]) == ("4", "0", "1")
+    assert records_csv([]) == ""
 
 
-def test_a_missing_mean_is_an_empty_cell(tables: Path) -> None:
-    rows = [row for row in read(tables / "systems.csv") if row["system"].startswith("100")]
-    assert {(row["mean"], row["low"], row["scored"], row["left_out"]) for row in rows} == {
-        ("", "", "0", "1")
-    }
+def test_rows_come_in_every_form() -> None:
+    whole = json.loads(render("json", ROWS, [TABLE], {"seed": 1}))
+    assert whole == {"seed": 1, "rows": ROWS}
+    assert [json.loads(line) for line in render("jsonl", ROWS, [], {}).splitlines()] == ROWS
+    assert render("csv", ROWS, [], {}) == records_csv(ROWS)
+    two = render("table", ROWS, [TABLE, TABLE], {})
+    assert two.count("Title [of] it") == 2 and "Last words.\n\nTitle" in two
+    assert render("latex", ROWS, [TABLE], {}) == latex_table(TABLE)
 
 
-def test_what_latex_would_misread_is_escaped(tables: Path) -> None:
-    text = (tables / "systems.tex").read_text(encoding="utf-8")
-    assert r"100 \% \{odd\} \& \_new\_" in text
-    assert r"\textbf{1.000}" in text and "–" not in text
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+def test_half_a_character_is_written_as_an_escape() -> None:
+    broken = [{"metric": "\ud800"}]
+    assert render("csv", broken, [], {}).endswith("\\ud800")
+    assert json.loads(render("jsonl", broken, [], {})) == broken[0]
 
 
-def test_statuses_name_scorer_count_and_the_first_note(data: ReportData, tables: Path) -> None:
-    rows = {(row.scorer, row.status): (row.count, row.note) for row in status_rows(data)}
-    assert rows["rouge(n=1)", "empty_text"] == (1, "the story has no text")
-    assert read(tables / "statuses.csv")[0]["status"] == "empty_text"
-
-
-def test_added_baselines_have_signatures_too(data: ReportData, tables: Path) -> None:
-    signatures = {row["metric"]: row["signature"] for row in read(tables / "signatures.csv")}
-    assert signatures["words"].startswith("words|") and "rouge(n=1)" in signatures
+def test_values_go_to_csv_and_texts_to_markdown_and_pages() -> None:
+    assert table_csv(TABLE).splitlines() == [
+        "metric,a_b",
+        "bleu [x] ↑,0.5",
+        "lööp ↓,-0.25",
+        "none,",
+    ]
+    assert markdown_table(TABLE).splitlines()[:3] == [
+        "| metric | a_b |",
+        "|---|---:|",
+        "| bleu [x] ↑ | .50 |",
+    ]
+    page = html_table(TABLE)
+    assert '<td class="num tone-good" data-value="0.5">.50</td>' in page
+    assert '<th scope="row" class="system">lööp ↓</th>' in page

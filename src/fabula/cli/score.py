@@ -84,10 +84,10 @@ def _say_columns(source: StoryFile) -> None:
 
 
 def _print_summary(result: RunResult, chosen: list[Metric], form: str) -> None:
-    from fabula.reports.summary import render
+    from fabula.reports.summary import render_summary
 
     directions = {metric.spec: metric.card.direction for metric in chosen}
-    click.echo(render(form, result.summary, directions, result.record))
+    click.echo(render_summary(form, result.summary, directions, result.record))
 
 
 def _write_report(result: RunResult, *, quiet: bool) -> None:

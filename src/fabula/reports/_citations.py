@@ -7,7 +7,7 @@ from typing import Any
 
 from fabula.core.card import Card
 from fabula.core.errors import UserError
-from fabula.reports.summary import latex_text
+from fabula.reports.tables import latex_text
 from fabula.scoring.catalogue import METRICS
 
 

@@ -131,7 +131,7 @@ def _cell(standings: Standings, place: int, number: int) -> str:
 
 
 def _mean(standings: Standings, place: int, number: int) -> str:
-    shown = _signed(standings.number(float(standings.mean[place, number]), number))
+    shown = standings.number(float(standings.mean[place, number]), number)
     if standings.best[number] == place:
         shown = tag("strong", shown + tag("span", " best", class_="unseen"))
     if standings.left_out[place, number]:
@@ -142,11 +142,7 @@ def _mean(standings: Standings, place: int, number: int) -> str:
 def _interval(standings: Standings, place: int, number: int) -> str:
     low, high = (float(end[place, number]) for end in (standings.low, standings.high))
     ends = f"{standings.number(low, number)}–{standings.number(high, number)}"
-    return tag("span", _signed(ends) if math.isfinite(low) else "no interval", class_="interval")
-
-
-def _signed(number: str) -> str:
-    return number.replace("-", "−")
+    return tag("span", ends if math.isfinite(low) else "no interval", class_="interval")
 
 
 def statuses_table(rows: Sequence[StatusRow]) -> str:

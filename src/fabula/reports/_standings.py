@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.meta.resampling import Sample, estimate_means
 from fabula.reports._report_data import Array, Column, ReportData
+from fabula.reports.numbers import decimals_for, number_text
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,12 @@ class Standings:
         return [float((mean - worst) / span) if np.isfinite(mean) else None for mean in means]
 
     def decimals(self, number: int) -> int:
-        """As many decimals as the column's largest mean deserves."""
-        largest = np.nanmax(np.abs(np.nan_to_num(self.mean[:, number])), initial=0.0)
-        return 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 1 else 4
+        """As many decimals as the column's means deserve."""
+        return decimals_for(map(float, self.mean[:, number]))
 
     def number(self, value: float, column: int) -> str:
         """Write a value of a column; a dash where there is none."""
-        return f"{value:.{self.decimals(column)}f}" if math.isfinite(value) else "–"
+        return number_text(value, self.decimals(column))
 
 
 def stand(data: ReportData, *, seed: int) -> Standings:

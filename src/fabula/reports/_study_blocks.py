@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.reports._report_data import Column
+from fabula.reports.tables import Cell, Table, TableColumn, Value
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Tone = Literal["good", "bad", "warn", "quiet"]
 _NAME = re.compile(r"[\w.-]+")
 
 
@@ -26,16 +27,6 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell that sorts by its value but may read otherwise, in a tone, with a title."""
-
-    value: str | float | int | None
-    text: str | None = None
-    tone: Tone | None = None
-    title: str | None = None
-
-
-@dataclass(frozen=True)
 class TableBlock:
     """A table whose heads sort; also written as tables/`name`.csv and .tex.
 
@@ -44,7 +35,7 @@ class TableBlock:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell | str | float | int | None]]
+    rows: Sequence[Sequence[Cell | Value]]
     name: str
     note: str = ""
     decimals: int | Sequence[int | None] | None = None
@@ -59,15 +50,13 @@ class TableBlock:
                     f"{len(self.columns)} columns"
                 )
 
-    def decimals_of(self, column: int) -> int | None:
-        """Decimals of a column's numbers."""
-        return self.decimals[column] if isinstance(self.decimals, Sequence) else self.decimals
-
-    def cells(self) -> list[list[Cell]]:
-        """Rows with every cell as a `Cell`."""
-        return [
-            [cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows
-        ]
+    @cached_property
+    def table(self) -> Table:
+        """The table, to be written in any form."""
+        each = self.decimals
+        decimals = each if isinstance(each, Sequence) else [each] * len(self.columns)
+        columns = [TableColumn(*one) for one in zip(self.columns, decimals, strict=True)]
+        return Table(columns, self.rows, self.title)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 
-from fabula.reports._markup import escaped, spelled, tag
+from fabula.reports._markup import escaped, tag
 from fabula.reports._study_blocks import (
     Block,
-    Cell,
     FigureBlock,
     ScatterBlock,
     Section,
@@ -17,7 +14,7 @@ from fabula.reports._study_blocks import (
     TabsBlock,
     Words,
 )
-from fabula.reports._svg.axes import number_words
+from fabula.reports.tables import html_table
 
 _MARKS = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
 # A table with more rows scrolls inside its box, its head staying in view.
@@ -80,66 +77,10 @@ def _scrolling(inside: str, label: str, *, kind: str = "scroll") -> str:
 
 
 def _table(block: TableBlock, heading: str) -> str:
-    rows = block.cells()
-    numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(block.columns))]
-    heads = [
-        tag(
-            "th",
-            tag("button", spelled(name), type="button", class_="sort"),
-            scope="col",
-            class_=_kind(place, numeric[place]),
-            data_first="descending" if numeric[place] else "ascending",
-        )
-        for place, name in enumerate(block.columns)
-    ]
-    lines = [
-        tag("tr", "".join(_cell(block, cell, place, numeric) for place, cell in enumerate(row)))
-        for row in rows
-    ]
-    table = tag("thead", tag("tr", "".join(heads))) + tag("tbody", "\n".join(lines))
-    kind = "scroll tall" if len(rows) > _TALL else "scroll"
-    box = _scrolling(tag("table", table, class_="sortable"), block.title, kind=kind)
+    kind = "scroll tall" if len(block.rows) > _TALL else "scroll"
+    box = _scrolling(html_table(block.table), block.title, kind=kind)
     file = f"tables/{block.name}.csv"
     return tag("div", _head(block.title, heading) + box + _note(block.note, file), class_="block")
-
-
-def _is_numeric(cells: Sequence[Cell]) -> bool:
-    values = [cell.value for cell in cells if cell.value is not None]
-    return bool(values) and all(isinstance(value, int | float) for value in values)
-
-
-def _kind(place: int, numeric: bool) -> str | None:
-    return "system" if place == 0 else "num" if numeric else None
-
-
-def _cell(block: TableBlock, cell: Cell, place: int, numeric: Sequence[bool]) -> str:
-    kinds = [_kind(place, numeric[place]), f"tone-{cell.tone}" if cell.tone else None]
-    shown = escaped(cell_text(cell, block.decimals_of(place)))
-    if cell.tone and cell.title:
-        shown += tag("span", f" ({escaped(cell.title)})", class_="unseen")
-    number = isinstance(cell.value, int | float) and math.isfinite(cell.value)
-    return tag(
-        "td" if place else "th",
-        shown,
-        scope=None if place else "row",
-        class_=" ".join(filter(None, kinds)) or None,
-        title=cell.title,
-        data_value=f"{cell.value:.9g}" if number else None,
-    )
-
-
-def cell_text(cell: Cell, decimals: int | None) -> str:
-    """Text of a cell as it is shown."""
-    if cell.text is not None:
-        return cell.text
-    value = cell.value
-    if isinstance(value, str):
-        return value
-    if value is None or not math.isfinite(value):
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
-    return f"{value:.4g}".replace("-", "−") if decimals is None else number_words(value, decimals)
 
 
 def _figure(block: FigureBlock, heading: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fabula.core.files import write_text
 from fabula.reports._markup import escaped, tag
 from fabula.reports._page_file import write_page
 from fabula.reports._study_blocks import (
-    Cell,
     FigureBlock,
     ScatterBlock,
     Section,
@@ -20,12 +19,11 @@ from fabula.reports._study_blocks import (
     blocks_of,
 )
 from fabula.reports._study_data import study_json
-from fabula.reports._study_html import cell_text, section_html, words_html
+from fabula.reports._study_html import section_html, words_html
 from fabula.reports._svg.colours import palette_css
 from fabula.reports._svg.drawing import standalone
-from fabula.reports._tables import write_csv, write_text
+from fabula.reports._tables import write_table
 from fabula.reports._template import filled, joined, one_script, policy, static
-from fabula.reports.summary import latex_text
 
 _STYLES = ("page.css", "reader.css", "figures.css", "study.css")
 _SCRIPTS = ("page.js", "study.js", "study_heat.js")
@@ -52,9 +50,8 @@ def write_study(
     def beside(into: Path) -> None:
         for block in blocks_of(sections):
             if isinstance(block, TableBlock):
-                _write_table(into / "tables", block)
+                write_table(into / "tables", block.name, block.table)
             elif isinstance(block, FigureBlock):
-                (into / "figures").mkdir(exist_ok=True)
                 write_text(into / "figures" / f"{block.name}.svg", standalone(block.svg))
 
     return write_page(folder / "study.html", page, beside)
@@ -111,14 +108,14 @@ def _reader() -> str:
 
 def _facts(facts: Mapping[str, str | int]) -> str:
     pairs = [
-        tag("div", tag("dt", escaped(name)) + tag("dd", escaped(_counted(value))))
+        tag(
+            "div",
+            tag("dt", escaped(name))
+            + tag("dd", escaped(f"{value:,}" if isinstance(value, int) else value)),
+        )
         for name, value in facts.items()
     ]
     return tag("dl", "".join(pairs), class_="facts") if pairs else ""
-
-
-def _counted(value: str | int) -> str:
-    return f"{value:,}" if isinstance(value, int) else value
 
 
 def _signatures(lines: Sequence[str]) -> str:
@@ -129,41 +126,3 @@ def _signatures(lines: Sequence[str]) -> str:
     words = tag("p", "Quote the signature with the number: it holds all that it depends on.")
     inside = head + words + tag("ul", listed, class_="signatures")
     return tag("section", inside, id="signatures", aria_labelledby="signatures-head")
-
-
-def _write_table(folder: Path, block: TableBlock) -> None:
-    folder.mkdir(exist_ok=True)
-    cells = block.cells()
-    rows = [[_plain(cell) for cell in row] for row in cells]
-    write_csv(folder / f"{block.name}.csv", [list(block.columns), *rows])
-    write_text(folder / f"{block.name}.tex", _latex(block, cells))
-
-
-def _plain(cell: Cell) -> str | float | int:
-    """Value of a cell for programs; what is missing is empty."""
-    if cell.value is None or (isinstance(cell.value, float) and not math.isfinite(cell.value)):
-        return ""
-    return cell.value
-
-
-def _latex(block: TableBlock, cells: Sequence[Sequence[Cell]]) -> str:
-    """Write the table with booktabs, numbers to the right, what is good in bold."""
-    numeric = [
-        all(not isinstance(row[place].value, str) for row in cells)
-        for place in range(len(block.columns))
-    ]
-    shape = "".join("r" if number else "l" for number in numeric)
-    lines = [" & ".join(map(latex_text, block.columns)) + r" \\", r"\midrule"]
-    lines += [
-        " & ".join(_latex_cell(cell, block.decimals_of(place)) for place, cell in enumerate(row))
-        + r" \\"
-        for row in cells
-    ]
-    body = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", *lines, r"\bottomrule"]
-    return "\n".join([f"% {block.title}", *body, r"\end{tabular}"]) + "\n"
-
-
-def _latex_cell(cell: Cell, decimals: int | None) -> str:
-    text = latex_text(cell_text(cell, decimals)).replace("–", "--")
-    text = text.replace("−", "$-$")
-    return rf"\textbf{{{text}}}" if cell.tone == "good" else text

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fabula.core.card import ARROWS
+from fabula.core.files import write_text
 from fabula.core.score import Status
-from fabula.core.table import HALVES
 from fabula.reports._report_data import ReportData
 from fabula.reports._standings import Standings
-from fabula.reports.summary import latex_text
-
-_SIGNS = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "descriptive": "--"}
+from fabula.reports.numbers import interval_text
+from fabula.reports.tables import (
+    Cell,
+    Table,
+    TableColumn,
+    latex_table,
+    records_csv,
+    table_csv,
+    without_halves,
+)
 
 
 @dataclass(frozen=True)
@@ -61,80 +67,78 @@ def _scored(data: ReportData, scorer: str) -> int:
 
 def write_tables(folder: Path, data: ReportData, standings: Standings) -> None:
     """Write every table of the report as CSV and LaTeX into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    statuses = [["scorer", "status", "stories", "first note"]]
-    statuses += [[row.scorer, row.status, str(row.count), row.note] for row in status_rows(data)]
-    signatures = [["metric", "signature"]]
-    signatures += [[one["spec"], one["signature"]] for one in data.metrics]
-    write_csv(folder / "systems.csv", system_rows(standings))
-    write_text(folder / "systems.tex", systems_latex(standings))
-    for name, rows in (("statuses", statuses), ("signatures", signatures)):
-        write_csv(folder / f"{name}.csv", rows)
-        write_text(folder / f"{name}.tex", _plain_latex(rows))
-
-
-def system_rows(standings: Standings) -> list[list[Any]]:
-    """Write the main table as one row per system and column, under a row of names."""
-    head = "system scorer aspect direction family mean low high scored left_out best".split()
-    rows: list[list[Any]] = [head]
-    for place, system in enumerate(standings.systems):
-        for number, column in enumerate(standings.columns):
-            ends = (standings.mean, standings.low, standings.high)
-            facts = [system, column.scorer, column.aspect, column.direction, column.family]
-            numbers = [_or_empty(float(end[place, number])) for end in ends]
-            counts = [int(standings.scored[place, number]), int(standings.left_out[place, number])]
-            rows.append([*facts, *numbers, *counts, int(standings.best[number] == place)])
-    return rows
-
-
-def _or_empty(value: float) -> float | str:
-    return value if math.isfinite(value) else ""
-
-
-def systems_latex(standings: Standings) -> str:
-    """Write the main table with booktabs: metrics × systems, the best in bold."""
-    names = [latex_text(system or "all") for system in standings.systems]
-    lines = [
-        "% mean and 95 % bootstrap interval; bold: the interval is better than every other",
-        rf"\begin{{tabular}}{{ll{'r' * len(names)}}}",
-        r"\toprule",
-        " & ".join(["Metric", "", *names]) + r" \\",
-        r"\midrule",
-    ]
-    for number, column in enumerate(standings.columns):
-        if column.is_baseline and number and not standings.columns[number - 1].is_baseline:
-            lines.append(r"\midrule")
-        cells = [_latex_cell(standings, place, number) for place in range(len(names))]
-        lines.append(
-            " & ".join([latex_text(column.label), _SIGNS[column.direction], *cells]) + r" \\"
-        )
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _latex_cell(standings: Standings, place: int, number: int) -> str:
-    mean, low, high = (
-        standings.number(float(end[place, number]), number)
-        for end in (standings.mean, standings.low, standings.high)
+    statuses = Table(
+        ["scorer", "status", "stories", TableColumn("first note", prose=True)],
+        [[row.scorer, row.status, row.count, row.note] for row in status_rows(data)],
     )
-    shown = rf"\textbf{{{mean}}}" if standings.best[number] == place else mean
-    interval = rf" {{\scriptsize [{low}, {high}]}}" if low != "–" else ""
-    return (shown + interval).replace("–", "--")
+    signatures = Table(
+        ["metric", TableColumn("signature", prose=True)],
+        [[metric["spec"], metric["signature"]] for metric in data.metrics],
+    )
+    write_table(folder, "systems", systems_table(standings), system_records(standings))
+    write_table(folder, "statuses", statuses)
+    write_table(folder, "signatures", signatures)
 
 
-def _plain_latex(rows: Sequence[Sequence[str]]) -> str:
-    """Write rows of words, the last column as wide as the line allows."""
-    head, *rest = [" & ".join(map(latex_text, row)) + r" \\" for row in rows]
-    shape = "l" * (len(rows[0]) - 1) + r"p{0.5\linewidth}"
-    top = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule"]
-    return "\n".join([*top, *rest, r"\bottomrule", r"\end{tabular}"]) + "\n"
+def write_table(
+    folder: Path, name: str, table: Table, records: Sequence[dict[str, Any]] | None = None
+) -> None:
+    """Write a table as `name`.csv for programs and `name`.tex for papers.
+
+    Where `records` are given, the CSV holds them and not the table.
+    """
+    rows = table_csv(table) if records is None else records_csv(records)
+    write_text(folder / f"{name}.csv", without_halves(f"{rows}\n"))
+    write_text(folder / f"{name}.tex", without_halves(f"{latex_table(table)}\n"))
 
 
-def write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows for programs."""
-    with path.open("w", encoding="utf-8", errors=HALVES, newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+def system_records(standings: Standings) -> list[dict[str, Any]]:
+    """Give the main table as one record per system and column."""
+    return [
+        {
+            "system": system,
+            "scorer": column.scorer,
+            "aspect": column.aspect,
+            "direction": column.direction,
+            "family": column.family,
+            "mean": float(standings.mean[place, number]),
+            "low": float(standings.low[place, number]),
+            "high": float(standings.high[place, number]),
+            "scored": int(standings.scored[place, number]),
+            "left_out": int(standings.left_out[place, number]),
+            "best": int(standings.best[number] == place),
+        }
+        for place, system in enumerate(standings.systems)
+        for number, column in enumerate(standings.columns)
+    ]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write text that may hold halves of characters."""
-    path.write_text(text, encoding="utf-8", errors=HALVES)
+def systems_table(standings: Standings) -> Table:
+    """Give the main table for papers: metrics × systems, the best in bold."""
+    columns = standings.columns
+    firsts = [number for number, column in enumerate(columns) if column.is_baseline][:1]
+    return Table(
+        ["metric", TableColumn("", align="left"), *(name or "all" for name in standings.systems)],
+        [
+            [column.label, ARROWS[column.direction], *_cells(standings, number)]
+            for number, column in enumerate(columns)
+        ],
+        notes=["mean and 95 % bootstrap interval; bold: the interval is better than every other"],
+        rules=[number for number in firsts if number],
+    )
+
+
+def _cells(standings: Standings, number: int) -> list[Cell]:
+    """Write a column's means with their intervals, system by system."""
+    decimals = standings.decimals(number)
+    return [
+        Cell(
+            float(standings.mean[place, number]),
+            standings.number(float(standings.mean[place, number]), number),
+            "good" if standings.best[number] == place else "",
+            aside=interval_text(
+                standings.low[place, number], standings.high[place, number], decimals
+            ),
+        )
+        for place in range(len(standings.systems))
+    ]

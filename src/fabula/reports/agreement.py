@@ -7,11 +7,13 @@ import math
 from fabula.meta.raters.agreement import Agreement
 from fabula.meta.raters.agreement_lines import AgreementLine
 from fabula.meta.raters.rater_lines import FEW, RaterLine
-from fabula.reports._printed import Printed, render_rows
+from fabula.reports.numbers import coefficient_text, number_text
+from fabula.reports.tables import Cell, Table, Value, render
 
 # Koo and Li (2016): a convention, not a law.
 _GRADES = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-math.inf, "poor"))
 _MOST_RATERS = 40
+Rows = list[list[Cell | Value]]
 
 
 def render_agreement(form: str, found: Agreement, *, by_rater: bool = False) -> str:
@@ -31,13 +33,7 @@ def render_agreement(form: str, found: Agreement, *, by_rater: bool = False) -> 
         "raters_known": found.raters_known,
         "words": words,
     }
-    table = Printed(head, body, words=words, left=_left(head))
-    return render_rows(form, rows, [table], record)
-
-
-def _left(head: list[str]) -> list[int]:
-    """Columns of words, which are ranged left."""
-    return [place for place, name in enumerate(head) if place == 0 or name in ("reading", "note")]
+    return render(form, rows, [Table(head, body, notes=words)], record)
 
 
 def agreement_words(found: Agreement) -> list[str]:
@@ -103,30 +99,30 @@ def _method(found: Agreement) -> str:
     )
 
 
-def _wide_table(found: Agreement) -> tuple[list[str], list[list[str]]]:
+def _wide_table(found: Agreement) -> tuple[list[str], Rows]:
     single, mean = _kinds(found)
     measured = found.level != "nominal"
     shown = [single, mean, "alpha"] if measured else ["alpha", "Fleiss kappa", "AC1"]
-    body = []
+    body: Rows = []
     for aspect in found.aspects:
         lines = [found.line(aspect, name) for name in shown]
         first = next(line for line in found.lines if line.aspect == aspect)
-        counts = [f"{first.n:,}", f"{first.ratings / max(1, first.n):.3g}"]
+        each = first.ratings / max(1, first.n)
         reading = [grade(lines[1].value)] if lines[1] and measured else []
+        counts = (first.n, Cell(each, f"{each:.3g}"))
         body.append([aspect or "–", *counts, *map(_interval, lines), *reading])
     return ["aspect", "stories", "each", *shown, *(["reading"] if measured else [])], body
 
 
-def _long_table(found: Agreement) -> tuple[list[str], list[list[str]]]:
+def _long_table(found: Agreement) -> tuple[list[str], Rows]:
     head = [f"{found.aspects[0]} by".strip(), "value", "stories", "left out", "note"]
-    body = [
-        [line.statistic, _interval(line), f"{line.n:,}", f"{line.left_out:,}", line.note]
-        for line in found.lines
+    body: Rows = [
+        [line.statistic, _interval(line), line.n, line.left_out, line.note] for line in found.lines
     ]
     return head, body
 
 
-def _rater_table(found: Agreement) -> tuple[list[str], list[list[str]], list[str]]:
+def _rater_table(found: Agreement) -> tuple[list[str], Rows, list[str]]:
     """Raters in the order of how little they follow the others."""
     lines = sorted(found.raters, key=lambda one: (math.isnan(one.correlation), one.correlation))
     head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact", "note"]
@@ -141,30 +137,23 @@ def _rater_table(found: Agreement) -> tuple[list[str], list[list[str]], list[str
     return head, body, words
 
 
-def _rater_cells(line: RaterLine) -> list[str]:
+def _rater_cells(line: RaterLine) -> list[Cell | Value]:
+    exact = "–" if math.isnan(line.exact) else f"{100 * line.exact:.0f} %"
     return [
         line.rater,
         line.aspect or "–",
-        f"{line.ratings:,}",
-        _number(line.mean),
-        _number(line.spread),
-        "–" if math.isnan(line.bias) else f"{line.bias:+.2f}".replace("-", "−"),
-        _short(line.correlation),
-        "–" if math.isnan(line.exact) else f"{100 * line.exact:.0f} %",
+        line.ratings,
+        Cell(line.mean, number_text(line.mean, 2)),
+        Cell(line.spread, number_text(line.spread, 2)),
+        Cell(line.bias, number_text(line.bias, 2, sign=True)),
+        Cell(line.correlation, coefficient_text(line.correlation)),
+        Cell(line.exact, exact),
         line.note,
     ]
 
 
-def _interval(line: AgreementLine | None) -> str:
+def _interval(line: AgreementLine | None) -> Cell:
     if line is None or math.isnan(line.value):
-        return "–"
-    return f"{_short(line.value)} [{_short(line.low)}, {_short(line.high)}]"
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
-
-
-def _short(value: float) -> str:
-    """Write a coefficient as usual: two decimals, and no 0 before them."""
-    return _number(value).replace("0.", ".") if abs(value) < 0.995 else _number(value)
+        return Cell(None)
+    value, low, high = map(coefficient_text, (line.value, line.low, line.high))
+    return Cell(line.value, f"{value} [{low}, {high}]")

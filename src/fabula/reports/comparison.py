@@ -8,7 +8,8 @@ from dataclasses import asdict
 
 from fabula.core.card import ARROWS
 from fabula.meta.compare import Compared, Comparison
-from fabula.reports._printed import Printed, Tone, Toned, render_rows
+from fabula.reports.numbers import decimals_for, interval_text, number_text, p_text
+from fabula.reports.tables import Cell, Table, Tone, render
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 _HEAD = ("metric", "A", "B", "difference", "p", "A wins", "effect", "verdict")
@@ -27,23 +28,15 @@ def render_comparison(form: str, found: Comparison, signatures: Mapping[str, str
         "words": comparison_words(found),
     }
     scorers = dict.fromkeys(line.scorer for line in found.lines)
-    table = Printed(
+    table = Table(
         _HEAD,
-        [
-            [*cells, Toned(verdict, _TONES[line.favours])]
-            for line, (*cells, verdict) in _body(found)
-        ],
+        [_cells(line) for line in found.lines],
         f"A is {found.a or 'nameless'}, B is {found.b or 'nameless'}: "
         f"{found.shared:,} shared items",
         comparison_words(found),
-        (0, len(_HEAD) - 1),
-        remarks=[signatures[one] for one in scorers if one in signatures],
+        comments=[signatures[scorer] for scorer in scorers if scorer in signatures],
     )
-    return render_rows(form, rows, [table], record)
-
-
-def _body(found: Comparison) -> list[tuple[Compared, list[str]]]:
-    return [(line, _cells(line)) for line in found.lines]
+    return render(form, rows, [table], record)
 
 
 def comparison_words(found: Comparison) -> list[str]:
@@ -107,39 +100,21 @@ def _prefer(count: int) -> str:
     return "prefers" if count == 1 else "prefer"
 
 
-def _cells(line: Compared) -> list[str]:
+def _cells(line: Compared) -> list[Cell]:
     label = f"{line.scorer} {line.aspect}".strip()
-    head = f"{label} {ARROWS[line.direction]}{'*' * bool(line.left_out)}"
+    head = Cell(f"{label} {ARROWS[line.direction]}{'*' * bool(line.left_out)}")
     if math.isnan(line.p):
-        return [head, *"––––––", "too few"]
-    places = _places(line.mean_a, line.mean_b)
-    low, high = (_signed(bound, places) for bound in line.interval)
+        return [head, *[Cell(None)] * 6, Cell("too few", tone="quiet")]
+    decimals = decimals_for((line.mean_a, line.mean_b))
+    difference = number_text(line.difference, decimals, sign=True)
+    more = "higher" if line.direction == "descriptive" else "better"
     return [
         head,
-        f"{line.mean_a:.{places}f}",
-        f"{line.mean_b:.{places}f}",
-        f"{_signed(line.difference, places)} [{low}, {high}]",
-        _p(line.adjusted_p),
-        f"{100 * line.wins.rate:.0f} %",
-        "–" if math.isnan(line.effect) else _signed(line.effect, 2),
-        _short(line),
+        Cell(line.mean_a, number_text(line.mean_a, decimals)),
+        Cell(line.mean_b, number_text(line.mean_b, decimals)),
+        Cell(line.difference, f"{difference} {interval_text(*line.interval, decimals)}"),
+        Cell(line.adjusted_p, p_text(line.adjusted_p)),
+        Cell(line.wins.rate, f"{100 * line.wins.rate:.0f} %"),
+        Cell(line.effect, number_text(line.effect, 2, sign=True)),
+        Cell(f"{line.favours} {more}" if line.favours else "neither", tone=_TONES[line.favours]),
     ]
-
-
-def _short(line: Compared) -> str:
-    more = "higher" if line.direction == "descriptive" else "better"
-    return f"{line.favours} {more}" if line.favours else "neither"
-
-
-def _places(*values: float) -> int:
-    """Give as many decimals as the largest value deserves."""
-    largest = max(map(abs, values))
-    return 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 0.1 else 4
-
-
-def _signed(value: float, places: int) -> str:
-    return f"{value:+.{places}f}".replace("-", "−")
-
-
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -10,7 +10,8 @@ from fabula.core.card import ARROWS
 from fabula.meta.correlated import Correlated
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.study import StudyResult
-from fabula.reports._printed import Printed, Toned, render_rows
+from fabula.reports.numbers import coefficient_text, count_text
+from fabula.reports.tables import Cell, Table, Value, render
 
 NAMES = {
     "pearson": "Pearson's r",
@@ -48,8 +49,8 @@ def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[Le
     printed = [_table(found, *one) for one in shown]
     if printed:
         legend = _legend(found.correlations)
-        printed[-1] = replace(printed[-1], words=(legend, *study_words(found)))
-    return render_rows(form, rows, printed, record)
+        printed[-1] = replace(printed[-1], notes=(legend, *study_words(found)))
+    return render(form, rows, printed, record)
 
 
 def _any(found: StudyResult, level: str, coefficient: str) -> bool:
@@ -65,25 +66,21 @@ def study_words(found: StudyResult) -> list[str]:
     how = found.study
     left = ", ".join(() if how.references else found.dataset.card.reference_systems)
     counts = [
-        _counted(stories, "story", "stories"),
-        *([_counted(items, "item")] if items < stories else []),
-        *([_counted(systems, "system")] if systems > 1 else []),
+        count_text(stories, "story", "stories"),
+        *([count_text(items, "item")] if items < stories else []),
+        *([count_text(systems, "system")] if systems > 1 else []),
     ]
     return [
         ", ".join(counts)
         + (f" ({left} left out: it wrote the references)" if left else "")
-        + f"; {_counted(len(found.metrics.columns), 'column')} of metrics, "
-        + f"{_counted(len(found.gold.columns), 'aspect')}.",
+        + f"; {count_text(len(found.metrics.columns), 'column')} of metrics, "
+        + f"{count_text(len(found.gold.columns), 'aspect')}.",
         f"Coefficients are {_SIGNS[how.sign]}. Intervals: {100 * (1 - how.alpha):g} %, bootstrap "
         f"over {'systems and items' if how.drawn == 'both' else 'items'}, {how.resamples:,} draws, "
         f"seed {how.seed}.",
         *([f"Correlations are partial: {how.control} is held constant."] if how.control else []),
         *found.cautions,
     ]
-
-
-def _counted(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def table_order(lines: Sequence[Correlated]) -> list[str]:
@@ -103,24 +100,24 @@ def _mean(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else -math.inf
 
 
-def _table(found: StudyResult, level: Level, coefficient: str) -> Printed:
+def _table(found: StudyResult, level: Level, coefficient: str) -> Table:
     lines = found.of(level=level, coefficient=coefficient)
     found_at = {(one.metric, one.aspect): one for one in lines}
     aspects = list(dict.fromkeys(one.aspect for one in lines))
     write = _Cells(_best(lines), ends=len(aspects) <= _MOST_WITH_ENDS)
-    rows = [
+    rows: list[tuple[Cell | Value, ...]] = [
         (_label(metric, lines), *(write.cell(found_at.get((metric, a))) for a in aspects))
         for metric in table_order(lines)
     ]
     ceilings = [_ceiling(lines, aspect) for aspect in aspects]
     if not all(map(math.isnan, ceilings)):
-        cells = (Toned(_number(one), "quiet") for one in ceilings)
-        rows.append((Toned("noise ceiling", "quiet"), *cells))
+        cells = (Cell(value, coefficient_text(value), "quiet") for value in ceilings)
+        rows.append((Cell("noise ceiling", tone="quiet"), *cells))
     given = f", {found.study.control} held constant" if found.study.control else ""
     title = f"{found.dataset.name}: {NAMES[coefficient]}{given}, {level} level"
-    return Printed(
+    return Table(
         ("metric", *(aspect or "gold" for aspect in aspects)),
-        tuple(rows),
+        rows,
         f"{title} ({LEVEL_WORDS[level]})",
     )
 
@@ -155,22 +152,14 @@ class _Cells:
     best: set[tuple[str, str]]
     ends: bool
 
-    def cell(self, one: Correlated | None) -> str | Toned:
+    def cell(self, one: Correlated | None) -> Cell:
         if one is None or math.isnan(one.value):
-            return Toned("–", "quiet")
-        ends = f" [{_number(one.low)} {_number(one.high)}]" if self.ends else ""
+            return Cell(None, tone="quiet")
+        ends = f" [{coefficient_text(one.low)} {coefficient_text(one.high)}]" if self.ends else ""
         marks = ("+" if one.gain_low > 0 else "") + ("*" if one.undefined else "")
-        text = f"{_number(one.value)}{marks}{ends if not math.isnan(one.low) else ''}"
-        return Toned(text, "good") if (one.metric, one.aspect) in self.best else text
+        text = f"{coefficient_text(one.value)}{marks}{ends if not math.isnan(one.low) else ''}"
+        return Cell(one.value, text, "good" if (one.metric, one.aspect) in self.best else "")
 
 
 def _ceiling(lines: Sequence[Correlated], aspect: str) -> float:
     return next((one.ceiling for one in lines if one.aspect == aspect), math.nan)
-
-
-def _number(value: float) -> str:
-    """Write a coefficient with two decimals and no leading zero, as papers do."""
-    if math.isnan(value):
-        return "–"
-    text = f"{value:z.2f}".replace("-", "−")
-    return text.replace("0.", ".", 1)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fabula.meta.plans.plan import Need, Plan, Planned
-from fabula.reports._printed import Printed, render_rows
+from fabula.reports.numbers import count_text
+from fabula.reports.tables import Cell, Table, TableColumn, Value, render
 
 
 def render_plan(form: str, found: Plan) -> str:
     """Write a plan as table, json, jsonl, csv or latex."""
     words = plan_words(found)
     raters = sorted(set(found.design.raters))
-    head = ["items", *(_counted(count, "rater") for count in raters)]
-    body = [
-        [f"{items:,}", *(_cell(found.cell(items, count)) for count in raters)]
+    head = [TableColumn("items", align="left"), *(count_text(count, "rater") for count in raters)]
+    body: list[list[Cell | Value]] = [
+        [items, *(_cell(found.cell(items, count)) for count in raters)]
         for items in sorted(set(found.design.items))
     ]
     record = {
@@ -25,7 +26,7 @@ def render_plan(form: str, found: Plan) -> str:
         "needs": [asdict(need) for need in found.needs],
         "words": words,
     }
-    return render_rows(form, found.rows(), [Printed(head, body, _title(found), words)], record)
+    return render(form, found.rows(), [Table(head, body, _title(found), words)], record)
 
 
 def plan_words(found: Plan) -> list[str]:
@@ -76,7 +77,7 @@ def _assumed(found: Plan) -> list[str]:
             )
         return words
     more = f", metrics correlate {known['between']:.2f} with each other" if known["versus"] else ""
-    systems = _counted(found.design.systems, "system")
+    systems = count_text(found.design.systems, "system")
     return [f"Assumed: {icc}{more}; the stories of {systems}, pooled, are independent."]
 
 
@@ -93,9 +94,5 @@ def _method(found: Plan) -> str:
     )
 
 
-def _cell(cell: Planned) -> str:
-    return f"{cell.power:.2f} ±{cell.half_width:.3g}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def _cell(cell: Planned) -> Cell:
+    return Cell(cell.power, f"{cell.power:.2f} ±{cell.half_width:.3g}")

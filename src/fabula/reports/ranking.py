@@ -10,7 +10,8 @@ from fabula.core.card import ARROWS
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.ranking.metrics import MetricRanking, RankedMetric
 from fabula.meta.systems.ranking import RankedSystem, Resampling, SystemRanking
-from fabula.reports._printed import Printed, Toned, render_rows
+from fabula.reports.numbers import count_text, interval_text, number_text
+from fabula.reports.tables import Cell, Table, Value, render
 
 _RULES = {
     "borda": "points",
@@ -42,15 +43,14 @@ def render_metric_ranking(
     title = f"{len(found.lines)} metrics by agreement with people on {name}"
     head = ("metric", "rank", *_metric_heads(found))
     cells = tuple(_metric_cells(line, found) for line in lines)
-    table = Printed(head, cells, title, tuple(metric_words(found)))
-    return render_rows(form, rows, [table], record)
+    return render(form, rows, [Table(head, cells, title, metric_words(found))], record)
 
 
 def metric_words(found: MetricRanking) -> list[str]:
     """Say in plain words how the metrics were ranked and what to mind."""
     words = [
         f"Made of {found.columns} columns: Pearson's r, Spearman's rho and Kendall's tau-b with "
-        f"{_counted(len(found.aspects), 'aspect')}, "
+        f"{count_text(len(found.aspects), 'aspect')}, "
         + " and ".join(f"{LEVEL_WORDS[level]} ({level})" for level in found.levels)
         + ". What counts is the size of a correlation, not its sign."
     ]
@@ -61,13 +61,14 @@ def metric_words(found: MetricRanking) -> list[str]:
         below = sum(line.rank > best.rank for line in found.lines if line.family != "baseline")
         words.append(
             f"The best trivial baseline, {best.metric}, has rank {best.rank}; "
-            f"below it: {_counted(below, 'metric')}."
+            f"below it: {count_text(below, 'metric')}."
         )
     if against := sum(line.against for line in found.lines):
-        words.append(f"Against the declared direction (!): {_counted(against, 'metric')}.")
+        words.append(f"Against the declared direction (!): {count_text(against, 'metric')}.")
     if undefined := sum(bool(line.undefined) for line in found.lines):
         words.append(
-            f"Without a value in some columns, and last there (*): {_counted(undefined, 'metric')}."
+            "Without a value in some columns, and last there (*): "
+            f"{count_text(undefined, 'metric')}."
         )
     return words
 
@@ -98,17 +99,17 @@ def _parts(found: MetricRanking) -> tuple[Level, ...]:
     return found.levels if len(found.levels) > 1 else ()
 
 
-def _metric_cells(line: RankedMetric, found: MetricRanking) -> tuple[str | Toned, ...]:
+def _metric_cells(line: RankedMetric, found: MetricRanking) -> tuple[Cell | Value, ...]:
     marks = "!" * line.against + "*" * bool(line.undefined)
     label = f"{line.metric} {ARROWS[line.direction]}{marks}"
-    name = Toned(label, "quiet") if line.family == "baseline" else label
+    name = Cell(label, tone="quiet" if line.family == "baseline" else "")
     own = {
-        "borda": (f"{line.points:,.1f}".removesuffix(".0"),),
+        "borda": (Cell(line.points, f"{line.points:,.1f}".removesuffix(".0")),),
         "kemeny": (_places(line.first, line.last),),
         "mean": (),
     }[found.rule]
-    parts = (_number(line.by_level[level]) for level in _parts(found))
-    return (name, str(line.rank), *own, _number(line.mean), *parts)
+    means = (line.mean, *(line.by_level[level] for level in _parts(found)))
+    return (name, line.rank, *own, *(Cell(mean, number_text(mean, 3)) for mean in means))
 
 
 def render_system_ranking(
@@ -134,7 +135,7 @@ def render_system_ranking(
     unit = found.over if found.rule == "mean" else "choices"
     head = ("system", "rank", "places", "cluster", _RULES[found.rule], level, unit)
     cells = tuple(_system_cells(line, found.rule) for line in lines)
-    return render_rows(form, rows, [Printed(head, cells, title, tuple(words))], record)
+    return render(form, rows, [Table(head, cells, title, words)], record)
 
 
 def system_words(found: SystemRanking, how: Resampling) -> list[str]:
@@ -155,24 +156,17 @@ def system_words(found: SystemRanking, how: Resampling) -> list[str]:
     return words
 
 
-def _system_cells(line: RankedSystem, rule: str) -> tuple[str, ...]:
+def _system_cells(line: RankedSystem, rule: str) -> tuple[Cell | Value, ...]:
     decimals = 1 if rule == "elo" else 3
-    value, low, high = (_number(one, decimals) for one in (line.value, line.low, line.high))
-    where = (str(line.rank), _places(line.first, line.last), str(line.cluster))
-    count = f"{line.count:,}{'*' * bool(line.left_out)}"
-    return (line.system or "nameless", *where, value, f"[{low}, {high}]", count)
+    where = (line.rank, _places(line.first, line.last), line.cluster)
+    interval = Cell(line.low, interval_text(line.low, line.high, decimals) or "–")
+    count = Cell(line.count, f"{line.count:,}{'*' * bool(line.left_out)}")
+    value = Cell(line.value, number_text(line.value, decimals))
+    return (line.system or "nameless", *where, value, interval, count)
 
 
-def _places(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}–{last}"
-
-
-def _number(value: float, places: int = 3) -> str:
-    return "–" if math.isnan(value) else f"{value:.{places}f}".replace("-", "−")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _places(first: int, last: int) -> Cell:
+    return Cell(first, str(first) if first == last else f"{first}–{last}")
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

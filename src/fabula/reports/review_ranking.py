@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from fabula._version import __version__
 from fabula.core.errors import SettingError
 from fabula.reports._markup import escaped, named, tag
-from fabula.reports._printed import Printed, render_rows
 from fabula.reports._review_words import lack_words, number
 from fabula.reports._template import filled, joined, policy, static
+from fabula.reports.tables import Table, TableColumn, render
 from fabula.scoring.review_ranking import Ranking, Standing
 
 FORMS = ("text", "json", "csv", "html")
@@ -31,8 +31,8 @@ def render_ranking(form: str, ranking: Ranking, name: str) -> str:
     rows = [one.plain() for one in ranking.stories]
     lacks = lack_words(ranking.lacks)
     notes = [f"{one.story}: {one.note}" for one in ranking.stories if one.note]
-    table = Printed(
-        _HEADS,
+    table = Table(
+        [_HEADS[0], *(TableColumn(name, align="right") for name in _HEADS[1:])],
         [cells(one) for one in ranking.stories],
         f"{len(ranking.stories):,} stories of {name}, the best liked first",
         [*lacks, _LEGEND, *notes],
@@ -43,7 +43,7 @@ def render_ranking(form: str, ranking: Ranking, name: str) -> str:
         "warnings": notes,
         "signatures": dict(ranking.signatures or {}),
     }
-    return render_rows(form, rows, [table], record)
+    return render(form, rows, [table], record)
 
 
 def cells(one: Standing) -> list[str]:

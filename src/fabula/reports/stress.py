@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from fabula.core.card import ARROWS
-from fabula.reports._printed import Printed, Tone, Toned, render_rows
 from fabula.reports.stress_words import stress_words
+from fabula.reports.tables import Cell, Table, Tone, render
 from fabula.scoring.stress import StressResult
 from fabula.scoring.stress_moves import (
     BLIND,
@@ -35,16 +35,16 @@ _KEY = (
 
 def render_stress(form: str, result: StressResult) -> str:
     """Write a stress test as table, json, jsonl, csv or latex."""
-    table = Printed(
+    table = Table(
         ["metric", *(kind.name.replace("_", "\n") for kind in result.perturbations)],
-        [[_head(line), *map(_toned, line)] for line in _lines(result)],
+        [[Cell(_head(line)), *map(_cell, line)] for line in _lines(result)],
         f"{result.stories:,} stories, perturbed",
         [_KEY, *stress_words(result)],
         footer=["noticed, or moved, by", *_tally(result)],
-        remarks=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
+        comments=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
         tight=True,
     )
-    return render_rows(form, _signed_rows(result), [table], _record(result))
+    return render(form, _signed_rows(result), [table], _record(result))
 
 
 def move_cell(move: Move) -> str:
@@ -91,9 +91,9 @@ def _tally(result: StressResult) -> list[str]:
     return cells
 
 
-def _toned(move: Move) -> Toned:
+def _cell(move: Move) -> Cell:
     tone = "bad" if move.alarming else _TONES.get(move.verdict, "quiet")
-    return Toned(move_cell(move), tone)
+    return Cell(move.standardised, move_cell(move), tone)
 
 
 def _signed_rows(result: StressResult) -> list[dict[str, Any]]:

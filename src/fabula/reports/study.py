@@ -9,15 +9,14 @@ from pathlib import Path
 
 from fabula._version import __version__
 from fabula.core.errors import UserError
-from fabula.core.table import HALVES
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports._printed import csv_text
 from fabula.reports._study_blocks import ScatterBlock, Section, Words, blocks_of
 from fabula.reports._study_page import write_study
 from fabula.reports.parts import PARTS
 from fabula.reports.parts._view import View
 from fabula.reports.parts.scatter import study_stories
+from fabula.reports.tables import records_csv, without_halves
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _write_rows(folder: Path, view: View) -> None:
     try:
         for name, lines in rows.items():
             if lines:
-                (folder / name).write_text(csv_text(lines) + "\n", "utf-8", errors=HALVES)
+                (folder / name).write_text(without_halves(records_csv(lines)) + "\n", "utf-8")
     except OSError as error:
         raise UserError(f"{folder} cannot be written ({error.strerror})", "check it") from None
 

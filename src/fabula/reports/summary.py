@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fabula.core.card import ARROWS, Direction
 from fabula.core.score import Summary, SummaryCell
-from fabula.core.table import HALVES, json_text
-
-FORMATS = ("table", "json", "jsonl", "csv", "latex")
+from fabula.core.table import json_text
+from fabula.reports.numbers import decimals_for, number_text
+from fabula.reports.tables import Cell, Table, TableColumn, render, without_halves
 
 
 @dataclass(frozen=True)
@@ -56,119 +55,38 @@ def left_out_words(summary: Summary) -> list[str]:
     ]
 
 
-def render(
+def render_summary(
     form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
 ) -> str:
-    """Write the summary in one of `FORMATS`."""
-    text = _rendered(form, summary, directions, record)
-    return text.encode("utf-8", HALVES).decode()
-
-
-def _rendered(
-    form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
-) -> str:
+    """Write the summary in one of `FORMS`."""
     if form == "json":
-        return json_text(record, indent=2)
-    signatures = {one["spec"]: one["signature"] for one in record["metrics"]}
-    rows = [row | {"signature": signatures[row["scorer"]]} for row in summary.rows()]
-    if form == "jsonl":
-        return "\n".join(json_text(row) for row in rows)
+        return without_halves(json_text(record, indent=2))
+    signatures = {metric["spec"]: metric["signature"] for metric in record["metrics"]}
+    records = [row | {"signature": signatures[row["scorer"]]} for row in summary.rows()]
     if form == "csv":
-        return _csv(rows)
-    lines = summary_lines(summary, directions)
-    if form == "latex":
-        return _latex(lines, summary.systems, list(signatures.values()))
-    shorts = [one["short_signature"] for one in record["metrics"]]
-    return _table(lines, summary, shorts)
+        records = [row | {"why": json.dumps(row["why"])} for row in records]
+    shorts = " ".join(metric["short_signature"] for metric in record["metrics"])
+    notes = [f"  * {words}" for words in left_out_words(summary)]
+    table = Table(
+        ["metric", TableColumn("", align="left"), *(system or "all" for system in summary.systems)],
+        [
+            [line.label, ARROWS[line.direction], *_cells(line)]
+            for line in summary_lines(summary, directions)
+        ],
+        notes=[] if form == "latex" else [*notes, Cell(f"signatures: {shorts}", tone="quiet")],
+        comments=list(signatures.values()),
+    )
+    return render(form, records, [table], {})
 
 
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    rows = [row | {"why": json.dumps(row["why"])} for row in rows]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().rstrip("\n")
-
-
-def _table(lines: Sequence[Line], summary: Summary, signatures: Sequence[str]) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("metric", overflow="fold")
-    table.add_column("")
-    for system in summary.systems:
-        table.add_column(escape(system) or "all", justify="right")
-    for line in lines:
-        best = line.best()
-        cells = [
-            f"[bold green]{number}[/]" if place == best else number
-            for place, number in enumerate(_numbers(line))
-        ]
-        table.add_row(escape(line.label), ARROWS[line.direction], *cells)
-    console = Console(file=io.StringIO(), width=_width(), force_terminal=_colour())
-    console.print(table, end="")
-    for words in left_out_words(summary):
-        console.print(f"  * {words}", markup=False, highlight=False)
-    console.print("signatures:", *signatures, markup=False, highlight=False, style="dim")
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return text.rstrip("\n")
-
-
-def _numbers(line: Line) -> list[str]:
-    """Means of a line with as many decimals as its largest one deserves."""
-    means = [abs(cell.mean) for cell in line.cells if cell and cell.count]
-    largest = max(means, default=0.0)
-    decimals = 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 1 else 4
+def _cells(line: Line) -> list[Cell]:
+    means = [cell.mean if cell else math.nan for cell in line.cells]
+    decimals, best = decimals_for(means), line.best()
     return [
-        f"{cell.mean:.{decimals}f}{'*' * bool(cell.left_out)}" if cell and cell.count else "–"
-        for cell in line.cells
+        Cell(
+            mean,
+            number_text(mean, decimals) + "*" * bool(cell and cell.count and cell.left_out),
+            "good" if place == best else "",
+        )
+        for place, (mean, cell) in enumerate(zip(means, line.cells, strict=True))
     ]
-
-
-def _width() -> int:
-    import shutil
-
-    return max(80, shutil.get_terminal_size((120, 24)).columns)
-
-
-def _colour() -> bool:
-    import os
-    import sys
-
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
-
-
-_LATEX = {c: rf"\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
-
-
-def latex_text(text: str) -> str:
-    """Write text so that LaTeX prints it as it is."""
-    return "".join(_LATEX.get(char, char) for char in text)
-
-
-def _latex(lines: Sequence[Line], systems: Sequence[str], signatures: Sequence[str]) -> str:
-    signs = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "descriptive": "--"}
-    head = " & ".join(["Metric", "", *(latex_text(system or "all") for system in systems)])
-    rows = [
-        rf"\begin{{tabular}}{{ll{'r' * len(systems)}}}",
-        r"\toprule",
-        head + r" \\",
-        r"\midrule",
-    ]
-    for line in lines:
-        best = line.best()
-        cells = [
-            rf"\textbf{{{number}}}" if place == best else number
-            for place, number in enumerate(_numbers(line))
-        ]
-        rows.append(" & ".join([latex_text(line.label), signs[line.direction], *cells]) + r" \\")
-    notes = [f"% {signature}" for signature in signatures]
-    return "\n".join([*notes, *rows, r"\bottomrule", r"\end{tabular}"]).replace("–", "--")

@@ -29,7 +29,7 @@ def tables(view: View, part: str) -> dict[str, TableBlock]:
 
 
 def plain(table: TableBlock) -> list[list[Any]]:
-    return [[cell.value for cell in row] for row in table.cells()]
+    return [[cell.value for cell in row] for row in table.table.cells]
 
 
 def test_systems_stand_by_their_mean_rating_with_t_intervals(view: View) -> None:
@@ -39,7 +39,7 @@ def test_systems_stand_by_their_mean_rating_with_t_intervals(view: View) -> None
     for one in view.dataset.ratings:
         if one.aspect == "style":
             ratings.setdefault(one.story[-1], []).append(one.value)
-    rows = {row[0].value: row[2] for row in table.cells()}
+    rows = {row[0].value: row[2] for row in table.table.cells}
     for system, values in ratings.items():
         mean, error = np.mean(values), scipy.stats.sem(values)
         reach = scipy.stats.t.ppf(0.975, len(values) - 1) * error  # scipy 1.17.1
@@ -107,7 +107,7 @@ def test_the_ranking_has_borda_s_points() -> None:
 def test_raters_who_agree_have_coefficients_with_intervals(view: View) -> None:
     table = tables(view, "raters")["raters"]
     assert table.columns == ("coefficient", "plot", "style")
-    rows = {row[0].value: row[1:] for row in table.cells()}
+    rows = {row[0].value: row[1:] for row in table.table.cells}
     matrix = np.array(
         [
             [one.value for one in view.dataset.ratings

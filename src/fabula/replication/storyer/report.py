@@ -13,10 +13,11 @@ from fabula.core.files import unwritable
 from fabula.meta.resampling import Estimate
 from fabula.replication.storyer import Finding, StoryerStudy, Table
 from fabula.replication.storyer._findings import Cell
-from fabula.reports._printed import Printed, render_rows
 from fabula.reports._study_blocks import Block, Section, TableBlock, Words
-from fabula.reports._study_blocks import Cell as PageCell
 from fabula.reports._study_page import write_study
+from fabula.reports.tables import Cell as PageCell
+from fabula.reports.tables import Table as PageTable
+from fabula.reports.tables import TableColumn, render
 
 JSON_FILE, MARKDOWN_FILE = "study.json", "study.md"
 
@@ -28,11 +29,19 @@ def analyses_text(findings: Sequence[Finding]) -> str:
         words = [f"needs: {one.needs}"] if one.needs else list(one.words)
         parts.append("\n".join([one.title, *(f"  {line}" for line in words)]))
         tables = [
-            Printed(table.columns, _texts(table), table.title, [table.note] if table.note else [])
+            PageTable(
+                [
+                    table.columns[0],
+                    *(TableColumn(name, align="right") for name in table.columns[1:]),
+                ],
+                _texts(table),
+                table.title,
+                [table.note] if table.note else [],
+            )
             for table in one.tables
         ]
         if tables:
-            parts.append(render_rows("table", [], tables, {}))
+            parts.append(render("table", [], tables, {}))
     return "\n\n".join(parts)
 
 

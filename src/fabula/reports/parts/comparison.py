@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, Words
+from fabula.reports._study_blocks import Block, Section, TableBlock, Words
 from fabula.reports.parts._view import View
 from fabula.reports.published import PrintedValue
+from fabula.reports.tables import Cell
 
 
 def section(view: View) -> Section | None:

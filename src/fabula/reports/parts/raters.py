@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from fabula.meta.raters.agreement import Agreement, agree
-from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, Words
+from fabula.reports._study_blocks import Block, Section, TableBlock, Words
 from fabula.reports.parts._view import View
+from fabula.reports.tables import Cell
 
 _UNKNOWN = (
     "**Needs rater ids.** The release gives the ratings of a story in the order they came, not who "

@@ -6,8 +6,9 @@ import numpy as np
 
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.levels import Level
-from fabula.reports._study_blocks import Block, Cell, Section, TableBlock, TabsBlock, Words
+from fabula.reports._study_blocks import Block, Section, TableBlock, TabsBlock, Words
 from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_title
+from fabula.reports.tables import Cell
 
 _FIRST = 5
 
@@ -57,6 +58,6 @@ def _cells(
     if found is None:
         return ours, None, None
     difference = Cell(
-        found.ours - found.printed, tone=None if found.holds else "warn", title=found.note
+        found.ours - found.printed, tone="" if found.holds else "warn", title=found.note
     )
     return ours, found.printed, difference

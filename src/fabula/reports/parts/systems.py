@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fabula.core.table import ScoreTable
 from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
-from fabula.reports._study_blocks import Cell, Section, TableBlock
+from fabula.reports._study_blocks import Section, TableBlock
 from fabula.reports.parts._view import View
+from fabula.reports.tables import Cell
 
 
 def section(view: View) -> Section | None:
@@ -38,4 +39,4 @@ def _cell(view: View, one: SystemMean, best: float) -> Cell:
     text = f"{one.mean:.2f} ± {one.high - one.mean:.2f}"
     printed = view.printed_value("systems", f"{one.system}, {one.aspect}")
     title = f"printed {printed.printed:.2f}" if printed else None
-    return Cell(one.mean, text, "good" if one.mean == best else None, title)
+    return Cell(one.mean, text, "good" if one.mean == best else "", title)

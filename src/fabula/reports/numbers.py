@@ -1,0 +1,47 @@
+"""Numbers as they are read: one rule for decimals, true minus signs, a dash for what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+MISSING = "–"
+
+
+def decimals_for(values: Iterable[float]) -> int:
+    """Give the decimals that values shown together deserve: as few as their largest one allows."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 1 else 4
+
+
+def number_text(value: float | None, decimals: int | None = None, *, sign: bool = False) -> str:
+    """Write a number with so many decimals, or with four digits; `sign` shows a plus as well."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    plus = "+" if sign else ""
+    form = f"{plus}.4g" if decimals is None else f"{plus}z.{decimals}f"
+    return f"{value:{form}}".replace("-", "−")
+
+
+def coefficient_text(value: float) -> str:
+    """Write a coefficient as papers do: two decimals, and no 0 before them."""
+    text = number_text(value, 2)
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text
+
+
+def interval_text(low: float, high: float, decimals: int | None = None) -> str:
+    """Write the ends of an interval in brackets; nothing where there is none."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    ends = (number_text(end, decimals) for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def p_text(value: float) -> str:
+    """Write a p-value; below a thousandth its size says nothing more."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def count_text(count: int, one: str, more: str = "") -> str:
+    """Write a count with its noun: 1 story, 1,056 stories."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"

@@ -13,7 +13,10 @@ def render_plan(form: str, found: Plan) -> str:
     """Write a plan as table, json, jsonl, csv or latex."""
     words = plan_words(found)
     raters = sorted(set(found.design.raters))
-    head = [TableColumn("items", align="left"), *(count_text(count, "rater") for count in raters)]
+    head: list[str | TableColumn] = [
+        TableColumn("items", align="left"),
+        *(count_text(count, "rater") for count in raters),
+    ]
     body: list[list[Cell | Value]] = [
         [items, *(_cell(found.cell(items, count)) for count in raters)]
         for items in sorted(set(found.design.items))

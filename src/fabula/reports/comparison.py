@@ -35,6 +35,7 @@ def render_comparison(form: str, found: Comparison, signatures: Mapping[str, str
         f"{found.shared:,} shared items",
         comparison_words(found),
         comments=[signatures[scorer] for scorer in scorers if scorer in signatures],
+        gap=2,
     )
     return render(form, rows, [table], record)
 
@@ -112,7 +113,7 @@ def _cells(line: Compared) -> list[Cell]:
         head,
         Cell(line.mean_a, number_text(line.mean_a, decimals)),
         Cell(line.mean_b, number_text(line.mean_b, decimals)),
-        Cell(line.difference, f"{difference} {interval_text(*line.interval, decimals)}"),
+        Cell(line.difference, f"{difference} {interval_text(*line.interval, decimals, sign=True)}"),
         Cell(line.adjusted_p, p_text(line.adjusted_p)),
         Cell(line.wins.rate, f"{100 * line.wins.rate:.0f} %"),
         Cell(line.effect, number_text(line.effect, 2, sign=True)),

@@ -29,11 +29,11 @@ def coefficient_text(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text
 
 
-def interval_text(low: float, high: float, decimals: int | None = None) -> str:
+def interval_text(low: float, high: float, decimals: int | None, *, sign: bool = False) -> str:
     """Write the ends of an interval in brackets; nothing where there is none."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    ends = (number_text(end, decimals) for end in (low, high))
+    ends = (number_text(end, decimals, sign=sign) for end in (low, high))
     return f"[{', '.join(ends)}]"
 
 

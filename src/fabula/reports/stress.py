@@ -42,7 +42,7 @@ def render_stress(form: str, result: StressResult) -> str:
         [_KEY, *stress_words(result)],
         footer=["noticed, or moved, by", *_tally(result)],
         comments=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
-        tight=True,
+        gap=1,
     )
     return render(form, _signed_rows(result), [table], _record(result))
 

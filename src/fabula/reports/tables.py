@@ -77,7 +77,7 @@ class Table:
     """Rows under named columns, with a title above and notes below.
 
     The `footer` adds up. `comments` stand in LaTeX alone, such as signatures; `rules` are the
-    rows that a line parts from those above. A `tight` table has no room to spare.
+    rows that a line parts from those above. `gap` is the room between columns in a terminal.
     """
 
     columns: Sequence[str | TableColumn]
@@ -87,7 +87,7 @@ class Table:
     footer: Sequence[str] = ()
     comments: Sequence[str] = ()
     rules: Sequence[int] = ()
-    tight: bool = False
+    gap: Literal[1, 2, 3] = 3
 
     @cached_property
     def heads(self) -> list[TableColumn]:
@@ -211,7 +211,8 @@ def _rich_table(table: Table) -> RichTable:
 
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
-        padding=0 if table.tight else (0, 1),
+        # Between two cells stand the paddings of both and a blank of the box.
+        padding=(0, int(table.gap > 1), 0, int(table.gap > 2)),
         pad_edge=False,
         show_footer=bool(table.footer),
     )
@@ -245,7 +246,7 @@ def _needed_width(table: Table) -> int:
         _longest(table, place) if right else min(_longest(table, place), _LEAST_NAME)
         for place, right in enumerate(table.right_aligned)
     ]
-    return sum(widths) + len(widths) * (1 if table.tight else 3) + 1
+    return sum(widths) + len(widths) * table.gap + 1
 
 
 def latex_text(text: str) -> str:

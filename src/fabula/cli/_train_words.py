@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fabula.learned.training.grid import Tried
-    from fabula.learned.training.personal import Interval, Personal
+    from fabula.learned.training.personal import Personal
+    from fabula.meta.resampling import Estimate
 
 # Which metric reads a scale; of `criteria.relevance` the first word counts.
 _READ_BY = {
@@ -96,5 +97,5 @@ def personal_lines(found: Personal) -> list[str]:
     return lines
 
 
-def _interval(one: Interval) -> str:
+def _interval(one: Estimate) -> str:
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fabula.learned.training.batches import Batch, batch_of, packed_rows, window
 from fabula.learned.training.masking import Masked, mask_tokens
 from fabula.learned.training.recipe import Recipe
 from fabula.learned.training.tokens import TokenSet
+from fabula.meta.resampling import Estimate
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,26 +25,18 @@ _Z = 1.959964
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share with its 95 % interval, stories being what was drawn."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Guessed:
     """Share of hidden tokens that are the first guess, or among the first five."""
 
-    top1: Share
-    top5: Share
+    top1: Estimate
+    top5: Estimate
     tokens: int
     stories: int
 
     def plain(self) -> dict[str, Any]:
         """Give plain values for JSON."""
-        return asdict(self)
+        shares = {"top1": self.top1.plain(), "top5": self.top5.plain()}
+        return {**shares, "tokens": self.tokens, "stories": self.stories}
 
 
 def held_out_batches(tokens: TokenSet, recipe: Recipe) -> list[tuple[Batch, Masked]]:
@@ -76,13 +69,13 @@ def evaluate_guesses(batches: Sequence[tuple[Batch, Masked]], guess: Guess) -> G
     )
 
 
-def share_of(hits: Array, counts: Array) -> Share:
+def share_of(hits: Array, counts: Array) -> Estimate:
     """Ratio of sums, with the linearised standard error of a ratio over stories."""
     total, stories = counts.sum(), (counts > 0).sum()
     value = float(hits.sum() / total)
     spread = float(((hits - value * counts) ** 2).sum())
     error = _Z * sqrt(spread * stories / max(1, stories - 1)) / float(total)
-    return Share(value, max(0.0, value - error), min(1.0, value + error))
+    return Estimate(value, max(0.0, value - error), min(1.0, value + error), int(stories))
 
 
 def mean_top1(found: Mapping[str, Guessed]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from fabula.learned.training.reader_scales import logistic_slope
 from fabula.learned.training.run import versions, write_record
 from fabula.learned.training.surface import CLIP, ranked_weights, standardised_features
 from fabula.meta.coefficients import spearman
+from fabula.meta.resampling import Estimate, estimate, resample_rows
 from fabula.models import asset_names, path_of
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.respaced import respaced
@@ -44,15 +45,6 @@ _PAIR_HEAD = "order"  # reads pairs of sentences, not stories
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A figure, and the ends of its 95 % interval; items are what is resampled."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Personal:
     """A scale of one's own, and how it agrees with opinions on items that it was not fitted to.
 
@@ -63,9 +55,19 @@ class Personal:
     opinions: int
     items: int
     figure: str
-    before: Interval
-    after: Interval
-    gain: Interval
+    before: Estimate
+    after: Estimate
+    gain: Estimate
+
+    def plain(self) -> dict[str, Any]:
+        """Give the figures for JSON."""
+        figures = {"before": self.before, "after": self.after, "gain": self.gain}
+        return {
+            "opinions": self.opinions,
+            "items": self.items,
+            "figure": self.figure,
+            **{name: figure.plain() for name, figure in figures.items()},
+        }
 
 
 def personalise(
@@ -78,8 +80,8 @@ def personalise(
     source = path_of(reader) if reader in asset_names() else Path(reader).expanduser()
     found = fit_personal(loaded, opinions, seed=seed)
     open_folder(out, resume=False)
-    measured = {name: one for name, one in asdict(found).items() if name != "scale"}
-    training = {**loaded.config.training, "personal": {**measured, "reader": loaded.signature}}
+    personal = {**found.plain(), "reader": loaded.signature}
+    training = {**loaded.config.training, "personal": personal}
     scales = {**loaded.config.scales, SCALE: found.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
     write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
@@ -95,15 +97,17 @@ def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Per
         problem = f"opinions on {fit.count} items are too few to learn from"
         raise InputError(problem, f"rate stories on at least {_LEAST_ITEMS} items, better on 30")
     scale = inputs.scale(fit.weights(np.arange(len(opinions.items))))
-    before, after = fit.agreements(inputs.own), fit.agreements(fit.unseen(seed))
+    (before, before_draws), (after, after_draws) = (
+        fit.agreements(values) for values in (inputs.own, fit.unseen(seed))
+    )
     return Personal(
         _linked(scale, inputs.raw(scale), opinions),
         len(opinions.items),
         fit.count,
         "accuracy" if opinions.is_pairs else "spearman",
-        _interval(before),
-        _interval(after),
-        _interval(after - before),
+        estimate(before, before_draws, n=fit.count),
+        estimate(after, after_draws, n=fit.count),
+        estimate(after - before, after_draws - before_draws, n=fit.count),
     )
 
 
@@ -215,19 +219,18 @@ class _Fit:
             found[part] = self._columns[self._members[part]] @ self.weights(kept)
         return found
 
-    def agreements(self, values: Array) -> Array:
-        """Give the agreement of values with the opinions, then that of resampled items.
+    def agreements(self, values: Array) -> tuple[float, Array]:
+        """Give the agreement of values with the opinions, and the same in every draw of items.
 
         Values are by text, or by opinion and text.
         """
         by_opinion = values[self._members] if values.ndim == 1 else values
-        rng = np.random.default_rng(0)
-        places = [np.flatnonzero(self._items == item) for item in range(self.count)]
-        found = [self._agreement(by_opinion, np.arange(len(self._items)))]
-        for _ in range(_RESAMPLES):
-            drawn = rng.integers(0, self.count, self.count)
-            found.append(self._agreement(by_opinion, np.concatenate([places[i] for i in drawn])))
-        return np.array(found)
+
+        def agreement(rows: Array) -> float:
+            return self._agreement(by_opinion, rows)
+
+        draws = resample_rows(agreement, self._items.tolist(), _RESAMPLES)
+        return agreement(np.arange(len(self._items))), draws
 
     def _agreement(self, values: Array, rows: Array) -> float:
         if self._is_pairs:
@@ -253,9 +256,3 @@ def _linked(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
         better, worse = texts[above], texts[below]
     slope = max(0.0, logistic_slope(raw[better] - raw[worse]))
     return replace(scale, link="logistic", slope=slope, shift=-slope * float(np.median(raw)))
-
-
-def _interval(found: Array) -> Interval:
-    known = found[1:][~np.isnan(found[1:])]
-    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
-    return Interval(float(found[0]), float(low), float(high))

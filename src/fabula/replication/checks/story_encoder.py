@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.core.errors import UserError
+from fabula.meta.resampling import Estimate
 from fabula.models import path_of
 from fabula.replication.checks._finding import Finding, unchecked
 
 if TYPE_CHECKING:
-    from fabula.learned.training.evaluation import Guessed, Share
+    from fabula.learned.training.evaluation import Guessed
     from fabula.learned.training.recipe import Recipe
     from fabula.learned.training.tokens import TokenCorpus
 
@@ -85,5 +86,5 @@ def _finding(claim: str, found: Guessed, least: float) -> Finding:
     )
 
 
-def _words(share: Share) -> str:
+def _words(share: Estimate) -> str:
     return f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}]"

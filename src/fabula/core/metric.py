@@ -67,6 +67,11 @@ class Metric:
         return self.card.needs
 
     @property
+    def aspects(self) -> tuple[str, ...]:
+        """Names of the values that it gives a story, with the settings it has."""
+        return self.card.aspects
+
+    @property
     def slow(self) -> bool:
         """Whether it takes seconds a story with the settings it has, so that a sample may do."""
         return False
@@ -118,7 +123,7 @@ class Metric:
             Score(
                 story.id, self.spec, aspect, value, reading.status, reading.coverage, reading.note
             )
-            for aspect, value in zip(self.card.aspects, reading.values, strict=True)
+            for aspect, value in zip(self.aspects, reading.values, strict=True)
         ]
 
     def obstacle(self, story: Story) -> Reading | None:
@@ -137,7 +142,7 @@ class Metric:
 
     def missing(self, status: Status, note: str = "") -> Reading:
         """Give the reading of a story there is no value for."""
-        return Reading.missing(len(self.card.aspects), status, note)
+        return Reading.missing(len(self.aspects), status, note)
 
     def _read_ready(
         self, stories: Sequence[Story], measure: Callable[[Sequence[Story]], Sequence[Reading]]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from fabula.core.card import Card
 from fabula.core.score import Reading
+from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.learned.reader.metric import ReaderMetric, Weights
 
@@ -62,34 +64,34 @@ class Storyer(ReaderMetric):
 
     weights: Weights = _USUAL
     negatives: bool = False
+    interval: Annotated[bool, Means("also low, high and error of the percentile")] = False
 
     @property
     def source(self) -> str:
         """With negatives, ours are a head of the weights that know corruptions."""
         return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
 
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """With `interval`, also how far another training might be from this one.
+
+        `low` and `high` are the percentiles between which it would put the story, 95 times of 100;
+        `error` is the standard error of the preference's logit.
+        """
+        return (*self.card.aspects, *(("low", "high", "error") if self.interval else ()))
+
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
-        """Give the preference and its percentile."""
-        name = self._scale
+        """Give the preference and its percentile; with `interval`, how sure they are."""
+        name = "preference_n" if self.negatives else "preference"
         scale = self.model.scale(name)
         note = "" if scale.percentiles else "the weights tell no percentiles"
         raws = self.model.raw(name, [story.text for story in stories])
-        return [
-            self.make_reading(story, (scale.value(raw), scale.percentile(raw)), note=note)
-            for story, raw in zip(stories, map(float, raws), strict=True)
-        ]
-
-    def intervals(self, texts: Sequence[str]) -> list[tuple[float, float]]:
-        """Give the percentiles between which another training would put texts, 95 of 100 times."""
-        scale = self.model.scale(self._scale)
-        return [scale.interval(float(raw)) for raw in self.model.raw(self._scale, texts)]
-
-    @property
-    def error(self) -> float:
-        """Standard error of the preference's logit between trainings; NaN if not known."""
-        scale = self.model.scale(self._scale)
-        return math.nan if scale.error is None else abs(scale.slope) * scale.error
-
-    @property
-    def _scale(self) -> str:
-        return "preference_n" if self.negatives else "preference"
+        error = math.nan if scale.error is None else abs(scale.slope) * scale.error
+        readings = []
+        for story, raw in zip(stories, map(float, raws), strict=True):
+            values = [scale.value(raw), scale.percentile(raw)]
+            # A story without a token has no value at all, and no error of one.
+            if self.interval and not math.isnan(raw):
+                values += [*scale.interval(raw), error]
+            readings.append(self.make_reading(story, values, note=note))
+        return readings

@@ -13,7 +13,6 @@ from fabula.core.spec import format_spec
 from fabula.core.story import Story
 from fabula.learned.aspects import Aspects
 from fabula.learned.rovist_c import RovistC, Transition
-from fabula.learned.storyer import Storyer
 from fabula.scoring._review_parts import Lack, Opinions, Span, Step
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -50,10 +49,12 @@ def opinions_on(
         for aspect, score in by_spec[spec].items()
     }
     steps, more = _steps(story, parts.get(_ORDER), scores.get(_ORDER, {}))
+    liked = scores.get(PREFERENCE, {})
+    low, high = (liked[end].value if end in liked else math.nan for end in ("low", "high"))
     return Opinions(
         scores,
         steps,
-        _interval(story, weights, scores.get(PREFERENCE, {})),
+        (low, high),
         (*lacks, *_absent(scores), *more),
         {metric.spec: metric.signature() for metric in (*parts.values(), *trivial)},
         usual_ratings(weights),
@@ -72,6 +73,7 @@ def chosen_parts(
     # From the same pass as the preference, rather than from weights of their own.
     specs["criteria"] = ("criteria", {"weights": weights})
     specs["coherence"] = ("coherence", {} if weights != _FAKE else reader)
+    specs[PREFERENCE] = (PREFERENCE, {**reader, "interval": True})
     specs[_CONFIDENCE] = ("aspects", {**reader, "confidence": True})
     specs[_ORDER] = (_ORDER, _named(order, ORDER_WEIGHTS))
     parts: dict[str, Metric] = {}
@@ -93,26 +95,10 @@ def _named(weights: str, usual: str) -> dict[str, object]:
     return {} if weights == usual else {"weights": weights}
 
 
-def percentile_intervals(weights: str, texts: Sequence[str]) -> list[tuple[float, float]]:
-    """Percentiles between which the preferences of texts lie, 95 times of 100."""
-    return Storyer(weights).intervals(texts)
-
-
-def preference_error(weights: str) -> float:
-    """Standard error of a preference's logit between trainings; NaN if not known."""
-    return Storyer(weights).error
-
-
 def usual_ratings(weights: str) -> dict[str, float]:
     """What raters say of each aspect as a rule; nothing where the weights are not here."""
     metric = Aspects(weights)
     return metric.usual() if metric.at_hand else {}
-
-
-def _interval(story: Story, weights: str, scores: dict[str, Score]) -> tuple[float, float]:
-    if not any(score.ok for score in scores.values()):
-        return math.nan, math.nan
-    return percentile_intervals(weights, [story.text])[0]
 
 
 def _absent(scores: dict[str, dict[str, Score]]) -> list[Lack]:

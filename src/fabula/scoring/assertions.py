@@ -107,7 +107,7 @@ def _subject(node: ast.expr) -> tuple[str, str | None]:
 
 def _aspect(metric: Metric, named: str | None) -> str:
     """Give the aspect meant; where there are several, one must be named."""
-    aspects = metric.card.aspects
+    aspects = metric.aspects
     if named in aspects:
         return named
     if named is None and len(aspects) == 1:

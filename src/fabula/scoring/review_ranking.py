@@ -15,8 +15,6 @@ from fabula.scoring._review_opinions import (
     PREFERENCE,
     WEIGHTS,
     chosen_parts,
-    percentile_intervals,
-    preference_error,
 )
 from fabula.scoring._review_parts import Lack, or_none
 from fabula.scoring.catalogue import choose_metrics
@@ -93,21 +91,19 @@ def rank(
     absent = next((s for s in main.values() if s and s.status is Status.MISSING_MODEL), None)
     if absent:
         lacks.append(Lack(PREFERENCE, absent.note))
-    told = [one for one in stories if (score := main[one.id]) and score.ok]
-    spans = percentile_intervals(weights, [one.text for one in told]) if told else []
-    intervals = dict(zip([one.id for one in told], spans, strict=True))
     known = [
         Liked(
             one.id,
             _value(main[one.id]),
             _value(scores.get((one.id, spec, "percentile"))),
-            intervals.get(one.id, (math.nan, math.nan)),
+            (_value(scores.get((one.id, spec, "low"))), _value(scores.get((one.id, spec, "high")))),
             _value(scores.get((one.id, _WORDS, ""))),
             _note(main[one.id]),
         )
         for one in stories
     ]
-    error = preference_error(weights) if told else math.nan
+    errors = (_value(scores.get((one.id, spec, "error"))) for one in stories)
+    error = next((error for error in errors if math.isfinite(error)), math.nan)
     signatures = {metric.spec: metric.signature() for metric in metrics}
     return Ranking(tuple(standings(known, error=error)), tuple(lacks), signatures)
 

@@ -196,7 +196,7 @@ def _trials(
     copies: Copies, kinds: Sequence[Perturbation], metrics: Sequence[Metric], values: Values
 ) -> Iterator[Trial]:
     for metric in metrics:
-        for aspect in metric.card.aspects:
+        for aspect in metric.aspects:
             known = values[metric.spec, aspect]
             originals = np.array([known[story.id] for story in copies.originals])
             for kind in kinds:

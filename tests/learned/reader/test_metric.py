@@ -154,6 +154,17 @@ def test_preference_and_its_percentile_are_of_the_same_raw_value(fake: Reader) -
         assert 0 <= percentile.value <= 100
 
 
+def test_with_an_interval_the_table_says_how_sure_the_preference_is(fake: Reader) -> None:
+    plain = [score.value for score in Storyer("fake").score(STORIES[3:4])]
+    scores = Storyer("fake", interval=True).score(STORIES[3:4])
+    assert [score.aspect for score in scores] == ["", "percentile", "low", "high", "error"]
+    [raw] = fake.raw("preference", [STORIES[3].text])
+    # The fake reader's scales have a slope of 1 and a standard error of 0.2.
+    wanted = [*plain, *fake.scale("preference").interval(float(raw)), 0.2]
+    assert [score.value for score in scores] == wanted
+    assert scores[2].value < scores[1].value < scores[3].value
+
+
 def test_weights_without_percentiles_say_so(fake: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     scales = {name: replace(one, percentiles=None) for name, one in fake.config.scales.items()}
     reader = Reader(replace(fake.config, scales=scales), "plain", fake.source)

@@ -27,7 +27,7 @@ from pyemd import emd_with_flow
 
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
-from fabula.metrics._stop_words import stop_words
+from fabula.metrics._words import stop_words
 from fabula.metrics.moverscore import Moverscore
 from fabula.models import load_model
 from fabula.models.reading.state_cache import KeptStates, VectorCache

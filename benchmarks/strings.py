@@ -16,7 +16,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import CHRF
 
 from fabula import Story
-from fabula.metrics import _rouge_hits, _rouge_words
+from fabula.metrics import _rouge_counts
 from fabula.scoring.catalogue import METRICS
 from fabula.text import subsequence
 
@@ -53,14 +53,14 @@ def show_columns(stories: list[Story], slow_l: float) -> None:
 
 
 def forget() -> None:
-    _rouge_words.rouge_words.cache_clear()
-    _rouge_words.perl_lines.cache_clear()
-    _rouge_hits._shared_skips.cache_clear()
+    _rouge_counts.rouge_words.cache_clear()
+    _rouge_counts.perl_lines.cache_clear()
+    _rouge_counts._shared_skips.cache_clear()
 
 
 def forget_stems() -> None:
     forget()
-    _rouge_words._NLTK.clear()
+    _rouge_counts._NLTK.clear()
 
 
 def use(kernel: str) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.metrics import _barycentre
-from fabula.metrics._barycentre import barycentre
-from fabula.metrics._distances import squared_distances
+from fabula.metrics import baryscore
+from fabula.metrics._vectors import squared_distances
+from fabula.metrics.baryscore import barycentre
 
 ot = pytest.importorskip("ot")
 pytest.importorskip("scipy")
@@ -84,8 +84,8 @@ def test_the_proof_is_never_given_where_another_pairing_is_cheaper():
         clouds = layers(int(rng.integers(10**6)), noise=noise, tokens=8, width=3, count=2)
         centre = clouds.mean(axis=0)
         costs = squared_distances(centre, clouds[0])
-        cheapest = costs[np.arange(8), _barycentre._assigned(centre, clouds[0])].sum()
-        if _barycentre._stays(centre, clouds[0]):
+        cheapest = costs[np.arange(8), baryscore._assigned(centre, clouds[0])].sum()
+        if baryscore._stays(centre, clouds[0]):
             proved += 1
             assert np.trace(costs) == pytest.approx(cheapest, abs=1e-12)
     assert 50 < proved < 250

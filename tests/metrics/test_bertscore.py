@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
-from fabula.metrics import _greedy_match
+from fabula.metrics import _vectors
 from fabula.metrics.bertscore import Bertscore
 from fabula.models import load_model
 from factories import make_story, usual_text, values_of
@@ -89,9 +89,9 @@ def test_compat_cuts_texts_at_the_window_and_says_so():
 
 def test_pairs_over_the_limit_are_too_long_and_blocks_change_nothing(monkeypatch):
     whole = values_of(METRIC, STORY, NEAR)
-    monkeypatch.setattr(_greedy_match, "BLOCK_PAIRS", 10)
+    monkeypatch.setattr(_vectors, "BLOCK_PAIRS", 10)
     assert values_of(METRIC, STORY, NEAR) == pytest.approx(whole, rel=1e-12)
-    monkeypatch.setattr(_greedy_match, "MOST_PAIRS", 10)
+    monkeypatch.setattr(_vectors, "MOST_PAIRS", 10)
     [score, *_] = METRIC.score([make_story(STORY, NEAR)])
     assert score.status is Status.TOO_LONG
     # Seven words and a dot, five and a dot; each with a beginning and an end.

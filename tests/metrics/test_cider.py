@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.metrics import _document_counts
+from fabula.metrics import cider
 from fabula.metrics.cider import Cider
 from fabula.scoring.evaluate import evaluate
 from factories import usual_text
@@ -162,7 +162,7 @@ def test_chunks_of_the_engine_give_the_same(monkeypatch):
     # A heap of 100 kinds: counts are sorted in many times, as with a million stories.
     stories = made(70)
     expected = direct(stories, compat=False)
-    monkeypatch.setattr(_document_counts, "_HEAP", 100)
+    monkeypatch.setattr(cider, "_HEAP", 100)
     found = [score.value for score in evaluate(stories, "cider")]
     assert found == pytest.approx(expected, rel=1e-10)
     assert found == values(Cider(), stories)

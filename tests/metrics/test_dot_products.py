@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.metrics import _dot_products
-from fabula.metrics._dot_products import dot_products
+from fabula.metrics import _vectors
+from fabula.metrics._vectors import dot_products
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (7, 5, 2), (300, 40, 50), (3, 6_000, 50)])
 @pytest.mark.parametrize("alone", [0, 1_000, 250_000])
 def test_tiles_change_nothing(shape, alone, monkeypatch):
-    monkeypatch.setattr(_dot_products, "_ALONE", alone)
+    monkeypatch.setattr(_vectors, "_ALONE", alone)
     chance = np.random.default_rng(1)
     left, right = (chance.normal(size=(rows, shape[2])) for rows in shape[:2])
     expected = np.einsum("lw,rw->lr", left, right)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.metrics import _greedy_match
-from fabula.metrics._greedy_match import excess, largest_cosines
+from fabula.metrics import _vectors
+from fabula.metrics._vectors import excess, largest_cosines
 
 LEFT = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
 RIGHT = np.array([[0.8, 0.6], [0.0, -1.0]])
@@ -12,7 +12,7 @@ RIGHT = np.array([[0.8, 0.6], [0.0, -1.0]])
 
 @pytest.mark.parametrize("block", [1, 3, 4_000_000])
 def test_every_vector_finds_its_nearest_whatever_is_held_at_once(block, monkeypatch):
-    monkeypatch.setattr(_greedy_match, "BLOCK_PAIRS", block)
+    monkeypatch.setattr(_vectors, "BLOCK_PAIRS", block)
     forth, back = largest_cosines(LEFT, RIGHT)
     # Cosines: .8 0; .6 −1; −.8 0.
     assert forth == pytest.approx([0.8, 0.6, 0.0])

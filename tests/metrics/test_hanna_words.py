@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fabula.datasets import load_dataset
-from fabula.metrics._s3_regressor import OURS
 from fabula.metrics.rouge_we import RougeWe
 from fabula.metrics.s3 import S3
+from fabula.metrics.s3_regression.regressor import OURS
 from fabula.models import AssetError, path_of
 
 pytestmark = pytest.mark.assets

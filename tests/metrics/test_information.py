@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fabula.metrics._information import distance, impossible
+from fabula.metrics.infolm import distance, impossible
 
 EVEN, SKEW = np.array([1 / 2, 1 / 2]), np.array([1 / 4, 3 / 4])
 SURE, OTHER = np.array([1.0, 0.0]), np.array([0.0, 1.0])

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from fabula.core.score import Status
 from fabula.metrics import meteor
-from fabula.metrics._meteor_match import EXACT, STEM, SYNONYM, Matcher, align, count_chunks
-from fabula.metrics.meteor import Meteor
+from fabula.metrics.meteor import EXACT, STEM, SYNONYM, Matcher, Meteor, align, count_chunks
 from fabula.models import AssetError, path_of
 from factories import make_story, value_of
 

@@ -10,10 +10,10 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.metrics import _s3_features, _soft_grams
-from fabula.metrics._s3_features import FEATURES, content_counts, divergence, s3_features
-from fabula.metrics._s3_regressor import OURS, load_regressor, pair_digest
+from fabula.metrics import _soft_grams
 from fabula.metrics.s3 import S3
+from fabula.metrics.s3_regression.features import FEATURES, content_counts, divergence, s3_features
+from fabula.metrics.s3_regression.regressor import OURS, load_regressor, pair_digest
 from fabula.models import load_model
 from factories import make_story, usual_text, value_of
 
@@ -133,7 +133,7 @@ def test_a_regressor_that_cannot_be_read_is_refused(name):
 
 def test_without_a_stemmer_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
-    for cached in (_s3_features._stemmer, _s3_features.stems):
+    for cached in (features._stemmer, features.stems):
         cached.cache_clear()
     [score] = METRIC.score([make_story(TEXT, REFERENCE)])
     assert score.status is Status.MISSING_MODEL

@@ -10,11 +10,11 @@ import pytest
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.story import Story
-from fabula.metrics import _s3_regressor
-from fabula.metrics._s3_features import s3_features
-from fabula.metrics._s3_regressor import Regressor, fit, load_regressor
 from fabula.metrics._soft_grams import Lexis
 from fabula.metrics.s3 import S3
+from fabula.metrics.s3_regression import regressor
+from fabula.metrics.s3_regression.features import s3_features
+from fabula.metrics.s3_regression.regressor import Regressor, fit, load_regressor
 from fabula.models import load_model
 from factories import usual_text
 
@@ -70,8 +70,8 @@ def test_a_fitted_regressor_predicts_what_scikit_learn_s_machine_does(fitted, mo
         kept.append(best(*arguments))
         return kept[-1]
 
-    best = _s3_regressor._best
-    monkeypatch.setattr(_s3_regressor, "_best", keep)
+    best = regressor._best
+    monkeypatch.setattr(regressor, "_best", keep)
     assert fit(STORIES, TARGETS, seed=0, target="made up", model="fake()") == fitted
     lexis = Lexis.of([t for s in STORIES for t in (s.text, *s.references)], load_model("fake()"))
     points = np.array(
@@ -85,10 +85,10 @@ def test_a_fitted_regressor_predicts_what_scikit_learn_s_machine_does(fitted, mo
 
 def test_stories_of_an_item_stay_together_and_the_seed_deals_them_out():
     items = [story.item for story in STORIES]
-    folds = _s3_regressor._folds(items, 0)
+    folds = regressor._folds(items, 0)
     assert len(set(zip(items, folds.tolist(), strict=True))) == len(set(items))
     assert set(folds.tolist()) == set(range(6))
-    assert folds.tolist() != _s3_regressor._folds(items, 1).tolist()
+    assert folds.tolist() != regressor._folds(items, 1).tolist()
 
 
 def test_what_is_saved_comes_back_and_is_a_regressor_of_s3(fitted, tmp_path):

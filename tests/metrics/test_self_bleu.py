@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.metrics import _top_counts
+from fabula.metrics import self_bleu
 from fabula.metrics.self_bleu import SelfBleu
 from fabula.scoring.evaluate import evaluate
 from factories import usual_text
@@ -114,7 +114,7 @@ def test_chunks_of_the_engine_give_the_same(monkeypatch, heap):
     # With a heap of 50 kinds the counts are sorted in many times, as with a million stories.
     texts = [usual_text(60 + seed % 7, seed) for seed in range(70)]
     expected = direct(texts)
-    monkeypatch.setattr(_top_counts, "_HEAP", heap)
+    monkeypatch.setattr(self_bleu, "_HEAP", heap)
     found = [score.value for score in evaluate(made(texts), "self_bleu")]
     assert found == pytest.approx(expected, rel=1e-9)
     assert found == values(SelfBleu(), made(texts))

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.metrics._stop_words import stop_words, stop_words_digest
+from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.metrics.rouge import Rouge
 from factories import values_of
 

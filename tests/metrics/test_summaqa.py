@@ -11,9 +11,8 @@ from fabula.core.errors import SettingError
 from fabula.core.model import Answer
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.metrics import _cloze, _model_metric, summaqa
-from fabula.metrics._cloze import Cloze, clozes, squad_f1
-from fabula.metrics.summaqa import Summaqa
+from fabula.metrics import _model_metric, summaqa
+from fabula.metrics.summaqa import Cloze, Summaqa, clozes, squad_f1
 from fabula.models import AssetError, _load, path_of
 
 REFERENCE = "Old Tom met Mary Ann in Paris. It rained."
@@ -160,7 +159,7 @@ def test_all_that_is_lacking_is_named(tmp_path: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_cloze, "find_spec", lambda name: None)
+    monkeypatch.setattr(summaqa, "find_spec", lambda name: None)
     [score, _] = Summaqa(model="fake()").score([Story("s", STORY, references=(REFERENCE,))])
     assert score.status is Status.MISSING_MODEL
     assert score.note == "spacy is not installed; run: pip install 'fabula[nlp]'"

@@ -10,7 +10,7 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenStates
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.metrics import _greedy_match, _model_metric
+from fabula.metrics import _model_metric, _vectors
 from fabula.metrics.supert import Supert
 
 RED, BLUE, PINK, ANTI = (1.0, 0.0), (0.0, 1.0), (0.8, 0.6), (-1.0, 0.0)
@@ -158,7 +158,7 @@ def test_what_a_story_needs_depends_on_the_use(use, prompt, references, status):
 
 
 def test_pairs_over_the_limit_are_too_long(monkeypatch):
-    monkeypatch.setattr(_greedy_match, "MOST_PAIRS", 1)
+    monkeypatch.setattr(_vectors, "MOST_PAIRS", 1)
     score = score_of("red blue", "pink")
     assert score.status is Status.TOO_LONG
     assert score.note == "2 × 1 tokens: over the limit of 1 pairs"

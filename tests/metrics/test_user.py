@@ -7,7 +7,7 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
-from fabula.metrics._stop_words import stop_words
+from fabula.metrics._words import stop_words
 from fabula.metrics.user import User
 from fabula.text.diff import Block
 from factories import make_story, usual_text, values_of

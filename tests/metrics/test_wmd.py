@@ -8,9 +8,8 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
-from fabula.metrics import _word_transport
-from fabula.metrics._word_transport import content_words
-from fabula.metrics.wmd import Wmd
+from fabula.metrics import wmd
+from fabula.metrics.wmd import Wmd, content_words
 from fabula.models import load_model
 from factories import make_story, usual_text, value_of
 
@@ -104,7 +103,7 @@ def test_the_nearest_reference_counts(words):
 
 
 def test_pairs_over_the_limit_are_too_long(monkeypatch):
-    monkeypatch.setattr(_word_transport, "MOST_PAIRS", 3)
+    monkeypatch.setattr(wmd, "MOST_PAIRS", 3)
     [score] = Wmd("fake()").score([make_story("sea ship gold", "sea boat king")])
     assert score.status is Status.TOO_LONG
     assert score.note == "2 × 2 words that differ (4 pairs): over the limit of 3"

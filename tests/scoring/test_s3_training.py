@@ -9,7 +9,7 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.metrics import _s3_regressor
+from fabula.metrics.s3_regression import regressor
 from fabula.models import load_model
 from fabula.scoring import s3_training
 from fabula.scoring.s3_training import fit_rated
@@ -22,7 +22,7 @@ CARD = DatasetCard("Toy", "", "CC0", reference_systems=("Human",))
 @pytest.fixture(autouse=True)
 def fake_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Words without the asset."""
-    usual = _s3_regressor.fit
+    usual = regressor.fit
     monkeypatch.setattr(
         s3_training, "fit", lambda *args, **named: usual(*args, model="fake()", **named)
     )

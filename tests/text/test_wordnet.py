@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.metrics._meteor_match import SYNONYM, Matcher, align
+from fabula.metrics.meteor import SYNONYM, Matcher, align
 from fabula.models import AssetError, path_of
 from fabula.text import wordnet
 from fabula.text.wordnet import WordNet

@@ -13,8 +13,8 @@ import numpy as np
 
 from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Status
-from fabula.metrics._dot_products import dot_products
-from fabula.metrics._rouge_hits import Hits
+from fabula.metrics._rouge_counts import Hits
+from fabula.metrics._vectors import dot_products
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

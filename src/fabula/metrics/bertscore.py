@@ -13,9 +13,15 @@ from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._clouds import Cloud, distinct_texts, make_clouds, texts_of
-from fabula.metrics._greedy_match import excess, largest_cosines
 from fabula.metrics._idf import Rarities, RarityMetric
+from fabula.metrics._vectors import (
+    Cloud,
+    distinct_texts,
+    excess,
+    largest_cosines,
+    make_clouds,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

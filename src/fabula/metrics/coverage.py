@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._source_words import TOKENS, fragments
+from fabula.metrics._words import TOKENS, fragments
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._clouds import Cloud, distinct_texts, make_clouds, texts_of
 from fabula.metrics._depth import directions, distance, supports
 from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics._vectors import Cloud, distinct_texts, make_clouds, texts_of
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

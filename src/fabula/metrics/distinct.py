@@ -9,7 +9,7 @@ from fabula.core.card import Card
 from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._word_metric import WordMetric
+from fabula.metrics._words import WordMetric
 from fabula.text.ngrams import ngrams
 
 

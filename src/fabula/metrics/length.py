@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
 from fabula.core.story import Story
-from fabula.metrics._story_words import spacy_words
+from fabula.metrics._words import spacy_words
 from fabula.text.words import tokens
 
 

@@ -10,7 +10,7 @@ from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._source_words import TOKENS, prompt_tokens, story_tokens
+from fabula.metrics._words import TOKENS, prompt_tokens, story_tokens
 from fabula.text.ngrams import ngrams
 
 

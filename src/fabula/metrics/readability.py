@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabula.core.card import Card
 from fabula.core.metric import Value
 from fabula.core.story import Story
-from fabula.metrics._word_metric import WordMetric
+from fabula.metrics._words import WordMetric
 from fabula.text.sentences import sentences
 from fabula.text.syllables import count_syllables
 

@@ -10,7 +10,7 @@ from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._story_words import spacy_words, story_words
+from fabula.metrics._words import spacy_words, story_words
 from fabula.text.features import repeated_share
 
 

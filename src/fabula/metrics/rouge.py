@@ -10,10 +10,17 @@ from fabula.core.card import Card
 from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
-from fabula.metrics._rouge_hits import Hits, lcs_hits, ngram_hits, skip_hits, weighted_hits
-from fabula.metrics._rouge_perl import perl_values
-from fabula.metrics._rouge_words import perl_lines, rouge_words
-from fabula.metrics._stop_words import stop_words, stop_words_digest
+from fabula.metrics._rouge_counts import (
+    Hits,
+    lcs_hits,
+    ngram_hits,
+    perl_lines,
+    perl_values,
+    rouge_words,
+    skip_hits,
+    weighted_hits,
+)
+from fabula.metrics._words import stop_words, stop_words_digest
 
 _COLUMNS = {"1": 1, "2": 2, "3": 3, "4": 4, "L": "L", "W-1.2": "W", "S*": "S*", "SU*": "SU*"}
 _ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}

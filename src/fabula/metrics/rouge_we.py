@@ -12,7 +12,7 @@ from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
 from fabula.core.story import Story
 from fabula.metrics._model_metric import ModelMetric
-from fabula.metrics._rouge_hits import Hits
+from fabula.metrics._rouge_counts import Hits
 from fabula.metrics._soft_grams import MOST_PAIRS, Lexis, soft_hits
 
 _ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}

@@ -10,7 +10,7 @@ from fabula.core.card import Card
 from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Status
 from fabula.core.settings import Means
-from fabula.metrics._stop_words import stop_words, stop_words_digest
+from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.text.diff import Block, count_equal_pairs, matching_blocks
 from fabula.text.words import ascii_words, bare_words
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -14,19 +15,17 @@ from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._clouds import distinct_texts, texts_of
 from fabula.metrics._model_metric import ModelMetric
-from fabula.metrics._stop_words import stop_words, stop_words_digest
-from fabula.metrics._word_transport import (
-    MOST_PAIRS,
-    Bag,
-    carrying_cost,
-    content_words,
-    make_bag,
-)
+from fabula.metrics._transport import exact_cost
+from fabula.metrics._vectors import distances, distinct_texts, texts_of
+from fabula.metrics._words import stop_words, stop_words_digest
+from fabula.text.words import words
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
+
+# Pairs of words between which mass can be moved within seconds.
+MOST_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -111,3 +110,54 @@ def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str
     words = list(dict.fromkeys(word for some in content for word in some))
     rows = np.asarray(vectors.rows(words), dtype=np.float64)
     return {word: row for word, row in zip(words, rows, strict=True) if not np.isnan(row[0])}
+
+
+# Shares that differ by less are equal but for rounding.
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Bag:
+    """How much of a text each of its known words is, and the share of its words that are known."""
+
+    shares: dict[str, float]
+    coverage: float
+
+
+@lru_cache(maxsize=256)
+def content_words(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
+    """Lower-case words but for those left out; of `sailor's` the sailor stays."""
+    whole = (word for word in words(text) if word not in left_out)
+    parts = (part for word in whole for part in word.split("'"))
+    return tuple(part for part in parts if part not in left_out)
+
+
+def make_bag(content: tuple[str, ...], known: dict[str, Array]) -> Bag:
+    """Bag of the words that have a vector."""
+    counts = Counter(word for word in content if word in known)
+    total = counts.total()
+    shares = {word: count / total for word, count in counts.items()}
+    return Bag(shares, total / len(content) if content else 0.0)
+
+
+def carrying_cost(left: Bag, right: Bag, known: dict[str, Array]) -> float:
+    """Least sum of mass × distance that makes one bag the other.
+
+    What both have of a word stays where it is: distances obey the triangle inequality, so that
+    moving it gains nothing.
+    """
+    surplus = {word: one for word, one in _surplus(left, right).items() if one > _TINY}
+    lack = {word: one for word, one in _surplus(right, left).items() if one > _TINY}
+    if not surplus or not lack:
+        return 0.0
+    if (pairs := len(surplus) * len(lack)) > MOST_PAIRS:
+        note = f"{len(surplus):,} × {len(lack):,} words that differ ({pairs:,} pairs)"
+        raise Missing(Status.TOO_LONG, f"{note}: over the limit of {MOST_PAIRS:,}")
+    weights = [np.array(list(side.values())) for side in (surplus, lack)]
+    points = [np.array([known[word] for word in side]) for side in (surplus, lack)]
+    moved = float(weights[0].sum())
+    return moved * exact_cost(weights[0], weights[1], distances(points[0], points[1]))
+
+
+def _surplus(one: Bag, other: Bag) -> dict[str, float]:
+    return {word: share - other.shares.get(word, 0.0) for word, share in one.shares.items()}

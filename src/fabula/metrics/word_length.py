@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fabula.core.card import Card
 from fabula.core.story import Story
-from fabula.metrics._word_metric import WordMetric
+from fabula.metrics._words import WordMetric
 
 
 @dataclass(frozen=True)

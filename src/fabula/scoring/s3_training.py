@@ -10,8 +10,8 @@ from statistics import fmean
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, closest
 from fabula.core.story import Story
-from fabula.metrics._s3_regressor import Regressor, fit
 from fabula.metrics.s3 import S3
+from fabula.metrics.s3_regression.regressor import Regressor, fit
 
 _PARTS = 4
 

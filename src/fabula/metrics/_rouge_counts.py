@@ -1,24 +1,107 @@
-"""ROUGE-1.5.5 as HANNA's release ran it, quirks included."""
+"""What ROUGE counts in a text and a reference: hits, and how many there could have been."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fabula.core.score import Missing, Status
-from fabula.metrics._rouge_hits import (
-    MOST_CELLS,
-    Hits,
-    lcs_hits,
-    ngram_hits,
-    refuse_long,
-    skip_hits,
-)
-from fabula.metrics._rouge_words import numbered
-from fabula.text.subsequence import weighted_lcs
+from fabula.text.ngrams import shared_ngrams, shared_skip_bigrams
+from fabula.text.stem import Stems
+from fabula.text.subsequence import lcs_length, weighted_lcs
+from fabula.text.words import ascii_words, bare_words
+
+# rouge-score and ROUGE-1.5.5 alike stem words of more than three letters only.
+_SHORTEST = 3
+_NLTK = Stems("nltk", _SHORTEST)
+_MARTIN = Stems("martin", _SHORTEST)
+
+
+@lru_cache(maxsize=256)
+def rouge_words(text: str, stem: bool, left_out: frozenset[str]) -> list[str]:
+    """Words of a text for the default rule: every script, stems as in rouge-score."""
+    found = bare_words(text)
+    if left_out:
+        found = [word for word in found if word not in left_out]
+    return list(map(_NLTK.__getitem__, found)) if stem else found
+
+
+@lru_cache(maxsize=256)
+def perl_lines(text: str, stem: bool, left_out: frozenset[str]) -> list[list[str]]:
+    """Words of each line as ROUGE-1.5.5 reads HANNA's pages: nothing after the first `<`."""
+    lines = [ascii_words(line) for line in text.partition("<")[0].split("\n")]
+    if left_out:
+        lines = [[word for word in line if word not in left_out] for line in lines]
+    return [[_MARTIN[word] for word in line] if stem else line for line in lines if line]
+
+
+def numbered(*sides: Sequence[str]) -> list[list[int]]:
+    """Give the words of several sequences as numbers, the same word the same number."""
+    numbers: dict[str, int] = {}
+    return [[numbers.setdefault(word, len(numbers)) for word in side] for side in sides]
+
+
+Words = Sequence[str]
+
+MOST_CELLS = 100_000_000
+
+
+class Hits(NamedTuple):
+    """Hits, and the most there could be in the reference and in the text."""
+
+    hits: float
+    reference: float
+    text: float
+
+
+def ngram_hits(text: Words, reference: Words, n: int) -> Hits:
+    """Shared n-grams, clipped."""
+    totals = (max(0, len(side) - n + 1) for side in (reference, text))
+    return Hits(shared_ngrams(text, reference, n), *totals)
+
+
+def lcs_hits(text: Words, reference: Words) -> Hits:
+    """Words on the longest common subsequence."""
+    return Hits(lcs_length(text, reference), len(reference), len(text))
+
+
+def weighted_hits(text: Words, reference: Words, weight: float) -> Hits:
+    """Weight of the common subsequence; a whole text of k words would weigh k**weight."""
+    refuse_long(text, reference)
+    sides = numbered(reference, text)
+    total, _ = weighted_lcs(sides[0], sides[1], weight)
+    return Hits(total, len(reference) ** weight, len(text) ** weight)
+
+
+def skip_hits(text: Words, reference: Words) -> Hits:
+    """Shared pairs of words in order, at any distance, clipped."""
+    shared = _shared_skips(tuple(text), tuple(reference))
+    return Hits(shared, *(len(side) * (len(side) - 1) // 2 for side in (reference, text)))
+
+
+def refuse_long(
+    text: Sequence[object], reference: Sequence[object], most: int = MOST_CELLS
+) -> None:
+    """Refuse pairs whose table would take too long and too much memory."""
+    if len(text) * len(reference) > most:
+        raise Missing(
+            Status.TOO_LONG,
+            f"{len(text):,} × {len(reference):,} words are more than the limit of "
+            f"{most:,} word pairs",
+        )
+
+
+@lru_cache(maxsize=8)
+def _shared_skips(text: tuple[str, ...], reference: tuple[str, ...]) -> int:
+    """Shared skip bigrams, remembered because S* and SU* both ask."""
+    refuse_long(text, reference)
+    return shared_skip_bigrams(*numbered(text, reference))
+
 
 Lines = list[list[str]]
 

@@ -16,14 +16,14 @@ import numpy as np
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.model import WordVectors
 from fabula.core.story import Story
-from fabula.metrics._s3_features import FEATURES, FEATURES_VERSION, s3_features
 from fabula.metrics._soft_grams import Lexis
+from fabula.metrics.s3_regression.features import FEATURES, FEATURES_VERSION, s3_features
 from fabula.models import load_model, need
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
 
-FOLDER = Path(__file__).parent / "_s3"
+FOLDER = Path(__file__).parent / "_shipped"
 OURS = ("pyramid", "responsiveness")
 _DIGITS = 12
 _FOLDS = 6

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.metrics._rouge_hits import Hits, ngram_hits
+from fabula.metrics._rouge_counts import Hits, ngram_hits
 from fabula.metrics._soft_grams import Lexis, plain_words, soft_hits
-from fabula.metrics._stop_words import stop_words
+from fabula.metrics._words import stop_words
 from fabula.text.ngrams import ngrams
 
 if TYPE_CHECKING:

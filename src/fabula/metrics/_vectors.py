@@ -1,4 +1,4 @@
-"""Texts as clouds of points: the states of their tokens, each of length one."""
+"""Texts as clouds of points, the states of their tokens, and how near points lie to each other."""
 
 from __future__ import annotations
 
@@ -13,6 +13,64 @@ from fabula.core.story import Story
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
+
+# OpenBLAS works on products of fewer multiplications alone. Waking its threads for the few words of
+# a story costs more than it gains, and on a busy machine ten times as much.
+_ALONE = 250_000
+_FEWEST_ROWS = 4
+
+
+def dot_products(left: Array, right: Array) -> Array:
+    """Give the dot product of every vector of the left with every one of the right."""
+    rows = _ALONE // max(right.size, 1)
+    if rows < _FEWEST_ROWS:
+        whole: Array = left @ right.T
+        return whole
+    found = np.empty((len(left), len(right)), dtype=np.result_type(left, right))
+    for start in range(0, len(left), rows):
+        np.matmul(left[start : start + rows], right.T, out=found[start : start + rows])
+    return found
+
+
+def squared_distances(left: Array, right: Array) -> Array:
+    """Give the squares of all Euclidean distances: left × right."""
+    squares = [np.einsum("th,th->t", one, one) for one in (left, right)]
+    found = dot_products(left, right)
+    found *= -2
+    found += squares[0][:, None]
+    found += squares[1]
+    squared: Array = np.maximum(found, 0.0, out=found)
+    return squared
+
+
+def distances(left: Array, right: Array) -> Array:
+    """Give all Euclidean distances: left × right."""
+    squared = squared_distances(left, right)
+    found: Array = np.sqrt(squared, out=squared)
+    return found
+
+
+# Pairs that are compared within seconds, and those held at once.
+MOST_PAIRS = 200_000_000
+BLOCK_PAIRS = 4_000_000
+
+
+def excess(left: int, right: int) -> str:
+    """Say why so many tokens on both sides are too many to match; '' where they are not."""
+    if left * right <= MOST_PAIRS:
+        return ""
+    return f"{left:,} × {right:,} tokens: over the limit of {MOST_PAIRS:,} pairs"
+
+
+def largest_cosines(left: Array, right: Array) -> tuple[Array, Array]:
+    """Largest cosine of every vector to one of the other side: those of the left, of the right."""
+    rows = max(BLOCK_PAIRS // len(right), 1)
+    forth, back = [], np.full(len(right), -1.0)
+    for start in range(0, len(left), rows):
+        cosines = left[start : start + rows] @ right.T
+        forth.append(cosines.max(axis=1))
+        back = np.maximum(back, cosines.max(axis=0))
+    return np.minimum(np.concatenate(forth), 1.0), np.minimum(back, 1.0)
 
 
 @dataclass(frozen=True)

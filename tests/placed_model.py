@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.model import TokenStates
-from fabula.metrics import _model_metric
+from fabula.metrics import model_metric
 
 EAST, NORTH, WEST, SOUTH = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)
 
@@ -47,5 +47,5 @@ class PlacedModel:
 def place(monkeypatch: pytest.MonkeyPatch, **points: tuple[float, float]) -> PlacedModel:
     """Make every metric's model one that knows these words, in one layer."""
     model = PlacedModel({word: [point] for word, point in points.items()})
-    monkeypatch.setattr(_model_metric, "load_model", lambda spec: model)
+    monkeypatch.setattr(model_metric, "load_model", lambda spec: model)
     return model

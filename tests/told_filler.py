@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fabula.core.model import Lesson, MeanGuess, Tuning
-from fabula.metrics import _model_metric
+from fabula.metrics import model_metric
 
 Row = Sequence[str | None]
 
@@ -56,5 +56,5 @@ class ToldFiller:
 def tell_filler(monkeypatch: pytest.MonkeyPatch, **rest: Any) -> ToldFiller:
     """Make every metric's model a told filler."""
     model = ToldFiller(**rest)
-    monkeypatch.setattr(_model_metric, "load_model", lambda spec: model)
+    monkeypatch.setattr(model_metric, "load_model", lambda spec: model)
     return model

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fabula.core.model import Span, TokenLogs
-from fabula.metrics import _model_metric
+from fabula.metrics import model_metric
 from fabula.models import fake
 
 
@@ -51,5 +51,5 @@ def blind_to(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def tell(monkeypatch: pytest.MonkeyPatch, found: TokenLogs) -> ToldModel:
     """Make every metric's model one that says `found`."""
     model = ToldModel(found)
-    monkeypatch.setattr(_model_metric, "load_model", lambda spec: model)
+    monkeypatch.setattr(model_metric, "load_model", lambda spec: model)
     return model

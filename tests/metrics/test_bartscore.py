@@ -10,7 +10,7 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.metrics import _seq2seq_score
+from fabula.metrics.model_metric import seq2seq
 from fabula.metrics.bartscore import Bartscore
 from fabula.models import _load
 from factories import usual_text
@@ -135,7 +135,7 @@ def test_a_source_that_was_read_is_likely_to_come_again() -> None:
 def test_texts_over_the_limit_are_too_long_and_shorter_references_serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_seq2seq_score, "_MOST_PAIRS", 100_000)
+    monkeypatch.setattr(seq2seq, "_MOST_PAIRS", 100_000)
     metric, long = Bartscore(model="fake()"), usual_text(5_000, seed=1)
     found = scored(metric, make(STORY, long))
     assert found.status is Status.TOO_LONG

@@ -59,7 +59,7 @@ def test_compat_counts_the_tokens_that_the_model_adds():
 
 def placed(monkeypatch, points, **settings):
     model = PlacedModel(points, layers=len(next(iter(points.values()))))
-    monkeypatch.setattr("fabula.metrics._model_metric.load_model", lambda spec: model)
+    monkeypatch.setattr("fabula.metrics.model_metric.load_model", lambda spec: model)
     return Baryscore(model="fake()", **settings)
 
 

@@ -160,7 +160,7 @@ def test_a_model_without_word_vectors_is_refused(monkeypatch):
     class Nothing:
         signature = "nothing"
 
-    monkeypatch.setattr("fabula.metrics._model_metric.load_model", lambda spec: Nothing())
+    monkeypatch.setattr("fabula.metrics.model_metric.load_model", lambda spec: Nothing())
     with pytest.raises(SettingError, match="no set of word vectors"):
         RougeWe("fake()").score([make_story("a", "a")])
 

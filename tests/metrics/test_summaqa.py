@@ -11,7 +11,7 @@ from fabula.core.errors import SettingError
 from fabula.core.model import Answer
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.metrics import _model_metric, summaqa
+from fabula.metrics import model_metric, summaqa
 from fabula.metrics.summaqa import Cloze, Summaqa, clozes, squad_f1
 from fabula.models import AssetError, _load, path_of
 
@@ -43,7 +43,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> ToldAnswerer:
             "We saw MASKED.": Answer("Rome", 0.1),
         }
     )
-    monkeypatch.setattr(_model_metric, "load_model", lambda spec: model)
+    monkeypatch.setattr(model_metric, "load_model", lambda spec: model)
     return model
 
 

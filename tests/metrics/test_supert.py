@@ -10,7 +10,7 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenStates
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.metrics import _model_metric, _vectors
+from fabula.metrics import _vectors, model_metric
 from fabula.metrics.supert import Supert
 
 RED, BLUE, PINK, ANTI = (1.0, 0.0), (0.0, 1.0), (0.8, 0.6), (-1.0, 0.0)
@@ -57,7 +57,7 @@ def pieces(text: str) -> list[tuple[str, tuple[int, int]]]:
 @pytest.fixture(autouse=True)
 def model(monkeypatch: pytest.MonkeyPatch) -> Dictionary:
     made = Dictionary()
-    monkeypatch.setattr(_model_metric, "load_model", lambda spec: made)
+    monkeypatch.setattr(model_metric, "load_model", lambda spec: made)
     return made
 
 

@@ -26,7 +26,7 @@ def fake_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         s3_training, "fit", lambda *args, **named: usual(*args, model="fake()", **named)
     )
-    monkeypatch.setattr("fabula.metrics._model_metric.load_model", lambda _: load_model("fake()"))
+    monkeypatch.setattr("fabula.metrics.model_metric.load_model", lambda _: load_model("fake()"))
 
 
 def rated(aspects: tuple[str, ...] = ("overall",)) -> Dataset:

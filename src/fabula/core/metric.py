@@ -76,6 +76,9 @@ class Metric:
         """Whether it takes seconds a story with the settings it has, so that a sample may do."""
         return False
 
+    def prepare(self, run: Sequence[Metric]) -> None:
+        """Be told before a run which metrics it holds; most need not know."""
+
     @property
     def absence(self) -> str:
         """What it lacks to read any story, with the command that gets it; empty if nothing."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fabula.core.card import Card
-from fabula.metrics._seq2seq_score import Seq2SeqScore
+from fabula.metrics.model_metric.seq2seq import Seq2SeqScore
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast, Means
 from fabula.core.story import Story
-from fabula.metrics._idf import Rarities, Rarity, RarityMetric
 from fabula.metrics._sinkhorn import TOLERANCE, Entropic, entropic
 from fabula.metrics._transport import certified_cost, exact_plan
 from fabula.metrics._vectors import Cloud, distinct_texts, make_clouds, squared_distances, texts_of
+from fabula.metrics.model_metric.idf import Rarities, Rarity, RarityMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

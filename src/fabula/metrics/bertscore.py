@@ -13,7 +13,6 @@ from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._idf import Rarities, RarityMetric
 from fabula.metrics._vectors import (
     Cloud,
     distinct_texts,
@@ -22,6 +21,7 @@ from fabula.metrics._vectors import (
     make_clouds,
     texts_of,
 )
+from fabula.metrics.model_metric.idf import Rarities, RarityMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

@@ -23,7 +23,7 @@ from fabula.metrics._blanc_masking import (
     masked,
     parted,
 )
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics.model_metric import ModelMetric
 from fabula.text.sentences import sentences
 
 # Tokens that a model reads for one story: those of rows with gaps, or of rows to train on.

@@ -15,8 +15,8 @@ from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
 from fabula.metrics._depth import directions, distance, supports
-from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._vectors import Cloud, distinct_texts, make_clouds, texts_of
+from fabula.metrics.model_metric import ModelMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

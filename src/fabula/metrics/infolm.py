@@ -14,7 +14,7 @@ from fabula.core.model import GapFiller, MeanGuess
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._idf import Rarities, RarityMetric
+from fabula.metrics.model_metric.idf import Rarities, RarityMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

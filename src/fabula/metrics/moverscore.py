@@ -16,10 +16,10 @@ from fabula.core.model import Embedder
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
-from fabula.metrics._idf import Rarities, Rarity, RarityMetric
 from fabula.metrics._transport import exact_cost
 from fabula.metrics._vectors import Cloud, distances, distinct_texts, make_clouds, texts_of
 from fabula.metrics._words import stop_words, stop_words_digest
+from fabula.metrics.model_metric.idf import Rarities, Rarity, RarityMetric
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

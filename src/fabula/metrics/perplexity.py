@@ -12,7 +12,7 @@ from fabula.core.card import Card
 from fabula.core.model import Likelihood, TokenLogs
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics.model_metric import ModelMetric
 from fabula.text.words import words
 
 _MOST_TOKENS = 1000

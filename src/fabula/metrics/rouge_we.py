@@ -11,9 +11,9 @@ from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._rouge_counts import Hits
 from fabula.metrics._soft_grams import MOST_PAIRS, Lexis, soft_hits
+from fabula.metrics.model_metric import ModelMetric
 
 _ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}
 

@@ -12,8 +12,8 @@ from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._soft_grams import Lexis, plain_words
+from fabula.metrics.model_metric import ModelMetric
 from fabula.metrics.s3_regression.features import FEATURES_VERSION, s3_features
 from fabula.metrics.s3_regression.regressor import Regressor, load_regressor
 

@@ -19,7 +19,7 @@ from fabula.core.model import Answer, Answerer
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics.model_metric import ModelMetric
 from fabula.models import get_asset, path_of
 from fabula.text.sentences import sentence_spans
 

@@ -14,9 +14,9 @@ from fabula.core.model import Embedder, Span, TokenStates
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast, Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._vectors import excess, largest_cosines
 from fabula.metrics._words import stop_words, stop_words_digest
+from fabula.metrics.model_metric import ModelMetric
 from fabula.text.sentences import sentences
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.metrics._seq2seq_score import Seq2SeqScore
+from fabula.metrics.model_metric.seq2seq import Seq2SeqScore
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from fabula.core.model import WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
 from fabula.metrics._transport import exact_cost
 from fabula.metrics._vectors import distances, distinct_texts, texts_of
 from fabula.metrics._words import stop_words, stop_words_digest
+from fabula.metrics.model_metric import ModelMetric
 from fabula.text.words import words
 
 if TYPE_CHECKING:

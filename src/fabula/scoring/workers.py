@@ -16,7 +16,6 @@ from fabula.core.errors import UserError
 from fabula.core.metric import BatchStatistics, Metric, needs_batch
 from fabula.core.score import Reading
 from fabula.core.story import Story
-from fabula.metrics._model_metric import share_passes
 from fabula.models import thread_limit
 
 Gathered = Mapping[str, Mapping[str, BatchStatistics]]
@@ -61,7 +60,7 @@ class Workers:
 
     def __init__(self, metrics: list[Metric], gathered: Gathered, jobs: int) -> None:
         if jobs == 1:
-            share_passes(metrics)
+            _announce(metrics)
         self._metrics = metrics
         self._gathered = gathered
         self._pool = _start(metrics, gathered, jobs) if jobs > 1 else None
@@ -113,8 +112,14 @@ def _prepare(metrics: list[Metric], gathered: Gathered, threads: int) -> None:
     # Models read it when they are loaded, which is later.
     os.environ["FABULA_THREADS"] = str(threads)
     _prepared = metrics, gathered
-    share_passes(metrics)
+    _announce(metrics)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _announce(metrics: Sequence[Metric]) -> None:
+    """Let every metric know which others run, so that they can share what they ask of a model."""
+    for metric in metrics:
+        metric.prepare(metrics)
 
 
 def _end_with_parent() -> None:

@@ -17,7 +17,6 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
-from fabula.metrics._model_metric import ModelMetric
 from fabula.replication.checks._finding import Finding, correlation, equality, unchecked
 from fabula.replication.hanna.columns import (
     SAMPLE,
@@ -97,7 +96,7 @@ def _scores(hanna: Dataset, metrics: Sequence[Metric]) -> dict[tuple[str, str], 
     stories = list(hanna.stories)
     quick = [one for one in metrics if not _asks_model(one) or one.name in _QUICK]
     rest = [one for one in metrics if one not in quick]
-    absent = [one for one in rest if isinstance(one, ModelMetric) and one.absence]
+    absent = [one for one in rest if one.absence]
     rest = [one for one in rest if one not in absent]
     # One story is enough to hear how to get a model.
     tables = [evaluate(stories, quick), *([evaluate(stories[:1], absent)] if absent else [])]

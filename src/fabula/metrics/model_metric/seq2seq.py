@@ -13,7 +13,7 @@ from fabula.core.model import Cutter, Likelihood, TokenLogs
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics.model_metric import ModelMetric
 
 Use = Literal["HS", "SH", "PS", "SP"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -37,10 +37,14 @@ class ModelMetric(Metric):
         layer = getattr(self, "layer", None)
         return () if layer is None else (layer,)
 
-    def expect_layers(self, layers: Iterable[int]) -> None:
-        """Tell the model, if it is at hand, which layers it will be asked for."""
-        if isinstance(self._loaded, Foreseeing):
-            self._loaded.expect(sorted(layers))
+    def prepare(self, run: Sequence[Metric]) -> None:
+        """Tell the encoder all layers that metrics of the run ask it for: one pass serves them."""
+        if not isinstance(self._loaded, Foreseeing):
+            return
+        sharing = [m for m in run if isinstance(m, ModelMetric) and m.model == self.model]
+        self._loaded.expect(
+            sorted({layer for metric in sharing for layer in metric.layers_wanted()})
+        )
 
     def model_as(self, protocol: Callable[..., T]) -> T:
         """Give the model as what is needed of it."""
@@ -65,11 +69,3 @@ class ModelMetric(Metric):
     @property
     def _loaded(self) -> Model | None:
         return None if isinstance(self._attempt, str) else self._attempt
-
-
-def share_passes(metrics: Sequence[Metric]) -> None:
-    """Let every encoder know all the layers that metrics will ask for, so that it reads once."""
-    asking = [metric for metric in metrics if isinstance(metric, ModelMetric)]
-    for model in dict.fromkeys(metric.model for metric in asking):
-        group = [metric for metric in asking if metric.model == model]
-        group[0].expect_layers({layer for metric in group for layer in metric.layers_wanted()})

@@ -14,7 +14,7 @@ from fabula.core.model import Tokeniser
 from fabula.core.score import Reading
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.metrics._model_metric import ModelMetric
+from fabula.metrics.model_metric import ModelMetric
 
 Tokenise = Callable[[Sequence[str]], list[tuple[str, ...]]]
 

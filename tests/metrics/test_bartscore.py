@@ -10,8 +10,8 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.metrics.model_metric import seq2seq
 from fabula.metrics.bartscore import Bartscore
+from fabula.metrics.model_metric import seq2seq
 from fabula.models import _load
 from factories import usual_text
 from tiny_models import save_bart, save_t5, torch

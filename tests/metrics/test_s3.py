@@ -12,6 +12,7 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics import _soft_grams
 from fabula.metrics.s3 import S3
+from fabula.metrics.s3_regression import features as s3_module
 from fabula.metrics.s3_regression.features import FEATURES, content_counts, divergence, s3_features
 from fabula.metrics.s3_regression.regressor import OURS, load_regressor, pair_digest
 from fabula.models import load_model
@@ -133,7 +134,7 @@ def test_a_regressor_that_cannot_be_read_is_refused(name):
 
 def test_without_a_stemmer_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
-    for cached in (features._stemmer, features.stems):
+    for cached in (s3_module._stemmer, s3_module.stems):
         cached.cache_clear()
     [score] = METRIC.score([make_story(TEXT, REFERENCE)])
     assert score.status is Status.MISSING_MODEL

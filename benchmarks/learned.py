@@ -27,7 +27,7 @@ import torch
 from fabula.core.errors import UserError
 from fabula.core.model import Generator
 from fabula.core.story import Story
-from fabula.learned.comments.written import Commenter
+from fabula.learned.comments.writer import Commenter
 from fabula.models import get_asset, load_model, need
 from fabula.scoring._review_opinions import opinions_on
 from fabula.scoring.catalogue import METRICS

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from fabula.core.errors import UnknownName
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.comments.composed import Comment
+from fabula.learned.comments.composer import Comment
 from fabula.learned.comments.evidence import Evidence
-from fabula.learned.comments.places import placed_words
+from fabula.learned.comments.words import locate_words
 from fabula.scoring._review_opinions import opinions_on
 from fabula.scoring._review_repetition import repetitions
 from fabula.scoring.catalogue import METRICS
@@ -181,5 +181,5 @@ def test_no_place_is_repeated_twice(text: str) -> None:
     spans = sorted(place for one in repetitions(text) for place in one.places)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     for one in repetitions(text):
-        said = {tuple(w.word for w in placed_words(text, *place)) for place in one.places}
+        said = {tuple(w.word for w in locate_words(text, *place)) for place in one.places}
         assert len(said) == 1 and one.count >= 2

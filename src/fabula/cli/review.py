@@ -13,7 +13,7 @@ from fabula.core.errors import InputError, SettingError
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
-    from fabula.learned.comments.written import Commenter
+    from fabula.learned.comments.writer import Commenter
     from fabula.scoring._review_parts import Review
 
 _TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -131,12 +131,12 @@ def _commenter(options: dict[str, Any]) -> Commenter | None:
 def _writer(name: str) -> Commenter:
     """Give a language model's comments, or those of a joint training's folder."""
     if Path(name).is_dir():
-        from fabula.learned.comments.joint import JointCommenter
+        from fabula.learned.comments.writer import JointCommenter
         from fabula.learned.joint.inference import open_writer
 
         return JointCommenter(open_writer(Path(name)))
     from fabula.core.model import Generator
-    from fabula.learned.comments.written import Commenter
+    from fabula.learned.comments.writer import Commenter
     from fabula.models import load_model, need
 
     return Commenter(need(load_model(name), Generator))

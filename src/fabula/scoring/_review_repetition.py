@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
 
-from fabula.learned.comments._lexicon import word_list
-from fabula.learned.comments.places import PlacedWord, placed_words
+from fabula.learned.comments.words import PlacedWord, locate_words, word_list
 from fabula.scoring._review_parts import Repeated, Span
 
 LEAST_WORDS = 4
@@ -23,7 +22,7 @@ def repetitions(text: str, *, least: int = LEAST_WORDS) -> tuple[Repeated, ...]:
     Each is as long as it can be; no place belongs to two of them, and the times it is said do not
     overlap. Runs of function words alone are left out.
     """
-    placed = placed_words(text)
+    placed = locate_words(text)
     words = [one.word for one in placed]
     where: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for at in range(len(words) - least + 1):

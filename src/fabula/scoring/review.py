@@ -13,8 +13,8 @@ from typing import Protocol
 
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.comments.composed import Comment, compose_comment
-from fabula.learned.comments.evidence import Evidence, Telling, find_evidence
+from fabula.learned.comments.composer import Comment, compose_comment
+from fabula.learned.comments.evidence import Evidence, StorySentences, find_evidence
 from fabula.scoring._review_opinions import (
     BASELINES,
     ORDER_WEIGHTS,
@@ -126,13 +126,13 @@ def commented_aspects(found: Review) -> list[AspectReview]:
 
 
 def _aspects(story: Story, opinions: Opinions) -> tuple[AspectReview, ...]:
-    telling = Telling(story.text)
+    sentences = StorySentences(story.text)
     return tuple(
         AspectReview(
             name,
             opinions.value("confidence", name),
             opinions.value("aspects", name),
-            find_evidence(telling, name),
+            find_evidence(sentences, name),
             usual=opinions.usual.get(name, 3.0),
         )
         for name in ASPECTS

@@ -7,20 +7,24 @@ taken. Where nothing fits, there is no evidence but a reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from fabula.core.errors import UnknownName, closest
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.comments._cut import cut_to
-from fabula.learned.comments._lexicon import stem_list, stem_of, word_list
-from fabula.learned.comments.places import PlacedWord, placed_words
+from fabula.learned.comments.words import (
+    PlacedWord,
+    locate_words,
+    stem_list,
+    stem_word,
+    word_list,
+)
 from fabula.text.names import find_names
 from fabula.text.quotes import speeches
 from fabula.text.sentences import sentence_spans
 
-Surprise = Callable[[str], float]
+Span = tuple[int, int]
 
 _TONES = {
     "scene": "place and senses",
@@ -29,6 +33,11 @@ _TONES = {
     "horror": "dread",
     "funny": "jest",
 }
+# A sentence that is longer is cut to what can be quoted.
+MOST_WORDS = 18
+MOST_CHARACTERS = 200
+_LEAST_WORDS = 7
+_PAUSES = ",;:—–"
 # So many words of a list must be found in the story before one line stands for them.
 _LEAST_FOUND = 2
 _SHOWN = 4
@@ -68,7 +77,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Telling:
+class StorySentences:
     """A story's text in sentences; made once for all aspects."""
 
     text: str
@@ -77,76 +86,68 @@ class Telling:
     def sentences(self) -> tuple[Sentence, ...]:
         """Sentences that hold something to read."""
         return tuple(
-            Sentence(number, start, end, tuple(placed_words(self.text, start, end)))
+            Sentence(number, start, end, tuple(locate_words(self.text, start, end)))
             for number, (start, end) in enumerate(sentence_spans(self.text))
         )
 
     def evidence(
         self,
         aspect: str,
-        one: Sentence,
+        sentence: Sentence,
         how: str,
         *,
         hits: tuple[PlacedWord, ...] = (),
         focus: int = 0,
     ) -> Evidence:
         """Give a sentence as evidence, cut to what can be quoted: round its hits or a word."""
-        places = [one.words.index(hit) for hit in hits] or [focus]
-        start, end = cut_to(self.text, (one.start, one.end), one.words, places)
+        places = [sentence.words.index(hit) for hit in hits] or [focus]
+        start, end = _cut_quote(self.text, (sentence.start, sentence.end), sentence.words, places)
         words = tuple(dict.fromkeys(hit.word for hit in hits))[:_SHOWN]
         return Evidence(aspect, start, end, self.text[start:end], how, words)
 
 
-def find_evidence(
-    text: str | Telling, aspect: str, *, surprise: Surprise | None = None
-) -> Evidence:
-    """Find the span that a comment on an aspect may rest on.
-
-    `surprise` says how surprising a sentence is; without it novelty goes by the words that a story
-    uses but once.
-    """
-    telling = text if isinstance(text, Telling) else Telling(text)
+def find_evidence(text: str | StorySentences, aspect: str) -> Evidence:
+    """Find the span that a comment on an aspect may rest on."""
+    story = text if isinstance(text, StorySentences) else StorySentences(text)
     if aspect not in ASPECTS:
         raise UnknownName(f"no aspect is called {aspect!r}", closest(aspect, ASPECTS))
-    if not telling.sentences:
+    if not story.sentences:
         return Evidence(aspect, reason="the story has no text")
     if aspect in _TONES:
-        return _toned(telling, aspect)
-    if aspect == "novelty":
-        return _novel(telling, surprise)
-    return _RULES[aspect](telling)
+        return _find_tone(story, aspect)
+    return _RULES[aspect](story)
 
 
-def _opening(telling: Telling) -> Evidence:
-    return telling.evidence("opening", telling.sentences[0], "the first words of the story")
+def _find_opening(story: StorySentences) -> Evidence:
+    return story.evidence("opening", story.sentences[0], "the first words of the story")
 
 
-def _ending(telling: Telling) -> Evidence:
-    if len(telling.sentences) == 1:
+def _find_ending(story: StorySentences) -> Evidence:
+    if len(story.sentences) == 1:
         return Evidence("ending", reason="the one sentence of the story is its opening")
-    last = telling.sentences[-1]
+    last = story.sentences[-1]
     how = "the last words of the story"
-    return telling.evidence("ending", last, how, focus=len(last.words) - 1)
+    return story.evidence("ending", last, how, focus=len(last.words) - 1)
 
 
-def _middle(telling: Telling) -> Evidence:
+def _find_middle(story: StorySentences) -> Evidence:
     """Take the turn that is nearest to the middle, else the longest sentence around it."""
-    inner = telling.sentences[1:-1]
+    inner = story.sentences[1:-1]
     if not inner:
         return Evidence("middle", reason="the story is too short to have a middle")
-    centre = telling.sentences[len(telling.sentences) // 2].number
-    turns = [(one, hit) for one in inner for hit in _turns(one)]
+    centre = story.sentences[len(story.sentences) // 2].number
+    turns = [(sentence, hit) for sentence in inner for hit in _find_turns(sentence)]
     if turns:
-        one, hit = min(turns, key=lambda turn: abs(turn[0].number - centre))
-        return telling.evidence("middle", one, f"the turn at “{hit.word}”")
+        sentence, hit = min(turns, key=lambda turn: abs(turn[0].number - centre))
+        return story.evidence("middle", sentence, f"the turn at “{hit.word}”")
     quarter = len(inner) // 4
-    longest = max(inner[quarter : len(inner) - quarter], key=lambda one: len(one.words))
-    return telling.evidence("middle", longest, "the longest sentence of the middle")
+    longest = max(inner[quarter : len(inner) - quarter], key=lambda sentence: len(sentence.words))
+    return story.evidence("middle", longest, "the longest sentence of the middle")
 
 
-def _turns(one: Sentence) -> list[PlacedWord]:
+def _find_turns(sentence: Sentence) -> list[PlacedWord]:
     """Give the first two words of a sentence that are a turn; in “All but one” there is none."""
-    first = one.words[:2]
+    first = sentence.words[:2]
     return [
         hit
         for place, hit in enumerate(first)
@@ -154,70 +155,118 @@ def _turns(one: Sentence) -> list[PlacedWord]:
     ]
 
 
-def _character(telling: Telling) -> Evidence:
+def _find_character(story: StorySentences) -> Evidence:
     """Take the line with most of who is named most, and of speech."""
-    names = find_names(telling.text)
+    names = find_names(story.text)
     name = names[0].lower() if names else ""
     people = word_list("pronouns")
 
-    def standing(one: Sentence) -> tuple[bool, bool, float]:
-        said = bool(speeches(telling.text[one.start : one.end]))
-        persons = sum(word.word in people for word in one.words)
-        return any(_is(word, name) for word in one.words), said, persons / (len(one.words) + _FEW)
+    def rank_line(sentence: Sentence) -> tuple[bool, bool, float]:
+        said = bool(speeches(story.text[sentence.start : sentence.end]))
+        persons = sum(word.word in people for word in sentence.words)
+        return (
+            any(_is_name(word, name) for word in sentence.words),
+            said,
+            persons / (len(sentence.words) + _FEW),
+        )
 
-    best = max(telling.sentences, key=standing)
-    named, said, persons = standing(best)
+    best = max(story.sentences, key=rank_line)
+    named, said, persons = rank_line(best)
     if named:
-        times = sum(_is(word, name) for one in telling.sentences for word in one.words)
+        times = sum(_is_name(word, name) for sentence in story.sentences for word in sentence.words)
         how = f"a line with {names[0]}, named {'once' if times == 1 else f'{times} times'}"
-        return telling.evidence("character", best, how, focus=_first(best, name))
+        focus = next(number for number, word in enumerate(best.words) if _is_name(word, name))
+        return story.evidence("character", best, how, focus=focus)
     if not (said or persons):
         return Evidence("character", reason="nobody is named, speaks or is spoken of")
-    return telling.evidence("character", best, "a line of speech" if said else "a line on a person")
+    return story.evidence("character", best, "a line of speech" if said else "a line on a person")
 
 
-def _first(one: Sentence, name: str) -> int:
-    return next(number for number, word in enumerate(one.words) if _is(word, name))
-
-
-def _is(word: PlacedWord, name: str) -> bool:
+def _is_name(word: PlacedWord, name: str) -> bool:
     return bool(name) and word.word.partition("'")[0] == name
 
 
-def _toned(telling: Telling, aspect: str) -> Evidence:
+def _find_tone(story: StorySentences, aspect: str) -> Evidence:
     """Take the line that is densest in words of a list of ours."""
     known, what = stem_list(aspect), _TONES[aspect]
     hits = {
-        one.number: tuple(word for word in one.words if stem_of(word.word) in known)
-        for one in telling.sentences
+        sentence.number: tuple(word for word in sentence.words if stem_word(word.word) in known)
+        for sentence in story.sentences
     }
     total = sum(map(len, hits.values()))
     if total < _LEAST_FOUND:
         return Evidence(aspect, reason=f"hardly a word of {what} was found")
-    best = max(telling.sentences, key=lambda one: len(hits[one.number]) / (len(one.words) + _FEW))
-    found = hits[best.number]
-    return telling.evidence(aspect, best, f"the line densest in words of {what}", hits=found)
+    best = max(
+        story.sentences,
+        key=lambda sentence: len(hits[sentence.number]) / (len(sentence.words) + _FEW),
+    )
+    how = f"the line densest in words of {what}"
+    return story.evidence(aspect, best, how, hits=hits[best.number])
 
 
-def _novel(telling: Telling, surprise: Surprise | None) -> Evidence:
-    if surprise is not None:
-        best = max(telling.sentences, key=lambda one: surprise(telling.text[one.start : one.end]))
-        return telling.evidence("novelty", best, "the line that a language model expects least")
+def _find_novelty(story: StorySentences) -> Evidence:
+    """Take the line that is densest in words that the story uses but once."""
     stop = word_list("stop")
-    counts = Counter(word.word for one in telling.sentences for word in one.words)
+    counts = Counter(word.word for sentence in story.sentences for word in sentence.words)
 
-    def lone(one: Sentence) -> tuple[PlacedWord, ...]:
-        return tuple(w for w in one.words if counts[w.word] == 1 and w.word not in stop)
+    def words_used_once(sentence: Sentence) -> tuple[PlacedWord, ...]:
+        return tuple(w for w in sentence.words if counts[w.word] == 1 and w.word not in stop)
 
-    best = max(telling.sentences, key=lambda one: len(lone(one)) / (len(one.words) + _FEW))
-    if len(telling.sentences) == 1 or len(lone(best)) < _LEAST_FOUND:
+    best = max(
+        story.sentences,
+        key=lambda sentence: len(words_used_once(sentence)) / (len(sentence.words) + _FEW),
+    )
+    if len(story.sentences) == 1 or len(words_used_once(best)) < _LEAST_FOUND:
         return Evidence("novelty", reason="no line stands out by its words")
-    return telling.evidence("novelty", best, "the line richest in words used once", hits=lone(best))
+    return story.evidence(
+        "novelty", best, "the line richest in words used once", hits=words_used_once(best)
+    )
 
 
-_RULES: dict[str, Callable[[Telling], Evidence]] = {
-    "opening": _opening,
-    "middle": _middle,
-    "ending": _ending,
-    "character": _character,
+_RULES: dict[str, Callable[[StorySentences], Evidence]] = {
+    "opening": _find_opening,
+    "middle": _find_middle,
+    "ending": _find_ending,
+    "character": _find_character,
+    "novelty": _find_novelty,
 }
+
+
+def _cut_quote(text: str, span: Span, words: Sequence[PlacedWord], focus: Sequence[int]) -> Span:
+    """Give the part of a sentence that holds most of the words in focus, by their numbers."""
+    if len(words) <= MOST_WORDS:
+        return _cut_characters(text, span, from_end=bool(focus) and focus[0] > 0)
+    # The window with most words in focus; the first of the best.
+    starts = range(len(words) - MOST_WORDS + 1)
+    first = max(starts, key=lambda at: sum(at <= place < at + MOST_WORDS for place in focus))
+    last = first + MOST_WORDS - 1
+    start = span[0] if first == 0 else words[first].start
+    if last == len(words) - 1:
+        return _cut_characters(text, (start, span[1]), from_end=True)
+    last = _find_pause(text, words, (max(focus[0], first), last))
+    return _cut_characters(text, (start, words[last].end), from_end=False)
+
+
+def _find_pause(text: str, words: Sequence[PlacedWord], reach: Span) -> int:
+    """Number of the last word before a pause, if enough words stand before it; else the last.
+
+    Function words at an end that is no pause are left out.
+    """
+    least, last = reach
+    for number in range(last, max(last - MOST_WORDS + _LEAST_WORDS, least) - 1, -1):
+        between = text[words[number].end : words[number + 1].start]
+        if any(pause in between for pause in _PAUSES):
+            return number
+    while last > least and words[last].word in word_list("stop"):
+        last -= 1
+    return last
+
+
+def _cut_characters(text: str, span: Span, *, from_end: bool) -> Span:
+    """Keep to so many characters, where a language does not part its words."""
+    start, end = span
+    if end - start > MOST_CHARACTERS:
+        start, end = (end - MOST_CHARACTERS, end) if from_end else (start, start + MOST_CHARACTERS)
+    quote = text[start:end]
+    start += len(quote) - len(quote.lstrip())
+    return start, start + len(quote.strip())

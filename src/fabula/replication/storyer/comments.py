@@ -12,9 +12,9 @@ import numpy as np
 from fabula.core.errors import InputError, UserError
 from fabula.core.model import Generator, Likelihood
 from fabula.core.story import Story
-from fabula.learned.comments.composed import compose_comment
+from fabula.learned.comments.composer import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
-from fabula.learned.comments.written import Commenter
+from fabula.learned.comments.writer import Commenter
 from fabula.learned.training.labelled_comments import Said, comments_of
 from fabula.meta.resampling import estimate_mean, estimate_rows
 from fabula.replication.storyer._findings import Cell, Finding, Table

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.comments.composed import (
+from fabula.learned.comments.composer import (
     band_of,
     compose_comment,
-    quoted,
+    put_in_quotes,
     templates,
 )
 from fabula.learned.comments.evidence import Evidence, find_evidence
-from fabula.learned.comments.places import placed_words
+from fabula.learned.comments.words import locate_words
 from made_up_review import TEXT
 
 SENTENCES = st.lists(
@@ -52,11 +52,11 @@ def test_every_comment_quotes_the_story_and_has_15_to_50_words(
     if comment is None:
         assert found.reason
         return
-    assert found.quote in text and quoted(found.quote) in comment.text
+    assert found.quote in text and put_in_quotes(found.quote) in comment.text
     # A rating such as 4.2 counts as two of our words.
-    assert 15 <= len(placed_words(comment.text)) <= 52
-    assert comment.text.startswith(quoted(found.quote)) or comment.text.endswith(
-        quoted(found.quote)
+    assert 15 <= len(locate_words(comment.text)) <= 52
+    assert comment.text.startswith(put_in_quotes(found.quote)) or comment.text.endswith(
+        put_in_quotes(found.quote)
     )
 
 
@@ -72,5 +72,5 @@ def test_without_evidence_there_is_no_comment() -> None:
 
 
 def test_marks_round_a_quote_are_not_those_within() -> None:
-    assert quoted("It rained.") == "“It rained.”"
-    assert quoted('"Go," she said.') == '‘"Go," she said.’'
+    assert put_in_quotes("It rained.") == "“It rained.”"
+    assert put_in_quotes('"Go," she said.') == '‘"Go," she said.’'

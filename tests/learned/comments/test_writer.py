@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from fabula.learned.comments._checked import first_sentence, problem_with
-from fabula.learned.comments.composed import compose_comment
+from fabula.learned.comments.composer import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
-from fabula.learned.comments.written import Commenter, comment_prompt
+from fabula.learned.comments.writer import (
+    Commenter,
+    comment_prompt,
+    find_problem,
+    take_first_sentence,
+)
 from made_up_review import TEXT
 
 SCENE = find_evidence(TEXT, "scene")
@@ -112,19 +116,19 @@ def test_without_evidence_nobody_is_asked() -> None:
 )
 def test_what_a_model_says_is_checked(said: str, band: Any, problem: str) -> None:
     comment = f"“{SCENE.quote}” The scene is there: it{said}"
-    found = problem_with(comment, said, TEXT, evidence=SCENE, band=band)
+    found = find_problem(comment, said, TEXT, evidence=SCENE, band=band)
     assert problem in found if problem else found == ""
 
 
 def test_too_few_words_in_all_are_refused() -> None:
     short = Evidence("opening", 0, 4, "Yes.", "the first words of the story")
     said = " sets a clear tone now."
-    problem = problem_with(f"“Yes.” It{said}", said, "Yes.", evidence=short, band="high")
+    problem = find_problem(f"“Yes.” It{said}", said, "Yes.", evidence=short, band="high")
     assert problem == "7 words"
 
 
 def test_only_the_first_sentence_of_what_is_said_is_taken() -> None:
-    assert first_sentence(" is good. And more.") == " is good."
-    assert first_sentence("'s a start\nUser:") == "'s a start."
-    assert first_sentence("is fine<|im_end|>") == " is fine."
-    assert first_sentence(" . ") == ""
+    assert take_first_sentence(" is good. And more.") == " is good."
+    assert take_first_sentence("'s a start\nUser:") == "'s a start."
+    assert take_first_sentence("is fine<|im_end|>") == " is fine."
+    assert take_first_sentence(" . ") == ""

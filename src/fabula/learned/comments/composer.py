@@ -49,12 +49,12 @@ def compose_comment(
     if not evidence.found:
         return None
     variants = templates()[evidence.aspect][band_of(rating, usual)]
-    template = variants[_drawn(text, evidence.aspect, seed) % len(variants)]
-    said = template.format(quote=quoted(evidence.quote), how=evidence.how, rating=f"{rating:.1f}")
-    return Comment(said, evidence)
+    template = variants[_draw_number(text, evidence.aspect, seed) % len(variants)]
+    quote = put_in_quotes(evidence.quote)
+    return Comment(template.format(quote=quote, how=evidence.how, rating=f"{rating:.1f}"), evidence)
 
 
-def quoted(quote: str) -> str:
+def put_in_quotes(quote: str) -> str:
     """Put a quote in the quotation marks that it does not hold itself."""
     double = any(mark in quote for mark in '“”"')
     return f"‘{quote}’" if double else f"“{quote}”"
@@ -67,6 +67,6 @@ def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return tomllib.loads(text)
 
 
-def _drawn(text: str, aspect: str, seed: int) -> int:
+def _draw_number(text: str, aspect: str, seed: int) -> int:
     parts = f"{seed}|{aspect}|{text}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(parts, digest_size=8).digest(), "big")

@@ -33,7 +33,7 @@ from fabula.datasets import load_dataset
 from fabula.metrics._sinkhorn import TOLERANCE
 from fabula.metrics.baryscore import STRENGTHS, Baryscore
 from fabula.models import load_model
-from fabula.models.reading.state_cache import KeptStates, VectorCache
+from fabula.models.reading.state_cache import StateCache, VectorCache
 
 T = TypeVar("T")
 BAR = 5.0
@@ -45,7 +45,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     warnings.simplefilter("ignore")
     metric = Baryscore(compat=True)
-    encoder = replace(load_model(metric.model), kept=KeptStates(VectorCache(disk=0, memory=2**31)))
+    encoder = replace(load_model(metric.model), cache=StateCache(VectorCache(disk=0, memory=2**31)))
     metric.__dict__["_attempt"] = encoder
     texts = make_texts(max(2 * count, count + SHARED))
     apart = [Story(str(n), texts[2 * n], references=(texts[2 * n + 1],)) for n in range(count)]

@@ -30,7 +30,7 @@ from bert_score import BERTScorer
 from fabula.core.story import Story
 from fabula.metrics.bertscore import Bertscore
 from fabula.models import load_model, path_of
-from fabula.models.reading.state_cache import KeptStates, VectorCache
+from fabula.models.reading.state_cache import StateCache, VectorCache
 
 T = TypeVar("T")
 LAYER, PORTION = 5, 10
@@ -91,7 +91,7 @@ def keep_in_memory(metric: Bertscore) -> None:
     """Give the metric an encoder whose states stay in memory and are of this run alone."""
     encoder = load_model(metric.model)
     cache = VectorCache(disk=0, memory=MEMORY)
-    metric.__dict__["_attempt"] = replace(encoder, kept=KeptStates(cache))
+    metric.__dict__["_attempt"] = replace(encoder, cache=StateCache(cache))
 
 
 def timed(way: Callable[[], T]) -> tuple[float, T]:

@@ -25,7 +25,7 @@ from fabula.models import path_of
 from fabula.models.embedded import load
 from fabula.models.networks.encoder import Encoder
 from fabula.models.reading.batches import length_batches
-from fabula.models.reading.state_cache import KeptStates, VectorCache
+from fabula.models.reading.state_cache import StateCache, VectorCache
 
 ROUNDS, PORTION, NAIVE_BATCH = 5, 40, 32
 SYLLABLES = "ba den fo gar hil ka lo men nor pi ran so tel u vor wen".split()
@@ -100,7 +100,7 @@ def make_stories(count: int) -> list[str]:
 
 
 def without_cache(encoder: Encoder) -> Encoder:
-    return replace(encoder, kept=KeptStates(VectorCache(disk=0, memory=0)))
+    return replace(encoder, cache=StateCache(VectorCache(disk=0, memory=0)))
 
 
 def windows_of(encoder: Encoder, stories: Sequence[str]) -> list[list[int]]:

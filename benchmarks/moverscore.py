@@ -30,7 +30,7 @@ from fabula.datasets import load_dataset
 from fabula.metrics._words import stop_words
 from fabula.metrics.moverscore import Moverscore
 from fabula.models import load_model
-from fabula.models.reading.state_cache import KeptStates, VectorCache
+from fabula.models.reading.state_cache import StateCache, VectorCache
 
 T = TypeVar("T")
 BAR = 3.5
@@ -41,7 +41,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 12
     metric = Moverscore(compat=True)
     cache = VectorCache(disk=0, memory=2**30)
-    encoder = replace(load_model(metric.model), kept=KeptStates(cache))
+    encoder = replace(load_model(metric.model), cache=StateCache(cache))
     metric.__dict__["_attempt"] = encoder
     stories = make_stories(count)
     metric.read(stories)  # the pass that all metrics share

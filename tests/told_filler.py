@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.core.model import Lesson, MeanGuess, Tuning
+from fabula.core.model import MeanGuess
 from fabula.metrics import model_metric
+from fabula.models.networks.tuning import Lesson, Tuning
 
 Row = Sequence[str | None]
 
@@ -46,7 +47,7 @@ class ToldFiller:
             mean = np.array(some) @ table / total if total else np.full(1, np.nan)
             yield MeanGuess(mean)
 
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> ToldFiller:
+    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> ToldFiller:
         """Give one that puts the first word it was taught into every gap."""
         self.asked.append(tuning)
         taught = lessons[0].tokens[lessons[0].gaps[0]]

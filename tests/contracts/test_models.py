@@ -12,15 +12,14 @@ from fabula.core.model import (
     Embedder,
     GapFiller,
     Generator,
-    Lesson,
     Likelihood,
     MaskedLikelihood,
     MeanGuess,
     TokenLogs,
-    Tuning,
 )
 from fabula.models.fake import load as load_fake
 from fabula.models.huggingface import load as load_huggingface
+from fabula.models.networks.tuning import Lesson, Tuning
 from tiny_models import save_bert, save_gpt2, save_llama, save_t5
 
 SAVED = {"bert": save_bert, "gpt2": save_gpt2, "llama": save_llama, "t5": save_t5}
@@ -214,7 +213,7 @@ def test_a_tuned_copy_is_another_and_the_model_stays_as_it_was(model: Any) -> No
     before = model.fill(rows)
     [tokens] = model.tokens(["the old sailor saw a light at sea"])
     lessons = [Lesson(tokens, (1, 3)), Lesson(tokens, (2,))]
-    copies = [model.tuned_on(lessons, Tuning(epochs=2, rate=0.02, seed=seed)) for seed in (3, 3, 4)]
+    copies = [model.tune_on(lessons, Tuning(epochs=2, rate=0.02, seed=seed)) for seed in (3, 3, 4)]
     assert all(isinstance(copy, GapFiller) for copy in copies)
     one, again, other = (evenly_weighed(copy, ["went home"])[0].probabilities for copy in copies)
     np.testing.assert_array_equal(one, again)

@@ -5,13 +5,14 @@ import json
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.core.model import GapFiller, Lesson, Tuning
+from fabula.core.model import GapFiller
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics import blanc
 from fabula.metrics._blanc_masking import Chunks, Masking, beginning, count, lessons, parted
 from fabula.metrics.blanc import Blanc
 from fabula.models import load_model
+from fabula.models.networks.tuning import Lesson, Tuning
 from factories import usual_text
 from told_filler import tell_filler
 

@@ -68,4 +68,4 @@ def test_wishes_of_an_earlier_run_are_forgotten(
     evaluate([Story("new", "A dog ran home.", references=("The dog ran.",))], metrics(spec)[0])
     assert passes[-1] == (2, [1])
     model: Any = load_model(spec)
-    assert model.kept.expected == (1,)
+    assert model.cache.expected == (1,)

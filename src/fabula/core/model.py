@@ -110,16 +110,16 @@ class Embedder(Tokeniser, Protocol):
 
 
 @runtime_checkable
-class Cutter(Model, Protocol):
-    """Says which part of a text makes so many tokens, for those who have to cut."""
+class Truncating(Model, Protocol):
+    """Cuts texts to so many tokens, for those who have to."""
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
         ...
 
 
 @runtime_checkable
-class Foreseeing(Model, Protocol):
+class Prefetching(Model, Protocol):
     """Can be told ahead which layers will be asked for, and gives them all in one pass."""
 
     def expect(self, layers: Sequence[int]) -> None:
@@ -169,35 +169,6 @@ class GapFiller(Tokeniser, Protocol):
         Tokens without weight are not asked about; where none has any, all is NaN.
         """
         ...
-
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
-        """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
-        ...
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """Tokens to learn from, and the places among them that are to be guessed."""
-
-    tokens: tuple[str, ...]
-    gaps: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """How a model is trained on lessons: AdamW, its rate falling to nothing step by step.
-
-    Of the gaps a share is `swapped` for any other token and a share `kept` as it is; the rest are
-    masked. Rows are taken in order, so many a `batch`.
-    """
-
-    epochs: int = 10
-    rate: float = 5e-5
-    decay: float = 0.01
-    batch: int = 1
-    swapped: float = 0.1
-    kept: float = 0.1
-    seed: int = 0
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 
-from fabula.core.model import Lesson
+from fabula.models.networks.tuning import Lesson
 
 Tokens = tuple[str, ...]
 CONTINUED = "##"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.model import Cutter, Embedder, Span, TokenStates
+from fabula.core.model import Embedder, Span, TokenStates, Truncating
 from fabula.core.story import Story
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def make_clouds(
 def _cut(encoder: Embedder, texts: Sequence[str]) -> Sequence[str]:
     """Give the part of every text that one window holds, with a beginning and an end."""
     window = getattr(encoder, "window", None)
-    return encoder.heads(texts, window) if window and isinstance(encoder, Cutter) else texts
+    return encoder.truncate(texts, window) if window and isinstance(encoder, Truncating) else texts
 
 
 def _cloud(found: TokenStates, exact: bool, *, share: float) -> Cloud:

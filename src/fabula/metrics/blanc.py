@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Annotated, Literal
 
 from fabula.core.card import Card, Need
-from fabula.core.model import GapFiller, Lesson, Tuning
+from fabula.core.model import GapFiller
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast, Between
 from fabula.core.story import Story
@@ -24,6 +24,7 @@ from fabula.metrics._blanc_masking import (
     parted,
 )
 from fabula.metrics.model_metric import ModelMetric
+from fabula.models.networks.tuning import Lesson, TunableFiller, Tuning
 from fabula.text.sentences import sentences
 
 # Tokens that a model reads for one story: those of rows with gaps, or of rows to train on.
@@ -160,7 +161,7 @@ class Blanc(ModelMetric):
 
     def _tuned(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
         """Train one copy a summary, one after the other, for copies are large."""
-        model = self.model_as(GapFiller)
+        model = self.model_as(TunableFiller)
         gaps = {document: self._gaps(model, document, []) for document, _ in pairs}
         plain: dict[str, list[Tokens]] = {}
         found: dict[_Pair, Reading] = {}
@@ -175,7 +176,7 @@ class Blanc(ModelMetric):
                     found[document, summary] = why
                 else:
                     ready.append(document)
-            tuned = model.tuned_on(rows, self._tuning) if ready else model
+            tuned = model.tune_on(rows, self._tuning) if ready else model
             for document in ready:
                 given = gaps[document]
                 if document not in plain:

@@ -40,6 +40,7 @@ PROTOCOLS = (
 _SPOKEN = {
     "MaskedLikelihood": "masked likelihood",
     "GapFiller": "filler of gaps",
+    "TunableFiller": "filler of gaps",
     "WordVectors": "set of word vectors",
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.core.model import GapFiller, Lesson, MeanGuess, Model, TokenLogs, Tuning
+from fabula.core.model import GapFiller, MeanGuess, Model, TokenLogs
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._runtime import limit_threads
 from fabula.models.networks.bert import load_bert
@@ -17,6 +17,7 @@ from fabula.models.networks.checkpoint import Checkpoint
 from fabula.models.networks.encoder import SURROGATE, Encoder, check_layer, load_tokenizer
 from fabula.models.networks.masked import MaskedModel
 from fabula.models.networks.seq2seq import OnnxT5
+from fabula.models.networks.tuning import Lesson, Tuning
 from fabula.models.store.asset import get_asset
 from fabula.models.store.folder import path_of
 from fabula.models.word_vectors import VectorTable, open_folder
@@ -102,10 +103,10 @@ class MaskedEncoder(Encoder):
         sound = [SURROGATE.sub("\ufffd", text) for text in texts]
         return self.masked.mean_guesses(sound, weights, temperature=temperature)
 
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
+    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
         """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
         assert self.masked is not None
-        return self.masked.tuned_on(lessons, tuning)
+        return self.masked.tune_on(lessons, tuning)
 
 
 def load(

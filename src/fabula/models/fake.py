@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import Answer, Lesson, MeanGuess, Span, TokenLogs, TokenStates, Tuning
+from fabula.core.model import Answer, MeanGuess, Span, TokenLogs, TokenStates
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models.networks.causal import cut_at
-from fabula.models.reading.tokens import head_of
-from fabula.models.reading.windows import make_front, owned, windows
+from fabula.models.networks.tuning import Lesson, Tuning
+from fabula.models.reading.tokens import truncate_texts
+from fabula.models.reading.windows import assign_tokens, cut_overlapping, fit_prefix
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -70,9 +71,9 @@ class FakeModel:
         """Give the tokens of every text, none added."""
         return [tokens_of(text)[0] for text in texts]
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return [head_of(text, tokens_of(text)[1], count - 2) for text in texts]
+        return truncate_texts(texts, [tokens_of(text)[1] for text in texts], count - 2)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, a beginning and an end added."""
@@ -115,7 +116,7 @@ class FakeModel:
             for text, some in zip(texts, weights, strict=True)
         )
 
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> FakeModel:
+    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> FakeModel:
         """Give another fake, whose seed comes of the lessons and of how they are taught."""
         return replace(self, seed=_number(repr((tuple(lessons), tuning)), self.seed))
 
@@ -144,7 +145,7 @@ class FakeModel:
     ) -> list[str]:
         """Give words of the prompt and of a small vocabulary, as many as there may be."""
         return [
-            cut_at(self._written_after(prompt, max_tokens, temperature, seed), stop)
+            cut_at(self._write_after(prompt, max_tokens, temperature, seed), stop)
             for prompt in prompts
         ]
 
@@ -154,18 +155,18 @@ class FakeModel:
             return TokenStates((), (), np.zeros((len(layers), 0, self.width)))
         words = np.array([self._word(one) for one in ("<s>", *tokens, "</s>")])
         size = self.window or len(words)
-        places = windows(len(words), size, size // 4)
-        read = [self._mixed(words[place.start : place.stop], layers) for place in places]
+        places = cut_overlapping(len(words), size, size // 4)
+        read = [self._mix_states(words[place.start : place.stop], layers) for place in places]
         parts = [
             states[:, part.start - place.start : part.stop - place.start]
-            for states, place, part in zip(read, places, owned(places), strict=True)
+            for states, place, part in zip(read, places, assign_tokens(places), strict=True)
         ]
         ends = (0, 0)
         return TokenStates(
             ("<s>", *tokens, "</s>"), (ends, *spans, ends), np.concatenate(parts, axis=1)
         )
 
-    def _mixed(self, words: Array, layers: list[int]) -> Array:
+    def _mix_states(self, words: Array, layers: list[int]) -> Array:
         """States by layer: each layer takes in a little of the neighbours' last one."""
         found = [words]
         for _ in range(max(layers, default=0)):
@@ -179,7 +180,7 @@ class FakeModel:
     @cached_property
     def _table(self) -> Array:
         """Probability of a bucket of words after another one: (before, after)."""
-        raw = np.frombuffer(_hashed("table", BUCKETS * BUCKETS, self.seed), dtype=np.uint8)
+        raw = np.frombuffer(_hash("table", BUCKETS * BUCKETS, self.seed), dtype=np.uint8)
         weights = np.exp(raw.reshape(BUCKETS, BUCKETS) / 64)
         table: Array = weights / weights.sum(axis=1, keepdims=True)
         return table
@@ -192,12 +193,12 @@ class FakeModel:
         buckets = self._buckets(tokens)
         before = self._buckets(tokens_of(context)[0])
         size = self.window or len(before) * 2 + len(buckets) + 2
-        front = make_front((0,), before, window=size, stride=max(size // 2, 1))
+        prefix = fit_prefix((0,), before, window=size, stride=max(size // 2, 1))
         guesses = [
             guess
-            for one in front.strides(len(buckets))
+            for one in prefix.strides(len(buckets))
             for guess in self._guesses(
-                [*front.ids, *buckets[one.start : one.stop]], len(front.ids) + one.new - one.start
+                [*prefix.ids, *buckets[one.start : one.stop]], len(prefix.ids) + one.new - one.start
             )
         ]
         return _token_logs(tokens, spans, buckets, guesses)
@@ -225,8 +226,8 @@ class FakeModel:
             raise ValueError(f"a row of {len(row)} tokens: there is room for {self.room}")
         return fill_row(row, WORDS, self._table, lambda word: _bucket(word.lower(), self.seed))
 
-    def _written_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
-        chance = random.Random(_hashed(f"{seed}|{prompt}", 16, self.seed))
+    def _write_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
+        chance = random.Random(_hash(f"{seed}|{prompt}", 16, self.seed))
         known = [*WORDS, *(token for token in tokens_of(prompt)[0] if token.isalpha())]
         spread = max(1, round(len(known) * min(temperature, 1.0)))
         return "".join(f" {known[chance.randrange(spread)]}" for _ in range(count))
@@ -246,7 +247,7 @@ def _token_logs(
     return TokenLogs(tokens, spans, logs, -(table * np.log(table)).sum(axis=1))
 
 
-def _hashed(text: str, size: int, seed: int) -> bytes:
+def _hash(text: str, size: int, seed: int) -> bytes:
     # A text may hold half of a surrogate pair, which UTF-8 does not spell.
     return hashlib.shake_128(f"{seed}|{text}".encode(errors="surrogatepass")).digest(size)
 
@@ -257,14 +258,14 @@ def _bucket(word: str, seed: int) -> int:
 
 
 def _number(text: str, seed: int) -> int:
-    return int.from_bytes(_hashed(text, 4, seed), "big")
+    return int.from_bytes(_hash(text, 4, seed), "big")
 
 
 @lru_cache(maxsize=65536)
 def _word_vector(word: str, width: int, seed: int) -> Array:
     marked = f"<{word}>"
     grams = [marked[at : at + n] for n in (1, 2, 3) for at in range(len(marked) - n + 1)]
-    parts = [np.frombuffer(_hashed(gram, width, seed), dtype=np.uint8) for gram in grams]
+    parts = [np.frombuffer(_hash(gram, width, seed), dtype=np.uint8) for gram in grams]
     # Not quite the middle of a byte, so that no sum is 0 and every vector has a direction.
     vector: Array = np.sum(parts, axis=0) / 127.37 - len(parts)
     vector /= np.linalg.norm(vector)
@@ -288,14 +289,14 @@ def between(table: Array, read: Sequence[int], gaps: Array) -> Array:
 
 def guesses_by_window(table: Array, buckets: list[int], size: int) -> list[Array]:
     """Guesses at all tokens, each in the window where it is most central, in blocks."""
-    places = windows(len(buckets), size, size // 4)
+    places = cut_overlapping(len(buckets), size, size // 4)
     return [
         between(
             table,
             buckets[place.start : place.stop],
             np.arange(start - place.start, min(start + BLOCK, part.stop) - place.start),
         )
-        for place, part in zip(places, owned(places), strict=True)
+        for place, part in zip(places, assign_tokens(places), strict=True)
         for start in range(part.start, part.stop, BLOCK)
     ]
 

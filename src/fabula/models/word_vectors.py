@@ -108,7 +108,7 @@ def load(path: str) -> VectorTable:
 def _read(path: Path, signature: str) -> VectorTable:
     words: list[str] = []
     numbers = array("f")
-    with _opened(path) as file:
+    with _open(path) as file:
         lines = enumerate(file, 1)
         _, first = next(lines, (0, b""))
         counted = _header(first)
@@ -117,7 +117,7 @@ def _read(path: Path, signature: str) -> VectorTable:
             raise InputError(f"{path}, line 1: there are no numbers", f"write {_FORMS}")
         for number, line in lines if counted else _again(first, lines):
             if line.strip():
-                word, row = _parted(line, width, f"{path}, line {number}")
+                word, row = _split_line(line, width, f"{path}, line {number}")
                 words.append(word)
                 numbers.extend(row)
     if counted and counted[0] != len(words):
@@ -140,7 +140,7 @@ def _again(first: bytes, rest: Iterator[tuple[int, bytes]]) -> Iterator[tuple[in
     yield from rest
 
 
-def _parted(line: bytes, width: int, where: str) -> tuple[str, list[float]]:
+def _split_line(line: bytes, width: int, where: str) -> tuple[str, list[float]]:
     """Word and numbers of a line; a word may hold blanks, as some of GloVe's do."""
     fields = line.rsplit(None, width)
     if len(fields) <= width:
@@ -174,7 +174,7 @@ def _digest(*paths: Path) -> str:
     return whole.hexdigest()[:12]
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 

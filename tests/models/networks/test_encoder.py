@@ -16,7 +16,7 @@ from fabula.core.model import Embedder
 from fabula.models.networks import encoder as encoder_module
 from fabula.models.networks.bert import Bert, load_bert
 from fabula.models.networks.encoder import Encoder, load_tokenizer
-from fabula.models.reading.state_cache import KeptStates, VectorCache, vectors_size
+from fabula.models.reading.state_cache import StateCache, VectorCache, vectors_size
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -53,7 +53,7 @@ def encoder(folder: Path, model: Any) -> Encoder:
     nowhere = VectorCache(disk=0, memory=0)
     return Encoder(
         load_bert(folder), tokenizer, edges, "tiny", window=WINDOW, overlap=8, layer=3,
-        batch_tokens=64, kept=KeptStates(nowhere),
+        batch_tokens=64, cache=StateCache(nowhere),
     )  # fmt: skip
 
 
@@ -193,10 +193,10 @@ def test_a_batch_too_large_for_memory_is_run_in_smaller_ones(encoder: Encoder) -
 def test_what_is_kept_is_not_made_again(
     encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper = replace(encoder, kept=KeptStates(VectorCache(tmp_path, disk=10**7, memory=0)))
+    keeper = replace(encoder, cache=StateCache(VectorCache(tmp_path, disk=10**7, memory=0)))
     first = list(keeper.states(TEXTS, [1, 3]))
     vectors = keeper.vectors(TEXTS)
-    later = replace(encoder, kept=KeptStates(VectorCache(tmp_path, disk=10**7, memory=0)))
+    later = replace(encoder, cache=StateCache(VectorCache(tmp_path, disk=10**7, memory=0)))
     monkeypatch.setattr(Bert, "__call__", lambda *_: pytest.fail("it was made again"))
     for layers, rows in (([1, 3], [0, 1]), ([3], [1])):
         for one, two in zip(later.states(TEXTS, layers), first, strict=True):
@@ -206,6 +206,6 @@ def test_what_is_kept_is_not_made_again(
 
 
 def test_vectors_keep_little_on_disk(encoder: Encoder, tmp_path: Path) -> None:
-    keeper = replace(encoder, kept=KeptStates(VectorCache(tmp_path, disk=10**7, memory=0)))
+    keeper = replace(encoder, cache=StateCache(VectorCache(tmp_path, disk=10**7, memory=0)))
     keeper.vectors([LONG])
     assert vectors_size(tmp_path) < 400  # 24 floats and a header

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.core.model import GapFiller, Lesson, Tuning
+from fabula.core.model import GapFiller
 from fabula.models.huggingface import load
+from fabula.models.networks.tuning import Lesson, Tuning
 from tiny_models import TEXTS, save_bert, torch
 
 ROW = ("the", "old", None, "saw", "a", None, "at", "sea", ".")
@@ -130,7 +131,7 @@ def same(left: dict[str, Any], right: dict[str, Any]) -> bool:
 def test_training_leaves_the_model_as_it_was(model: Any) -> None:
     before, filled = weights_of(model.gaps), model.fill([ROW])
     state = torch().get_rng_state()
-    copy = model.tuned_on([LESSON], Tuning(rate=0.1))
+    copy = model.tune_on([LESSON], Tuning(rate=0.1))
     assert same(before, weights_of(model.gaps))
     assert model.fill([ROW]) == filled
     assert not model.gaps.head.training
@@ -144,7 +145,7 @@ def test_the_same_seed_gives_the_same_copy_and_another_seed_another(model: Any) 
     # Nothing is swapped or kept, so that dropout alone depends on the seed.
     plan = {"epochs": 2, "rate": 0.01, "swapped": 0.0, "kept": 0.0}
     one, again, other = (
-        weights_of(model.tuned_on([LESSON], Tuning(seed=seed, **plan))) for seed in (1, 1, 2)
+        weights_of(model.tune_on([LESSON], Tuning(seed=seed, **plan))) for seed in (1, 1, 2)
     )
     assert same(one, again)
     assert not same(one, other)
@@ -153,15 +154,13 @@ def test_the_same_seed_gives_the_same_copy_and_another_seed_another(model: Any) 
 def test_a_copy_has_learnt_what_stands_in_the_gap(model: Any) -> None:
     row = ["the", "old", None, "saw"]
     assert model.fill([row]) != [("sailor",)]
-    copy = model.tuned_on(
-        [Lesson(("the", "old", "sailor", "saw"), (2,))], Tuning(rate=0.03, kept=0)
-    )
+    copy = model.tune_on([Lesson(("the", "old", "sailor", "saw"), (2,))], Tuning(rate=0.03, kept=0))
     assert copy.fill([row]) == [("sailor",)]
 
 
 def test_no_lessons_teach_nothing(model: Any) -> None:
     for lessons in ([], [Lesson(("home",), ())]):
-        assert same(weights_of(model.gaps), weights_of(model.tuned_on(lessons, Tuning())))
+        assert same(weights_of(model.gaps), weights_of(model.tune_on(lessons, Tuning())))
 
 
 def test_two_steps_are_those_of_adamw_with_a_rate_that_falls(folder: Path, by_hand: Any) -> None:
@@ -177,7 +176,7 @@ def test_two_steps_are_those_of_adamw_with_a_rate_that_falls(folder: Path, by_ha
         head.config.attention_probs_dropout_prob = 0.0
     lessons = [LESSON, Lesson(("they", "went", "home"), (2,))]
     plan = Tuning(epochs=1, rate=0.01, decay=0.5, swapped=0.0, kept=0.0)
-    found = model.tuned_on(lessons, plan)
+    found = model.tune_on(lessons, plan)
     decayed = [p for name, p in net.named_parameters() if name.endswith("weight") and p.ndim > 1]
     spared = [p for name, p in net.named_parameters() if p.ndim == 1]
     steps = torch().optim.AdamW(

@@ -105,7 +105,7 @@ def test_a_text_without_a_token_has_no_signs(t5: Path) -> None:
 
 def test_the_head_of_a_text_makes_so_many_tokens_with_its_signs(signed_bart: Path) -> None:
     model: Any = load(str(signed_bart))
-    short, long = model.heads(["cat", LONG], 20)
+    short, long = model.truncate(["cat", LONG], 20)
     assert short == "cat"
     assert LONG.startswith(long)
     assert len(model.checkpoint.tokenizer(long)["input_ids"]) == 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import UserError
-from fabula.models.reading.batches import logs_of, padded, run_batches
+from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
 from tiny_models import torch
 
 LENGTHS = [5, 1, 9, 9, 2, 7]
@@ -53,7 +53,7 @@ def test_other_errors_are_not_hidden() -> None:
 
 def test_rows_are_filled_up_on_the_right() -> None:
     torch()
-    ids, mask = padded([[4, 5, 6], [7]], 0, "cpu")
+    ids, mask = pad_rows([[4, 5, 6], [7]], 0, "cpu")
     assert ids.tolist() == [[4, 5, 6], [7, 0, 0]]
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
 
@@ -61,7 +61,7 @@ def test_rows_are_filled_up_on_the_right() -> None:
 def test_logs_and_entropies_by_hand() -> None:
     # Odds of 1 to 3 and of 1 to 1: ln(1/4), ln(1/2); entropies ln 4 - 3/4 ln 3 and ln 2.
     logits = torch().log(torch().tensor([[1.0, 3.0], [1.0, 1.0]])).repeat(300, 1)
-    logs, entropies = logs_of(logits, [0, 1] * 300)
+    logs, entropies = gather_logs(logits, [0, 1] * 300)
     np.testing.assert_allclose(logs[:2], [np.log(1 / 4), np.log(1 / 2)], atol=1e-6)
     np.testing.assert_allclose(entropies[-2:], [np.log(4) - 0.75 * np.log(3), np.log(2)], atol=1e-6)
     assert len(logs) == len(entropies) == 600

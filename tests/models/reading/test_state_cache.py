@@ -15,10 +15,10 @@ from fabula.core.errors import SettingError
 from fabula.models.reading.state_cache import (
     VectorCache,
     clear_vectors,
-    default_folder,
     disk_limit,
-    shards_in,
+    list_shards,
     vector_key,
+    vectors_folder,
     vectors_size,
 )
 
@@ -78,17 +78,9 @@ def test_memory_keeps_what_was_used_last_and_no_more_than_its_limit() -> None:
     assert set(cache.get(["a", "b", "c"])) == {"a", "c"}
 
 
-def test_half_precision_gives_the_same_before_and_after_it_was_kept(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path, disk=MB, memory=0, half=True)
-    fresh = cache.put({"a": ROWS})["a"]
-    assert fresh.dtype == np.float32
-    assert np.array_equal(fresh, ROWS.astype(np.float16).astype(np.float32))
-    assert np.array_equal(cache.get(["a"])["a"], fresh)
-
-
 def test_half_a_file_is_ignored(tmp_path: Path) -> None:
     kept(tmp_path).put({"a": ROWS})
-    (shard,) = shards_in(tmp_path)
+    (shard,) = list_shards(tmp_path)
     whole = shard.read_bytes()
     for length in (0, 5, len(whole) // 2, len(whole) - 1):
         shard.write_bytes(whole[:length])
@@ -122,7 +114,7 @@ def test_the_folder_stays_within_its_limit_and_loses_what_was_used_longest_ago(
 
 
 def cache_file(folder: Path, key: str) -> Path:
-    return next(shard for shard in shards_in(folder) if f'"{key}"'.encode() in shard.read_bytes())
+    return next(shard for shard in list_shards(folder) if f'"{key}"'.encode() in shard.read_bytes())
 
 
 def test_a_disk_that_refuses_is_no_reason_to_stop(
@@ -182,5 +174,5 @@ def test_vectors_lie_in_the_cache_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FABULA_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "cache" / "vectors-v1"
+    assert vectors_folder() == tmp_path / "cache" / "vectors-v1"
     assert vectors_size() == clear_vectors() == 0

@@ -22,7 +22,7 @@ from fabula.learned.joint.config import (
 )
 from fabula.learned.joint.network import JointNetwork, open_trained
 from fabula.learned.reader.config import ReaderConfig
-from fabula.learned.reader.network import split_windows
+from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
     import torch
@@ -66,7 +66,7 @@ class JointSource:
         room = self.config.max_tokens - len(before) - len(after)
         for text in texts:
             ids = self.network.tokenise(tag_newlines(text))
-            windows = split_windows(len(ids), room)
+            windows = cut_evenly(len(ids), room)
             yield self._ask_heads([[*before, *ids[at.start : at.stop], *after] for at in windows])
 
     def _ask_heads(self, rows: Sequence[Sequence[int]]) -> Outputs:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.reader.cache import text_key
 from fabula.learned.reader.config import CRITERIA, Head, Pin, ReaderConfig
-from fabula.learned.reader.network import split_windows
 from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.models.reading.state_cache import text_key
+from fabula.models.reading.windows import cut_evenly
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class FakeNetwork:
     def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
         """Give for every text what each head says of its windows: (windows, outputs)."""
         for text, length in zip(texts, self.lengths(texts), strict=True):
-            key, count = text_key(text), len(split_windows(length, _WINDOW))
+            key, count = text_key(text), len(cut_evenly(length, _WINDOW))
             yield {name: self._rows(name, key, count) for name in self.heads}
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Outputs]:

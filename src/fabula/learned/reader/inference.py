@@ -16,13 +16,13 @@ from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.inference import open_joint
 from fabula.learned.reader import config as reader_config
 from fabula.learned.reader import network as reader_network
-from fabula.learned.reader.cache import LruCache, text_key
 from fabula.learned.reader.config import ReaderConfig, read_config
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
 from fabula.learned.reader.network import open_network
 from fabula.learned.reader.scales import Scale
 from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
+from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.respaced import respaced
 

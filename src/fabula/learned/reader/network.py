@@ -12,6 +12,7 @@ from fabula.core.errors import InputError
 from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
 from fabula.learned.reader.weights import load_packed
 from fabula.models import PooledBert
+from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,18 +26,6 @@ PAIR_TOKENS = 120
 # What is cut into tokens at once: enough to find windows of about one length.
 CHUNK_TOKENS = 65_536
 CHUNK_PAIRS = 1024
-
-
-def split_windows(count: int, size: int, *, overlap: bool = False) -> list[range]:
-    """Places of tokens by window: as few windows as hold them all, begun at even distances.
-
-    Each ends where the next begins, or, with overlap, is as long as can be. No tokens, no windows.
-    """
-    number = -(-count // size)
-    starts = [window * count // number for window in range(number)]
-    if overlap:
-        return [range(start, min(start + size, count)) for start in starts]
-    return [range(start, stop) for start, stop in pairwise([*starts, count])]
 
 
 @dataclass(frozen=True)
@@ -99,7 +88,7 @@ class ReaderNetwork:
                 yield {name: rows[at] for name, rows in outputs.items()}
 
     def _chunk_outputs(self, texts: list[list[int]]) -> Iterator[Outputs]:
-        places = [split_windows(len(ids), self.window, overlap=self.overlap) for ids in texts]
+        places = [cut_evenly(len(ids), self.window, overlap=self.overlap) for ids in texts]
         cut = [
             ids[window.start : window.stop]
             for ids, windows in zip(texts, places, strict=True)

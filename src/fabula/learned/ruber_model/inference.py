@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.core.model import Cutter, Embedder
-from fabula.learned.reader.cache import LruCache, text_key
+from fabula.core.model import Embedder, Truncating
 from fabula.learned.reader.inference import find_folder
 from fabula.learned.ruber_model.network import (
     FILE,
@@ -27,6 +26,7 @@ from fabula.learned.ruber_model.network import (
     read_weights,
 )
 from fabula.models import load_model, need
+from fabula.models.reading.state_cache import LruCache, text_key
 
 FAKE = "fake"
 # The release reads so many tokens of a text, those that the model adds counted.
@@ -73,7 +73,7 @@ class RuberModel:
         return float(probability)
 
     def _pool_texts(self, texts: Sequence[str], *, cut: bool) -> Iterable[Pooled]:
-        heads = need(self.encoder, Cutter).heads(texts, COMPAT_TOKENS) if cut else texts
+        heads = need(self.encoder, Truncating).truncate(texts, COMPAT_TOKENS) if cut else texts
         pooled = pool_texts(
             self.encoder, heads, layer=self.config.layer, pooling=self.config.pooling
         )

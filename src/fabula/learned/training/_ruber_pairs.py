@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.core.model import Cutter, Embedder
+from fabula.core.model import Embedder, Truncating
 from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.ruber_model.network import Array, pool_texts
@@ -130,7 +130,7 @@ def _encoded(
     encoder: Embedder,
     report: Callable[[str], None],
 ) -> Array:
-    cut = need(encoder, Cutter).heads(texts, recipe.max_tokens + _ADDED)
+    cut = need(encoder, Truncating).truncate(texts, recipe.max_tokens + _ADDED)
     found = []
     vectors = pool_texts(encoder, cut, layer=recipe.layer, pooling=recipe.pooling)
     for number, (vector, _) in enumerate(vectors, 1):

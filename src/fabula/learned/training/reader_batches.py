@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.reader.network import split_windows
 from fabula.learned.training.batches import CLS, PAD, SEP
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.reader_recipe import ReaderRecipe, Stage, Task
+from fabula.models.reading.windows import cut_evenly
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Taken = tuple[str, int]  # a task, and the number of one of its examples
@@ -58,7 +58,7 @@ def windows_of(
     ids: Sequence[int], size: int, *, overlap: bool = False, most: int = 0, rng: random.Random
 ) -> list[range]:
     """Part a text into windows as a reader does; of more than `most`, so many are drawn."""
-    found = split_windows(len(ids), size, overlap=overlap)
+    found = cut_evenly(len(ids), size, overlap=overlap)
     return found if not most or len(found) <= most else sorted(rng.sample(found, most), key=min)
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
-from fabula.core.model import Foreseeing, Model
+from fabula.core.model import Prefetching, Model
 from fabula.models import load_model, model_spec, need
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class ModelMetric(Metric):
 
     def prepare(self, run: Sequence[Metric]) -> None:
         """Tell the encoder all layers that metrics of the run ask it for: one pass serves them."""
-        if not isinstance(self._loaded, Foreseeing):
+        if not isinstance(self._loaded, Prefetching):
             return
         sharing = [m for m in run if isinstance(m, ModelMetric) and m.model == self.model]
         self._loaded.expect(

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from fabula.core.card import Need
-from fabula.core.model import Cutter, Likelihood, TokenLogs
+from fabula.core.model import Likelihood, TokenLogs, Truncating
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
@@ -63,9 +63,9 @@ class Seq2SeqScore(ModelMetric):
         return [_Pair(other, text, coverage) for other in others]
 
     def _cut(self, model: Likelihood, texts: list[str]) -> list[str]:
-        if not self.compat or self.most_tokens is None or not isinstance(model, Cutter):
+        if not self.compat or self.most_tokens is None or not isinstance(model, Truncating):
             return texts
-        return model.heads(texts, self.most_tokens)
+        return model.truncate(texts, self.most_tokens)
 
     def _reading(self, pair: _Pair, logs: Iterator[TokenLogs]) -> Reading:
         if _is_long(pair):

@@ -12,9 +12,9 @@ import numpy as np
 from fabula.core.model import Answer
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import Checkpoint
-from fabula.models.reading.batches import padded, run_batches
-from fabula.models.reading.tokens import Pieces, in_chunks, pieces_of
-from fabula.models.reading.windows import windows
+from fabula.models.reading.batches import pad_rows, run_batches
+from fabula.models.reading.tokens import TokenisedText, split_chunks, tokenise
+from fabula.models.reading.windows import cut_overlapping
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -86,7 +86,7 @@ class AnswererModel:
         the softmax; first and last token are the likeliest each by itself, and there is no answer
         where they cross. That is how SummaQA asks.
         """
-        for chunk in in_chunks(pairs, CHUNK):
+        for chunk in split_chunks(pairs, CHUNK):
             yield from self._answers_to(chunk, apart)
 
     @cached_property
@@ -100,8 +100,8 @@ class AnswererModel:
         return _frame_of(self.checkpoint.tokenizer, typed=typed)
 
     def _answers_to(self, pairs: list[tuple[str, str]], apart: bool) -> Iterator[Answer]:
-        questions = pieces_of(self.checkpoint.tokenizer, [question for question, _ in pairs])
-        texts = pieces_of(self.checkpoint.tokenizer, [text for _, text in pairs])
+        questions = tokenise(self.checkpoint.tokenizer, [question for question, _ in pairs])
+        texts = tokenise(self.checkpoint.tokenizer, [text for _, text in pairs])
         readings = [
             reading
             for number, (question, text) in enumerate(zip(questions, texts, strict=True))
@@ -129,7 +129,7 @@ class AnswererModel:
         asked = question[: max(self.window // 2 - frame.size, 1)]
         head = (*frame.before, *asked, *frame.between)
         room = self.window - len(head) - len(frame.after)
-        for place in windows(len(text), room, max(room - self.stride, 0)):
+        for place in cut_overlapping(len(text), room, max(room - self.stride, 0)):
             tail = (*text[place.start : place.stop], *frame.after)
             yield _Reading(number, (*head, *tail), len(head), place)
 
@@ -154,21 +154,21 @@ class AnswererModel:
     def _inputs(self, readings: list[_Reading], width: int) -> dict[str, Any]:
         """Rows of one length, of at least that width: (B, T) each."""
         device, frame = self.checkpoint.torch_device, self._frame
-        ids, mask = padded([one.ids for one in readings], frame.filler, device)
+        ids, mask = pad_rows([one.ids for one in readings], frame.filler, device)
         rows = {"input_ids": ids, "attention_mask": mask}
         if frame.types is not None:
             kinds = [
                 (frame.types[0],) * one.first + (frame.types[1],) * (len(one.ids) - one.first)
                 for one in readings
             ]
-            rows["token_type_ids"] = padded(kinds, 0, device)[0]
+            rows["token_type_ids"] = pad_rows(kinds, 0, device)[0]
         pad = package("torch").nn.functional.pad
         more = (0, max(width - ids.shape[1], 0))
         fillers = {"input_ids": frame.filler}
         return {key: pad(row, more, value=fillers.get(key, 0)) for key, row in rows.items()}
 
     def _answer(
-        self, text: str, pieces: Pieces, span: _Span | None, read: int, *, apart: bool
+        self, text: str, pieces: TokenisedText, span: _Span | None, read: int, *, apart: bool
     ) -> Answer:
         if span is None:
             return Answer("", 0.0)

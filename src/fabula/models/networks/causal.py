@@ -14,10 +14,10 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenLogs
 from fabula.core.settings import AtLeast, Between, check_settings
 from fabula.models._runtime import package
-from fabula.models.networks.checkpoint import Checkpoint, CheckpointError, hushed
-from fabula.models.reading.batches import logs_of, padded, run_batches
-from fabula.models.reading.tokens import Pieces, ends_of, in_chunks, pieces_of
-from fabula.models.reading.windows import make_front
+from fabula.models.networks.checkpoint import Checkpoint, CheckpointError, silence
+from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
+from fabula.models.reading.tokens import TokenisedText, find_ends, split_chunks, tokenise
+from fabula.models.reading.windows import fit_prefix
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -88,7 +88,7 @@ def sample(
     with (
         torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
         torch.inference_mode(),
-        hushed(transformers),
+        silence(transformers),
     ):
         torch.manual_seed(_seed_of(key, draw.seed))
         config = transformers.GenerationConfig(**draw.settings(net, tokenizer))
@@ -104,7 +104,7 @@ def _seed_of(key: str, seed: int) -> int:
 
 @dataclass(frozen=True)
 class Writer:
-    """Likelihood and generator: say the `_logs_of` pairs and what is `_written_after` a prompt."""
+    """Likelihood and generator: say the `_logs_of` pairs and what is `_write_after` a prompt."""
 
     checkpoint: Checkpoint
     window: int
@@ -122,7 +122,7 @@ class Writer:
 
     def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
         """Give the logs of every second text given the first."""
-        for chunk in in_chunks(pairs, self.chunk):
+        for chunk in split_chunks(pairs, self.chunk):
             yield from self._logs_of(chunk)
 
     def generate(
@@ -137,7 +137,7 @@ class Writer:
     ) -> list[str]:
         """Give what follows each prompt; each is drawn by itself, so batches do not matter."""
         draw = Draw(max_tokens, temperature, top_p, seed)
-        return [cut_at(self._written_after(prompt, draw, stop), stop) for prompt in prompts]
+        return [cut_at(self._write_after(prompt, draw, stop), stop) for prompt in prompts]
 
     @cached_property
     def _net(self) -> Any:
@@ -146,7 +146,7 @@ class Writer:
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         raise NotImplementedError
 
-    def _written_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
         raise NotImplementedError
 
 
@@ -178,12 +178,12 @@ class CausalModel(Writer):
         tokenizer = self.checkpoint.tokenizer
         signs = (tokenizer.bos_token_id, tokenizer.eos_token_id)
         known = next((sign for sign in signs if sign is not None), None)
-        return ends_of(tokenizer).before or (() if known is None else (known,))
+        return find_ends(tokenizer).before or (() if known is None else (known,))
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         tokenizer = self.checkpoint.tokenizer
-        contexts = pieces_of(tokenizer, [context for context, _ in pairs])
-        texts = pieces_of(tokenizer, [text for _, text in pairs])
+        contexts = tokenise(tokenizer, [context for context, _ in pairs])
+        texts = tokenise(tokenizer, [text for _, text in pairs])
         readings = [
             reading
             for number, (context, text) in enumerate(zip(contexts, texts, strict=True))
@@ -199,23 +199,25 @@ class CausalModel(Writer):
             joined = np.concatenate([np.zeros((2, 0)), *parts], axis=1)
             yield TokenLogs(text.tokens, text.spans, joined[0], joined[1])
 
-    def _readings(self, number: int, context: Pieces, text: Pieces) -> Iterator[_Reading]:
-        front = make_front(self._beginning, context.ids, window=self.window, stride=self.stride)
-        for one in front.strides(len(text.ids)):
-            ids = (*front.ids, *text.ids[one.start : one.stop])
-            yield _Reading(number, ids, len(front.ids) + one.new - one.start)
+    def _readings(
+        self, number: int, context: TokenisedText, text: TokenisedText
+    ) -> Iterator[_Reading]:
+        prefix = fit_prefix(self._beginning, context.ids, window=self.window, stride=self.stride)
+        for one in prefix.strides(len(text.ids)):
+            ids = (*prefix.ids, *text.ids[one.start : one.stop])
+            yield _Reading(number, ids, len(prefix.ids) + one.new - one.start)
 
     def _run(self, readings: list[_Reading]) -> list[Array]:
         """Logs and entropies of what is new in each reading: (2, new tokens) each."""
         torch = package("torch")
-        ids, mask = padded([one.ids for one in readings], 0, self.checkpoint.torch_device)
+        ids, mask = pad_rows([one.ids for one in readings], 0, self.checkpoint.torch_device)
         with torch.inference_mode():
             logits = self._net(input_ids=ids, attention_mask=mask, use_cache=False).logits
-            return [_scored(row, one) for row, one in zip(logits, readings, strict=True)]
+            return [_score_reading(row, one) for row, one in zip(logits, readings, strict=True)]
 
-    def _written_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
         name, tokenizer, begun = self.checkpoint.name, self.checkpoint.tokenizer, self._beginning
-        ids = pieces_of(tokenizer, [prompt])[0].ids
+        ids = tokenise(tokenizer, [prompt])[0].ids
         room = draw.room_in(self.checkpoint.limit, name)
         if room is not None:
             ids = ids[max(len(ids) + len(begun) - room, 0) :]
@@ -225,9 +227,9 @@ class CausalModel(Writer):
         return str(tokenizer.decode(drawn[len(given) :], skip_special_tokens=True))
 
 
-def _scored(logits: Any, reading: _Reading) -> Array:
+def _score_reading(logits: Any, reading: _Reading) -> Array:
     """Each token's log is in the guesses at the place before it; the very first has none."""
     first = max(reading.first, 1)
     targets = reading.ids[first:]
-    found = np.array(logs_of(logits[first - 1 : len(reading.ids) - 1], targets))
+    found = np.array(gather_logs(logits[first - 1 : len(reading.ids) - 1], targets))
     return np.pad(found, ((0, 0), (first - reading.first, 0)), constant_values=np.nan)

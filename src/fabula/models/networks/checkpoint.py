@@ -129,7 +129,7 @@ class Checkpoint:
             require_precision(self.dtype)
         transformers = package("transformers")
         limit_threads()
-        with hushed(transformers):
+        with silence(transformers):
             model, report = self._read(getattr(transformers, kind))
         absent = [key for key in report["missing_keys"] if not key.startswith(unused)]
         absent += [str(one[0]) for one in report.get("mismatched_keys", ())]
@@ -181,7 +181,7 @@ class Checkpoint:
             # transformers would make one of no words, for which every text is unknown.
             raise CheckpointError(f"{self.name} has no tokeniser", "put its tokenizer.json there")
         try:
-            with hushed(transformers):
+            with silence(transformers):
                 found = transformers.AutoTokenizer.from_pretrained(
                     str(self.folder), local_files_only=True, trust_remote_code=False, use_fast=True
                 )
@@ -197,7 +197,7 @@ class Checkpoint:
 
 
 @contextmanager
-def hushed(transformers: Any) -> Iterator[None]:
+def silence(transformers: Any) -> Iterator[None]:
     """Keep transformers' progress bars and reports of loading from the user's screen."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,9 +15,9 @@ from fabula.core.model import Span, TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.bert import Bert
 from fabula.models.reading.batches import run_batches
-from fabula.models.reading.state_cache import KeptStates, vector_key
-from fabula.models.reading.tokens import head_of
-from fabula.models.reading.windows import owned, windows
+from fabula.models.reading.state_cache import LruCache, StateCache, vector_key
+from fabula.models.reading.tokens import truncate_texts
+from fabula.models.reading.windows import assign_tokens, cut_overlapping
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -31,7 +30,7 @@ CHUNK_TOKENS = 32_768
 # The widest rows of so many tokens stay in the cache of a core (2048 × 1536 floats: 12 MB).
 BATCH_TOKENS = 2048
 # Texts whose tokens are remembered, for the next metric.
-KEPT_TEXTS = 1024
+CACHED_TEXTS = 1024
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -88,9 +87,9 @@ class Encoder:
     overlap: int
     layer: int
     batch_tokens: int = BATCH_TOKENS
-    kept: KeptStates = field(default_factory=KeptStates)
-    tokenised: OrderedDict[str, Text] = field(
-        default_factory=OrderedDict, repr=False, compare=False
+    cache: StateCache = field(default_factory=StateCache)
+    tokenised: LruCache[Text] = field(
+        default_factory=lambda: LruCache(CACHED_TEXTS), repr=False, compare=False
     )
 
     @property
@@ -107,13 +106,13 @@ class Encoder:
         """Give the tokens of every text, without those that the model adds."""
         return [self._tokenise(text).tokens for text in texts]
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return [head_of(text, self._tokenise(text).spans, count - 2) for text in texts]
+        return truncate_texts(texts, [self._tokenise(text).spans for text in texts], count - 2)
 
     def expect(self, layers: Sequence[int]) -> None:
         """Give these layers too in every pass: others will ask for them."""
-        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
+        self.cache.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for.
@@ -165,16 +164,14 @@ class Encoder:
 
     def _tokenise(self, text: str) -> Text:
         """Give the text's tokens; those of the last texts are remembered."""
-        if text in self.tokenised:
-            return self.tokenised[text]
+        if known := self.tokenised.find([text]):
+            return known[text]
         # Half of a surrogate pair is no character; its stand-in keeps all others in their places.
         sound = SURROGATE.sub("\ufffd", text)
-        found = self.tokenizer.encode(sound, add_special_tokens=False)
-        made = Text(text, tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+        encoding = self.tokenizer.encode(sound, add_special_tokens=False)
+        made = Text(text, tuple(encoding.ids), tuple(encoding.tokens), tuple(encoding.offsets))
         if made.length <= CHUNK_TOKENS:
-            self.tokenised[text] = made
-        while len(self.tokenised) > KEPT_TEXTS:
-            self.tokenised.popitem(last=False)
+            self.tokenised.put({text: made})
         return made
 
     def _chunk_states(self, chunk: list[Text], layers: list[int]) -> dict[str, list[Array]]:
@@ -184,17 +181,17 @@ class Encoder:
         def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
             return self._encode([texts[one] for one in missing], wanted)
 
-        return self.kept.of(self.signature, texts, layers, make)
+        return self.cache.get(self.signature, texts, layers, make)
 
     def _chunk_vectors(self, chunk: list[Text]) -> dict[str, Array]:
         """Vectors by text; the states they are made from are too large to keep for them."""
         texts = [text for text in chunk if text.ids]
         keys = {text.text: self._key(text, f"mean of {self.layer}") for text in texts}
-        found = self.kept.cache.get(keys.values())
+        found = self.cache.vectors.get(keys.values())
         unique = {text.text: text for text in texts if keys[text.text] not in found}
         missing = list(unique.values())
         states = zip(missing, self._encode(missing, [self.layer]), strict=True)
-        found |= self.kept.cache.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
+        found |= self.cache.vectors.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
         return {text: found[key] for text, key in keys.items()}
 
     def _encode(self, texts: list[Text], layers: list[int]) -> list[list[Array]]:
@@ -213,10 +210,10 @@ class Encoder:
         return made
 
     def _cut(self, number: int, text: Text) -> list[Piece]:
-        places = windows(len(text.ids), self.window - 2, self.overlap)
+        places = cut_overlapping(len(text.ids), self.window - 2, self.overlap)
         return [
             Piece(number, place, _rows_of(part, len(text.ids)))
-            for place, part in zip(places, owned(places), strict=True)
+            for place, part in zip(places, assign_tokens(places), strict=True)
         ]
 
     def _ids(self, piece: Piece, text: Text) -> list[int]:

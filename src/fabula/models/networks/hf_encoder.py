@@ -14,10 +14,17 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import POOLING, Checkpoint
-from fabula.models.reading.batches import padded, run_batches
-from fabula.models.reading.state_cache import KeptStates
-from fabula.models.reading.tokens import Ends, Pieces, ends_of, head_of, in_chunks, pieces_of
-from fabula.models.reading.windows import owned, windows
+from fabula.models.reading.batches import pad_rows, run_batches
+from fabula.models.reading.state_cache import StateCache
+from fabula.models.reading.tokens import (
+    Ends,
+    TokenisedText,
+    find_ends,
+    split_chunks,
+    tokenise,
+    truncate_texts,
+)
+from fabula.models.reading.windows import assign_tokens, cut_overlapping
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -32,7 +39,7 @@ class EncoderModel:
     checkpoint: Checkpoint
     window: int
     stride: int
-    kept: KeptStates = field(default_factory=KeptStates, kw_only=True, repr=False, compare=False)
+    cache: StateCache = field(default_factory=StateCache, kw_only=True, repr=False, compare=False)
 
     @property
     def signature(self) -> str:
@@ -51,17 +58,17 @@ class EncoderModel:
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
-        return [one.tokens for one in pieces_of(self.checkpoint.tokenizer, texts)]
+        return [one.tokens for one in tokenise(self.checkpoint.tokenizer, texts)]
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
         room = count - len(self.ends.before) - len(self.ends.after)
-        pieces = pieces_of(self.checkpoint.tokenizer, texts)
-        return [head_of(text, one.spans, room) for text, one in zip(texts, pieces, strict=True)]
+        tokenised = tokenise(self.checkpoint.tokenizer, texts)
+        return truncate_texts(texts, [text.spans for text in tokenised], room)
 
     def expect(self, layers: Sequence[int]) -> None:
         """Give these layers too in every pass: others will ask for them."""
-        self.kept.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
+        self.cache.expected = tuple(layer for layer in layers if 0 <= layer < self.layers)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, in order, at the layers asked for."""
@@ -69,7 +76,9 @@ class EncoderModel:
             problem = f"{self.checkpoint.name} has no layer {wrong[0]}"
             raise SettingError(problem, f"take 0 to {self.layers - 1}")
         return (
-            one for chunk in in_chunks(texts, CHUNK) for one in self._states_of(chunk, list(layers))
+            one
+            for chunk in split_chunks(texts, CHUNK)
+            for one in self._states_of(chunk, list(layers))
         )
 
     def vectors(self, texts: Sequence[str]) -> Array:
@@ -97,25 +106,25 @@ class EncoderModel:
     @cached_property
     def ends(self) -> Ends:
         """What is added to every window."""
-        return ends_of(self.checkpoint.tokenizer)
+        return find_ends(self.checkpoint.tokenizer)
 
     def places(self, count: int) -> list[range]:
         """Windows over so many tokens of a text, room left for what is added."""
         room = self.window - len(self.ends.before) - len(self.ends.after)
-        return windows(count, room, max(room - self.stride, 0))
+        return cut_overlapping(count, room, max(room - self.stride, 0))
 
     def _states_of(self, texts: list[str], layers: list[int]) -> Iterator[TokenStates]:
-        pieces = dict(zip(texts, pieces_of(self.checkpoint.tokenizer, texts), strict=True))
+        pieces = dict(zip(texts, tokenise(self.checkpoint.tokenizer, texts), strict=True))
         full = [text for text, one in pieces.items() if one.ids]
 
         def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
             return self._encode([pieces[one] for one in missing], wanted)
 
-        found = self.kept.of(self.signature, full, layers, make)
+        found = self.cache.get(self.signature, full, layers, make)
         for text in texts:
             yield self._told(pieces[text], found.get(text), len(layers))
 
-    def _encode(self, texts: list[Pieces], layers: list[int]) -> list[list[Array]]:
+    def _encode(self, texts: list[TokenisedText], layers: list[int]) -> list[list[Array]]:
         """Run the model: for each text and layer an array of tokens × width."""
         places = [self.places(len(one.ids)) for one in texts]
         rows = [
@@ -135,11 +144,11 @@ class EncoderModel:
     def _run(self, rows: list[tuple[int, ...]], layers: list[int]) -> list[Array]:
         """States of every row, at the layers asked for: (layers, tokens, width) each."""
         torch = package("torch")
-        ids, mask = padded(rows, 0, self.checkpoint.torch_device)
+        ids, mask = pad_rows(rows, 0, self.checkpoint.torch_device)
         with torch.inference_mode():
             out = self.net(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-            kept = torch.stack([out.hidden_states[layer] for layer in layers], dim=1)
-            states = kept.float().cpu().numpy()  # (B, layers, T, H)
+            chosen = torch.stack([out.hidden_states[layer] for layer in layers], dim=1)
+            states = chosen.float().cpu().numpy()  # (B, layers, T, H)
         return [one[:, : len(row)].copy() for one, row in zip(states, rows, strict=True)]
 
     def _joined(self, places: list[range], found: list[Array]) -> Array:
@@ -147,12 +156,12 @@ class EncoderModel:
         before, after = len(self.ends.before), len(self.ends.after)
         parts = [
             states[:, before + part.start - place.start : before + part.stop - place.start]
-            for states, place, part in zip(found, places, owned(places), strict=True)
+            for states, place, part in zip(found, places, assign_tokens(places), strict=True)
         ]
         end = found[-1].shape[1] - after
         return np.concatenate([found[0][:, :before], *parts, found[-1][:, end:]], axis=1)
 
-    def _told(self, pieces: Pieces, states: list[Array] | None, layers: int) -> TokenStates:
+    def _told(self, pieces: TokenisedText, states: list[Array] | None, layers: int) -> TokenStates:
         if states is None:
             return TokenStates((), (), np.zeros((layers, 0, self.width), dtype=np.float32))
         ends, signs = self.ends, self.checkpoint.tokenizer.convert_ids_to_tokens

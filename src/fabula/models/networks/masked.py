@@ -5,7 +5,6 @@ Salazar et al. (2020), Masked Language Model Scoring: every token is masked in t
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,15 +17,17 @@ from fabula.core.model import MeanGuess, TokenLogs
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import CheckpointError
 from fabula.models.networks.hf_encoder import EncoderModel
-from fabula.models.reading.batches import ROWS, logs_of, padded, run_batches
-from fabula.models.reading.tokens import Ends, Pieces, pieces_of
-from fabula.models.reading.windows import owned, windows
+from fabula.models.reading.batches import ROWS, gather_logs, pad_rows, run_batches
+from fabula.models.reading.state_cache import LruCache
+from fabula.models.reading.tokens import Ends, TokenisedText, tokenise
+from fabula.models.reading.windows import assign_tokens, cut_overlapping
 
 if TYPE_CHECKING:
-    from fabula.core.model import Array, GapFiller, Lesson, Tuning
+    from fabula.core.model import Array, GapFiller
+    from fabula.models.networks.tuning import Lesson, Tuning
 
 Cell = tuple[int, int]
-KEPT_TEXTS = 128
+CACHED_TEXTS = 128
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class GapNet:
     stride: int
     apart: int | None = None
     # What was said of the last texts, for the next measure: as many numbers as there are tokens.
-    kept: OrderedDict[tuple[object, ...], MeanGuess] = field(
-        default_factory=OrderedDict, init=False, repr=False, compare=False
+    said: LruCache[MeanGuess] = field(
+        default_factory=lambda: LruCache(CACHED_TEXTS), init=False, repr=False, compare=False
     )
 
     @property
@@ -70,7 +71,7 @@ class GapNet:
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
-        return [one.tokens for one in pieces_of(self.tokenizer, texts)]
+        return [one.tokens for one in tokenise(self.tokenizer, texts)]
 
     def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
         """Give the likeliest token for every gap (None) of every row, left to right."""
@@ -86,41 +87,39 @@ class GapNet:
         self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
     ) -> Iterator[MeanGuess]:
         """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
-        for text, some in zip(texts, weights, strict=True):
-            key = (text, tuple(some), temperature)
-            if key not in self.kept:
-                ids = pieces_of(self.tokenizer, [text])[0].ids
-                found = self._mean_guess(ids, np.array(some, dtype=float), temperature)
-                self.kept[key] = MeanGuess(found)
-            if len(self.kept) > KEPT_TEXTS:
-                self.kept.popitem(last=False)
-            yield self.kept[key]
+        for text, token_weights in zip(texts, weights, strict=True):
+            key = (text, tuple(token_weights), temperature)
+            if not (known := self.said.find([key])):
+                ids = tokenise(self.tokenizer, [text])[0].ids
+                mean = self._mean_guess(ids, np.array(token_weights, dtype=float), temperature)
+                self.said.put(known := {key: MeanGuess(mean)})
+            yield known[key]
 
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapNet:
+    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapNet:
         """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
-        from fabula.models.networks.tuning import tuned
+        from fabula.models.networks.tuning import tune
 
-        return tuned(self, lessons, tuning)
+        return tune(self, lessons, tuning)
 
-    def numbered(self, row: Sequence[str | None]) -> list[int]:
+    def number_tokens(self, row: Sequence[str | None]) -> list[int]:
         """Tokens as numbers, gaps masked, with what the model adds."""
         ids = [self.mask if one is None else self._numbers.get(one, self._unknown) for one in row]
         return [*self.ends.before, *ids, *self.ends.after]
 
     def hidden(self, count: int) -> list[Hidden]:
         """All of so many tokens, those that are masked in one go together."""
-        places = windows(count, self.room, max(self.room - self.stride, 0))
+        places = cut_overlapping(count, self.room, max(self.room - self.stride, 0))
         return [
             Hidden(place, part[start::step])
-            for place, part in zip(places, owned(places), strict=True)
+            for place, part in zip(places, assign_tokens(places), strict=True)
             for step in [min(self.apart or len(part), len(part))]
             for start in range(step)
         ]
 
     def guesses(self, rows: list[list[int]], cells: list[Cell]) -> Any:
         """Logits at some cells (row, column) of rows of numbers: (cells, vocabulary)."""
-        ids, mask = padded(rows, self.tokenizer.pad_token_id or 0, self.device)  # (B, T) each
-        with only_at(self.head, cells):
+        ids, mask = pad_rows(rows, self.tokenizer.pad_token_id or 0, self.device)  # (B, T) each
+        with guess_only_at(self.head, cells):
             logits = self.head(input_ids=ids, attention_mask=mask).logits
         if logits.shape[:2] != (1, len(cells)):
             logits = logits[[row for row, _ in cells], [column for _, column in cells]][None]
@@ -164,7 +163,9 @@ class GapNet:
         if not cells:
             return [()] * len(rows)
         with package("torch").inference_mode():
-            best = self.guesses([self.numbered(row) for row in rows], cells).argmax(-1).tolist()
+            best = (
+                self.guesses([self.number_tokens(row) for row in rows], cells).argmax(-1).tolist()
+            )
         words = iter(self.tokenizer.convert_ids_to_tokens(best))
         return [tuple(next(words) for _ in some) for some in gaps]
 
@@ -172,9 +173,9 @@ class GapNet:
         """Σ w p / Σ w, summed in double precision a few rows at a time."""
         torch = package("torch")
         wanted = [
-            Hidden(one.window, kept)
+            Hidden(one.window, weighted)
             for one in self.hidden(len(ids))
-            if (kept := [token for token in one.tokens if weights[token]])
+            if (weighted := [token for token in one.tokens if weights[token]])
         ]
         total = torch.zeros(self.head.config.vocab_size, dtype=torch.float64, device=self.device)
 
@@ -183,7 +184,7 @@ class GapNet:
             with torch.inference_mode():
                 logits = self.guesses_hidden(ids, some)
                 order = [token for one in some for token in one.tokens]
-                total.add_(_weighed(logits, weights[order], temperature))
+                total.add_(_weigh_guesses(logits, weights[order], temperature))
             return [None] * len(batch)
 
         lengths = [len(one.window) for one in wanted]
@@ -194,7 +195,7 @@ class GapNet:
         return mean
 
 
-def _weighed(logits: Any, weights: Array, temperature: float) -> Any:
+def _weigh_guesses(logits: Any, weights: Array, temperature: float) -> Any:
     """Sum of the rows' probabilities by weight: (tokens, vocabulary) → (vocabulary,)."""
     torch = package("torch")
     shares = torch.tensor(weights, dtype=torch.float64, device=logits.device)
@@ -206,7 +207,7 @@ def _weighed(logits: Any, weights: Array, temperature: float) -> Any:
 
 
 @contextmanager
-def only_at(head: Any, cells: list[Cell]) -> Iterator[None]:
+def guess_only_at(head: Any, cells: list[Cell]) -> Iterator[None]:
     """Let the last layer guess at some places: guesses at all others are not wanted."""
     last = head.get_output_embeddings()
     if last is None:
@@ -241,7 +242,7 @@ class MaskedModel(EncoderModel):
     def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
         """Give logs and entropies of every text, each token masked in turn."""
         return (
-            self._masked_logs_of(pieces_of(self.checkpoint.tokenizer, [text])[0]) for text in texts
+            self._masked_logs_of(tokenise(self.checkpoint.tokenizer, [text])[0]) for text in texts
         )
 
     @property
@@ -259,9 +260,9 @@ class MaskedModel(EncoderModel):
         """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
         return self.gaps.mean_guesses(texts, weights, temperature=temperature)
 
-    def tuned_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
+    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
         """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
-        return self.gaps.tuned_on(lessons, tuning)
+        return self.gaps.tune_on(lessons, tuning)
 
     @cached_property
     def net(self) -> Any:
@@ -287,7 +288,7 @@ class MaskedModel(EncoderModel):
     def _head(self) -> Any:
         return self.checkpoint.model("AutoModelForMaskedLM")
 
-    def _masked_logs_of(self, text: Pieces) -> TokenLogs:
+    def _masked_logs_of(self, text: TokenisedText) -> TokenLogs:
         hidden = self.gaps.hidden(len(text.ids))
         found = run_batches(
             lambda batch: self._fill(text, [hidden[one] for one in batch]),
@@ -299,10 +300,10 @@ class MaskedModel(EncoderModel):
             logs[list(one.tokens)] = values
         return TokenLogs(text.tokens, text.spans, logs[:, 0], logs[:, 1])
 
-    def _fill(self, text: Pieces, hidden: list[Hidden]) -> list[Array]:
+    def _fill(self, text: TokenisedText, hidden: list[Hidden]) -> list[Array]:
         """Logs and entropies at hidden tokens."""
         with package("torch").inference_mode():
             logits = self.gaps.guesses_hidden(text.ids, hidden)
-            logs = logs_of(logits, [text.ids[token] for one in hidden for token in one.tokens])
+            logs = gather_logs(logits, [text.ids[token] for one in hidden for token in one.tokens])
         ends = np.cumsum([len(one.tokens) for one in hidden])[:-1]
         return np.split(np.array(logs).T, ends)

@@ -14,9 +14,16 @@ from fabula.core.model import TokenLogs
 from fabula.models._runtime import package, thread_limit
 from fabula.models.networks.causal import Draw, Writer, sample
 from fabula.models.networks.checkpoint import CheckpointError
-from fabula.models.reading.batches import logs_of, padded, run_batches
-from fabula.models.reading.tokens import Ends, Pieces, ends_of, head_of, pieces_of, spellable
-from fabula.models.reading.windows import make_front, windows
+from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
+from fabula.models.reading.tokens import (
+    Ends,
+    TokenisedText,
+    find_ends,
+    replace_surrogates,
+    tokenise,
+    truncate_texts,
+)
+from fabula.models.reading.windows import cut_overlapping, fit_prefix
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -59,11 +66,11 @@ class Beside:
         before, after = self.ends.before, self.ends.after
         # The last sign is scored and never read; others after the text need room.
         room = self.window - max(len(after) - 1, 0)
-        front = make_front((self.start, *before), (), window=room, stride=self.stride)
-        for one in front.strides(len(text)):
+        prefix = fit_prefix((self.start, *before), (), window=room, stride=self.stride)
+        for one in prefix.strides(len(text)):
             ending = after if one.stop == len(text) else ()
-            whole = (*front.ids, *text[one.start : one.stop], *ending)
-            first = len(front.ids) + one.new - one.start if one.new else 1
+            whole = (*prefix.ids, *text[one.start : one.stop], *ending)
+            first = len(prefix.ids) + one.new - one.start if one.new else 1
             targets = whole[first:]
             new = one.new + len(before) if one.new else 0
             for part in self.parts(source):
@@ -80,16 +87,22 @@ class Beside:
         """Give the source by windows, each with what the tokeniser adds."""
         before, after = self.ends.before, self.ends.after
         room = self.window - len(before) - len(after)
-        places = windows(len(source), room, max(room - self.stride, 0)) or [range(0)]
+        places = cut_overlapping(len(source), room, max(room - self.stride, 0)) or [range(0)]
         return [(*before, *source[place.start : place.stop], *after) for place in places]
 
-    def heads(self, pieces: Sequence[Pieces], texts: Sequence[str], count: int) -> list[str]:
+    def truncate(
+        self, texts: Sequence[str], tokenised: Sequence[TokenisedText], count: int
+    ) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
         room = count - len(self.ends.before) - len(self.ends.after)
-        return [head_of(text, one.spans, room) for one, text in zip(pieces, texts, strict=True)]
+        return truncate_texts(texts, [text.spans for text in tokenised], room)
 
     def logs(
-        self, number: int, text: Pieces, readings: Sequence[SourceReading], found: Sequence[Array]
+        self,
+        number: int,
+        text: TokenisedText,
+        readings: Sequence[SourceReading],
+        found: Sequence[Array],
     ) -> TokenLogs:
         """Give the logs of one text, and those of the signs around it, from all its readings."""
         if not text.ids:
@@ -127,9 +140,9 @@ class Seq2SeqModel(Writer):
     head = "AutoModelForSeq2SeqLM"
     chunk = 16
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return self._beside.heads(pieces_of(self.checkpoint.tokenizer, texts), texts, count)
+        return self._beside.truncate(texts, tokenise(self.checkpoint.tokenizer, texts), count)
 
     @cached_property
     def _beside(self) -> Beside:
@@ -137,12 +150,12 @@ class Seq2SeqModel(Writer):
         start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
         if start is None:
             raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
-        ends = ends_of(self.checkpoint.tokenizer)
+        ends = find_ends(self.checkpoint.tokenizer)
         return Beside(self.window, self.stride, start, ends)
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
-        sources = pieces_of(self.checkpoint.tokenizer, [source for source, _ in pairs])
-        texts = pieces_of(self.checkpoint.tokenizer, [text for _, text in pairs])
+        sources = tokenise(self.checkpoint.tokenizer, [source for source, _ in pairs])
+        texts = tokenise(self.checkpoint.tokenizer, [text for _, text in pairs])
         readings = [
             reading
             for number, (source, text) in enumerate(zip(sources, texts, strict=True))
@@ -160,8 +173,8 @@ class Seq2SeqModel(Writer):
         """Logs of what is new in each reading."""
         torch, device = package("torch"), self.checkpoint.torch_device
         # A source without a token, under a tokeniser that adds none, is one filler that is seen.
-        source, seen = padded([one.source or (0,) for one in readings], 0, device)
-        ids, mask = padded([one.ids for one in readings], 0, device)
+        source, seen = pad_rows([one.source or (0,) for one in readings], 0, device)
+        ids, mask = pad_rows([one.ids for one in readings], 0, device)
         with torch.inference_mode():
             logits = self._net(
                 input_ids=source,
@@ -171,14 +184,14 @@ class Seq2SeqModel(Writer):
                 use_cache=False,
             ).logits
             return [
-                logs_of(row[one.rows], one.targets)[0]
+                gather_logs(row[one.rows], one.targets)[0]
                 for row, one in zip(logits, readings, strict=True)
             ]
 
-    def _written_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
         tokenizer = self.checkpoint.tokenizer
         # Of a prompt that is too long, the end.
-        ids = self._beside.parts(pieces_of(tokenizer, [prompt])[0].ids)[-1] or (0,)
+        ids = self._beside.parts(tokenise(tokenizer, [prompt])[0].ids)[-1] or (0,)
         drawn = sample(self._net, self.checkpoint, ids, key=prompt, draw=draw, stop=stop)
         return str(tokenizer.decode(drawn, skip_special_tokens=True))
 
@@ -210,14 +223,14 @@ class OnnxT5:
         """Give the logs of every second text given the first."""
         return (self._logs_of(source, text) for source, text in pairs)
 
-    def heads(self, texts: Sequence[str], count: int) -> list[str]:
+    def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return self._beside.heads([self._pieces(text) for text in texts], texts, count)
+        return self._beside.truncate(texts, [self._tokenise(text) for text in texts], count)
 
     def _logs_of(self, source: str, text: str) -> TokenLogs:
-        target = self._pieces(text)
-        readings = list(self._beside.readings(0, self._pieces(source).ids, target.ids))
-        states = {one: self._encoded(one) for one in {reading.source for reading in readings}}
+        target = self._tokenise(text)
+        readings = list(self._beside.readings(0, self._tokenise(source).ids, target.ids))
+        states = {one: self._encode_source(one) for one in {reading.source for reading in readings}}
         found = [self._run(reading, states[reading.source]) for reading in readings]
         return self._beside.logs(0, target, readings, found)
 
@@ -241,11 +254,11 @@ class OnnxT5:
     def _decoder(self) -> Any:
         return _session(self.folder / "decoder.onnx")
 
-    def _pieces(self, text: str) -> Pieces:
-        found = self._tokenizer.encode(spellable(text), add_special_tokens=False)
-        return Pieces(tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+    def _tokenise(self, text: str) -> TokenisedText:
+        found = self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
+        return TokenisedText(tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
 
-    def _encoded(self, source: tuple[int, ...]) -> Array:
+    def _encode_source(self, source: tuple[int, ...]) -> Array:
         ids = np.array([source], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         states: Array = self._encoder.run(["last_hidden_state"], inputs)[0]  # (1, S, H)

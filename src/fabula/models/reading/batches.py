@@ -68,7 +68,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate" in words
 
 
-def padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[Any, Any]:
+def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[Any, Any]:
     """Rows of one length, filled up on the right, and a mask of what is not filler."""
     torch = package("torch")
     longest = max(map(len, rows))
@@ -77,7 +77,7 @@ def padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[Any
     return torch.tensor(ids, device=device), torch.tensor(mask, device=device)  # (B, T) each
 
 
-def logs_of(logits: Any, targets: Sequence[int]) -> tuple[Array, Array]:
+def gather_logs(logits: Any, targets: Sequence[int]) -> tuple[Array, Array]:
     """Logs of the targets and entropies of the guesses: (T, vocabulary) → (T,) each."""
     torch = package("torch")
     wanted = torch.tensor(list(targets), device=logits.device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Pieces:
+class TokenisedText:
     """A text's tokens, without those that a model adds."""
 
     ids: tuple[int, ...]
@@ -29,12 +29,12 @@ class Ends:
     after: tuple[int, ...]
 
 
-def pieces_of(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
+def tokenise(tokenizer: Any, texts: Sequence[str]) -> list[TokenisedText]:
     """Cut texts into tokens; nothing is cut off."""
     if not texts:
         return []
     found = tokenizer(
-        [spellable(text) for text in texts],
+        [replace_surrogates(text) for text in texts],
         add_special_tokens=False,
         return_offsets_mapping=True,
         return_attention_mask=False,
@@ -43,7 +43,7 @@ def pieces_of(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
         verbose=False,
     )
     return [
-        Pieces(
+        TokenisedText(
             tuple(ids),
             tuple(tokenizer.convert_ids_to_tokens(ids)),
             tuple((start, stop) for start, stop in offsets),
@@ -52,12 +52,15 @@ def pieces_of(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
     ]
 
 
-def head_of(text: str, spans: Sequence[Span], room: int) -> str:
-    """Give the beginning of a text that makes so many tokens, if it makes more."""
-    return text if len(spans) <= room else text[: spans[room - 1][1]]
+def truncate_texts(texts: Sequence[str], spans: Iterable[Sequence[Span]], room: int) -> list[str]:
+    """Give the beginnings of texts that make so many tokens, of those that make more."""
+    return [
+        text if len(places) <= room else text[: places[room - 1][1]]
+        for text, places in zip(texts, spans, strict=True)
+    ]
 
 
-def ends_of(tokenizer: Any) -> Ends:
+def find_ends(tokenizer: Any) -> Ends:
     """Find what the tokeniser adds, by letting it add to a text that it knows."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     whole = tokenizer("a", add_special_tokens=True)["input_ids"]
@@ -67,12 +70,12 @@ def ends_of(tokenizer: Any) -> Ends:
     return Ends(tuple(whole[:at]), tuple(whole[at + len(bare) :]))
 
 
-def spellable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Put `?` for halves of surrogate pairs, which UTF-8 cannot spell; lengths stay."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def in_chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
+def split_chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
     """Go through items so many at a time."""
     rest = iter(items)
     while chunk := list(islice(rest, size)):

@@ -23,13 +23,13 @@ from fabula.models.store.asset import (
 )
 from fabula.models.store.convert import Report
 from fabula.models.store.folder import (
-    explained,
+    explain_disk_errors,
     find,
+    open_workspace,
     path_of,
     publish,
     repull_command,
     say_nothing,
-    workshop,
 )
 
 INDEX = "fabula-assets.json"
@@ -40,10 +40,10 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
     wanted = [get_asset(name) for name in names]
     if not wanted:
         raise AssetError("no asset is here to be exported", "run: fabula models pull NAMES")
-    folders = {one.name: _sound_folder(one) for one in wanted}
+    folders = {one.name: _find_sound(one) for one in wanted}
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     say = report or say_nothing
-    with explained(file.parent, instead="write to another folder"):
+    with explain_disk_errors(file.parent, instead="write to another folder"):
         try:
             with tarfile.open(partial, "w") as tar:
                 _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
@@ -58,7 +58,7 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
 def import_assets(file: Path, report: Report | None = None) -> list[str]:
     """Take the known assets of a tar file into the store; give the names of those now here."""
     say = report or say_nothing
-    with explained(file, instead="name another file"):
+    with explain_disk_errors(file, instead="name another file"):
         stream = file.open("rb")
     try:
         with stream, tarfile.open(fileobj=stream, mode="r:") as tar:
@@ -72,9 +72,9 @@ def import_assets(file: Path, report: Report | None = None) -> list[str]:
     return [one["name"] for one in known]
 
 
-def _sound_folder(wanted: Asset) -> Path:
+def _find_sound(wanted: Asset) -> Path:
     folder = path_of(wanted.name)
-    with explained(folder):
+    with explain_disk_errors(folder):
         if not is_whole(folder, wanted):
             raise AssetError(f"asset {wanted.name!r} is damaged", repull_command(wanted.name))
     return folder
@@ -135,7 +135,7 @@ def _import(tar: tarfile.TarFile, wanted: Asset, report: Report) -> None:
     entries = [one for one in tar.getmembers() if one.name.startswith(f"{wanted.name}/")]
     if sum(one.size for one in entries) > _most_bytes(wanted):
         raise AssetError(f"asset {wanted.name!r} in the file is larger than it should be")
-    with workshop(wanted.name) as work:
+    with open_workspace(wanted.name) as work:
         content = work / "content"
         content.mkdir()
         for one in entries:

@@ -47,7 +47,7 @@ def own_candidate(wanted: Asset) -> Path | None:
 
 def own_folder(wanted: Asset) -> Path | None:
     """The user's own folder of an asset; one with other content is an error."""
-    return _checked(
+    return _check_content(
         own_candidate(wanted), wanted, "mend that folder or take it out of FABULA_ASSETS"
     )
 
@@ -55,7 +55,7 @@ def own_folder(wanted: Asset) -> Path | None:
 def ours_candidate(wanted: Asset) -> Path | None:
     """Folder of an asset among the project's own weights, its content unchecked."""
     places = (place for place in wanted.places if isinstance(place, OursPlace))
-    folders = (folder for place in places for folder in _lies_in(place))
+    folders = (folder for place in places for folder in _list_candidates(place))
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
@@ -63,10 +63,10 @@ def ours_folder(wanted: Asset) -> Path | None:
     """Folder of an asset among the project's own weights; other content is an error."""
     place = next((one for one in wanted.places if isinstance(one, OursPlace)), None)
     remedy = f"run: pip install --upgrade {place.distribution}" if place else ""
-    return _checked(ours_candidate(wanted), wanted, remedy)
+    return _check_content(ours_candidate(wanted), wanted, remedy)
 
 
-def _lies_in(place: OursPlace) -> list[Path]:
+def _list_candidates(place: OursPlace) -> list[Path]:
     """Where the project's own weights may be: in the clone that we run from, or installed."""
     clone = SOURCE.parent / "weights"
     roots = [clone / place.package, clone / "src" / place.package] if SOURCE.name == "src" else []
@@ -75,7 +75,7 @@ def _lies_in(place: OursPlace) -> list[Path]:
     return [root / place.folder for root in roots]
 
 
-def _checked(folder: Path | None, wanted: Asset, remedy: str) -> Path | None:
+def _check_content(folder: Path | None, wanted: Asset, remedy: str) -> Path | None:
     if folder is None or is_whole(folder, wanted, fresh=False):
         return folder
     reason = "and its manifest do not agree" if wanted.convert else "has another digest"
@@ -125,7 +125,7 @@ def path_of(name: str) -> Path:
     if folder is None:
         remedy = _carry(name) if is_offline() else f"run: fabula models pull {name}"
         raise AssetError(f"asset {name!r} is not here", remedy)
-    return _unharmed(wanted, folder)
+    return _check_unharmed(wanted, folder)
 
 
 def pull(name: str, report: Report | None = None, *, folder: Path | None = None) -> Path:
@@ -144,10 +144,10 @@ def _get(name: str, places: Sequence[Place], say: Report) -> Path:
     wanted = get_asset(name)
     if (here := find(wanted)) is not None:
         say(f"{name}: already here")
-        return _unharmed(wanted, here)
+        return _check_unharmed(wanted, here)
     if not places:
         raise AssetError(f"asset {name!r} is not here and FABULA_OFFLINE is set", _carry(name))
-    with workshop(name) as work:
+    with open_workspace(name) as work:
         return _pull_from(places, wanted, work, say=say)
 
 
@@ -200,7 +200,7 @@ def verify(name: str) -> Check:
         folder = ours_candidate(wanted) or folder
     if not folder.is_dir():
         return Check(name, "absent")
-    with explained(folder):
+    with explain_disk_errors(folder):
         if is_whole(folder, wanted):
             return Check(name, "ok", folder)
         return Check(name, "damaged", folder, differences(folder, wanted))
@@ -215,19 +215,19 @@ def remove(name: str) -> None:
         elsewhere = own_candidate(wanted) or ours_candidate(wanted)
         remedy = f"it lies in {elsewhere}: remove it yourself" if elsewhere else ""
         raise AssetError(f"asset {name!r} is not in the store", remedy)
-    with workshop(name) as work:
+    with open_workspace(name) as work:
         for path in found:
             # Renamed first, so that a kill leaves no half of an asset in place.
             path.rename(work / path.name)
 
 
 @contextmanager
-def workshop(name: str) -> Iterator[Path]:
+def open_workspace(name: str) -> Iterator[Path]:
     """Give a folder of this process in the store, gone afterwards; disk errors are explained."""
     root = store_folder()
-    with explained(root):
+    with explain_disk_errors(root):
         root.mkdir(parents=True, exist_ok=True)
-        _sweep(root, name)
+        _sweep_abandoned(root, name)
         prefix = f".{name}@{socket.gethostname()}@{os.getpid()}@"
         work = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
         try:
@@ -237,7 +237,7 @@ def workshop(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def explained(path: Path, *, instead: str = OTHER_HOME) -> Iterator[None]:
+def explain_disk_errors(path: Path, *, instead: str = OTHER_HOME) -> Iterator[None]:
     """Turn an error of the disk into one that says what to do."""
     try:
         yield
@@ -258,7 +258,7 @@ def format_size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def _sweep(root: Path, name: str) -> None:
+def _sweep_abandoned(root: Path, name: str) -> None:
     """Remove what a killed process of this machine left behind of that asset."""
     for left in root.glob(f".{name}@*@*@*"):
         _, host, pid, _ = left.name.split("@")
@@ -266,10 +266,10 @@ def _sweep(root: Path, name: str) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _unharmed(wanted: Asset, folder: Path) -> Path:
+def _check_unharmed(wanted: Asset, folder: Path) -> Path:
     """Give back a folder of the store if it is sound; others were read when they were found."""
     if folder == folder_of(wanted):
-        with explained(folder):
+        with explain_disk_errors(folder):
             harm = damage(folder, wanted)
         if harm:
             raise AssetError(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.learned.reader.network import split_windows
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Examples, ExampleSet
 from fabula.learned.training.folds import fold_alone, fold_of_items, without_fold
 from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.models import PooledBert
+from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,12 +85,12 @@ def read_once(
     for start in range(0, len(texts), _CHUNK):
         cut, owners = [], []
         for owner, ids in enumerate(texts[start : start + _CHUNK], start):
-            for place in split_windows(len(ids), window):
+            for place in cut_evenly(len(ids), window):
                 cut.append(list(ids[place.start : place.stop]))
                 owners.append(owner)
         np.add.at(found, owners, encoder.pool(cut).numpy())
         report(f"{min(start + _CHUNK, len(texts)):,} of {len(texts):,} texts read")
-    counts = np.array([max(1, len(split_windows(len(ids), window))) for ids in texts])
+    counts = np.array([max(1, len(cut_evenly(len(ids), window))) for ids in texts])
     means: Array = found / counts[:, None]
     return means
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.learned.reader.network import split_windows
+from fabula.models.reading.windows import cut_evenly
 
 
 def test_windows_by_hand() -> None:
-    assert split_windows(0, 254) == []
-    assert split_windows(1, 254) == [range(1)]
-    assert split_windows(254, 254) == [range(254)]
+    assert cut_evenly(0, 254) == []
+    assert cut_evenly(1, 254) == [range(1)]
+    assert cut_evenly(254, 254) == [range(254)]
     # Two windows, the second from the middle on.
-    assert split_windows(255, 254) == [range(127), range(127, 255)]
+    assert cut_evenly(255, 254) == [range(127), range(127, 255)]
     # ceil(620 / 254) = 3: at 0, 620 / 3 = 206.67 and 413.33, both rounded down.
-    assert split_windows(620, 254) == [range(206), range(206, 413), range(413, 620)]
-    assert split_windows(620, 254, overlap=True) == [range(254), range(206, 460), range(413, 620)]
+    assert cut_evenly(620, 254) == [range(206), range(206, 413), range(413, 620)]
+    assert cut_evenly(620, 254, overlap=True) == [range(254), range(206, 460), range(413, 620)]
 
 
 @given(st.integers(1, 5000), st.integers(1, 300))
 def test_every_token_is_in_one_window_and_all_are_about_as_long(count: int, size: int) -> None:
-    found = split_windows(count, size)
+    found = cut_evenly(count, size)
     assert len(found) == -(-count // size)
     assert [place for one in found for place in one] == list(range(count))
     assert max(map(len, found)) <= size
@@ -30,7 +30,7 @@ def test_every_token_is_in_one_window_and_all_are_about_as_long(count: int, size
 
 @given(st.integers(1, 5000), st.integers(1, 300))
 def test_with_overlap_nothing_is_left_out_either(count: int, size: int) -> None:
-    found, apart = split_windows(count, size, overlap=True), split_windows(count, size)
+    found, apart = cut_evenly(count, size, overlap=True), cut_evenly(count, size)
     assert [one.start for one in found] == [one.start for one in apart]
     assert found[-1].stop == count
     assert all(len(one) == size for one in found[:-1])

@@ -1,10 +1,10 @@
-"""Answers that are cache: asked once, the least lately used dropped first."""
+"""The last answers in memory: asked once, the least lately used dropped first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabula.learned.reader.cache import LruCache, text_key
+from fabula.models.reading.state_cache import LruCache, text_key
 
 
 def answers(asked: list[list[str]], texts: list[str]) -> Callable[[list[int]], list[str]]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
-from fabula.core.model import Prefetching, Model
+from fabula.core.model import Model, Prefetching
 from fabula.models import load_model, model_spec, need
 
 T = TypeVar("T")

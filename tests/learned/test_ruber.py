@@ -14,8 +14,7 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.learned import ruber
-from fabula.learned.ruber_model.inference import load_ruber
-from fabula.learned.ruber_model.network import Bounds, cosine, probabilities
+from fabula.learned.ruber_model.network import Bounds, cosine, load_ruber, probabilities
 from fabula.models.reading.state_cache import LruCache
 from learned.tiny_ruber import write_ruber
 

@@ -12,8 +12,7 @@ from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.metric import LearnedMetric, Weights
-from fabula.learned.ruber_model.inference import Pooled, RuberModel, load_ruber
-from fabula.learned.ruber_model.network import Bounds, cosine
+from fabula.learned.ruber_model.network import Bounds, Pooled, RuberModel, cosine, load_ruber
 
 _NEEDS: dict[str, tuple[Need, ...]] = {
     "unreferenced": ("prompt",),

@@ -14,7 +14,7 @@ import pytest
 from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.learned.reader import inference, network
 from fabula.learned.reader.inference import Reader, load_reader, open_reader
-from fabula.learned.reader.weights import load_packed
+from fabula.learned.reader.network import load_packed
 from fabula.models import PooledBert
 
 torch = pytest.importorskip("torch")

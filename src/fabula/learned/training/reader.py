@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.reader.weights import save_packed
+from fabula.learned.reader.network import save_packed
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.checkpoint import CHECKPOINT, MODEL
 from fabula.learned.training.cross_fit import cross_fit

@@ -9,8 +9,7 @@ import numpy as np
 
 from fabula.core.errors import UserError
 from fabula.core.story import Story
-from fabula.learned.ruber_model.inference import load_ruber
-from fabula.learned.ruber_model.network import cosine
+from fabula.learned.ruber_model.network import cosine, load_ruber
 from fabula.meta.arrays import Values
 from fabula.replication.checks._agreement import correlated
 from fabula.replication.checks._finding import Finding, reported, unchecked

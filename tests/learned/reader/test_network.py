@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import InputError, UserError
-from fabula.learned.reader.weights import load_packed, save_packed
+from fabula.learned.reader.network import load_packed, save_packed
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")

@@ -10,13 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabula.cli import cli
-from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli._inputs import dataset_arguments
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets import DATASETS, read_places
+from fabula.scoring.sources import DatasetSource
 
 WIDE = "id,text,fun,repetition,mine\n1,Once.,3,0.5,1\n2,Twice.,4,,2\n"
 LLM = ",Prompt,Human,Story,Model\n0,P,H,Once.,m\n"
@@ -45,15 +46,15 @@ def attempt(*words: str | Path, catch_exceptions: bool = True) -> Result:
 
 
 def opened(*words: str | Path, rated: bool = True) -> Dataset:
-    """Give what `open_dataset` makes of a command line."""
+    """Give what `dataset_arguments` makes of a command line."""
     kept: list[Any] = []
 
     @click.command()
     @dataset_arguments
     @click.option("--seed", default=0)
-    def probe(**options: Any) -> None:
-        kept.append(open_dataset(options, rated=rated))
-        assert options == {"seed": 0}
+    def probe(source: DatasetSource, seed: int) -> None:
+        kept.append(source.load(rated=rated))
+        assert seed == 0
 
     done = CliRunner().invoke(probe, [str(word) for word in words], catch_exceptions=False)
     assert done.exit_code == 0, done.output

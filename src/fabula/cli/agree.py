@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli._inputs import dataset_arguments
 from fabula.cli._rows import paper_format_option
 from fabula.core.errors import InputError
 
@@ -37,7 +37,7 @@ def command(**options: Any) -> None:
     from fabula.meta.raters.agreement import agree
     from fabula.reports.agreement import render_agreement
 
-    dataset = open_dataset(options)
+    dataset = options["source"].load()
     by_rater = options["by"] == "rater"
     if by_rater and not dataset.card.raters_known:
         raise InputError(

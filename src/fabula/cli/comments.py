@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._rows import format_option, print_rows
-from fabula.cli._written import write_file
 from fabula.core.errors import InputError, SettingError
+from fabula.core.files import write_text
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
@@ -104,7 +104,7 @@ def augment_command(source: str, output: Path, **options: Any) -> None:
         per_aspect=options["per_aspect"],
     )
     rows = storyer_rows(found.kept, stories)
-    write_file(output, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+    write_text(output, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
     left = ", ".join(f"{count:,} {why}" for why, count in found.left_out.items())
     click.echo(
         f"{len(found.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._dataset import (
-    COLUMN,
-    GOLD,
-    LOWER,
-    columns_of,
-    dataset_arguments,
-    names_of,
-    open_dataset,
-)
+from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
 from fabula.cli._rows import format_option, print_rows
-from fabula.core.errors import SettingError, UnknownName, UserError, closest
+from fabula.core.errors import UnknownName, UserError, closest
 
 if TYPE_CHECKING:
-    from fabula.core.dataset import Dataset, DatasetCard
+    from fabula.core.dataset import DatasetCard
     from fabula.datasets import Place
+    from fabula.scoring.sources import DatasetSource
 
 PATH = click.option("--path", type=click.Path(path_type=Path), help="Where its files lie.")
 
@@ -74,46 +67,23 @@ def show_command(name: str) -> None:
 @GOLD
 @COLUMN
 @LOWER
-def add_command(name: str, path: Path, **options: Any) -> None:
+def add_command(
+    name: str, path: Path, *, gold: str | None, columns: dict[str, str], lower: tuple[str, ...]
+) -> None:
     """Keep where the data set NAME lies, or under a new NAME a table of your own.
 
     PATH is the folder of a data set's files, or the file of a table. Afterwards every command
     finds it by its name.
     """
-    from fabula.datasets import Place, add_place
+    from fabula.datasets import Place, add_place, load_place
+    from fabula.scoring.sources import split_names
 
-    place = Place(
-        str(path.absolute()),
-        names_of(options["gold"]),
-        columns_of(options["column"]),
-        names_of(options["lower"]),
-    )
-    dataset = _tried(name, place)
+    place = Place(str(path.absolute()), split_names(gold or ""), columns, lower)
+    # It is loaded before it is noted, so that a mistake is found now.
+    counts = load_place(name, place).counts
     add_place(name, place)
-    click.echo(f"{name}: {_held(dataset)}", err=True)
-
-
-def _tried(name: str, place: Place) -> Dataset:
-    """Load what is to be kept, so that a mistake is found now."""
-    from fabula.datasets import DATASETS, load_dataset
-    from fabula.datasets.table import read_table
-
-    path = Path(place.path)
-    if name in DATASETS and name != "table":
-        if place.gold or place.columns or place.lower:
-            raise SettingError(f"--gold, --column and --lower are not for {name}", "leave them out")
-        return load_dataset(name, path, partial=True)
-    if path.is_dir():
-        raise UnknownName(f"no data set is called {name!r}", closest(name, DATASETS.names()))
-    if name == "table" or not name.isidentifier():
-        raise SettingError(
-            f"{name!r} will not do as a name", "take letters, digits and _, and another than table"
-        )
-    return read_table(path, gold=place.gold, columns=place.columns, lower=place.lower)
-
-
-def _held(dataset: Dataset) -> str:
-    return ", ".join(f"{count:,} {what}" for what, count in dataset.counts.items() if count)
+    held = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    click.echo(f"{name}: {held}", err=True)
 
 
 @command.command("remove")
@@ -154,47 +124,52 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
     show_default=True,
     help="How to write it.",
 )
-def convert_command(output: Path, form: str, **options: Any) -> None:
+def convert_command(source: DatasetSource, output: Path, form: str) -> None:
     """Write stories, ratings, scores and preferences as plain rows, a file each.
 
     SOURCE is a data set's name, a table of your own or a run folder.
     """
     from fabula.datasets.releases.convert import write_dataset
 
-    for path in write_dataset(open_dataset(options, rated=False), output, form):
+    for path in write_dataset(source.load(rated=False), output, form):
         click.echo(path)
 
 
 @command.command("pairs")
 @click.argument("posts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="JSONL file.")
-@click.option("-c", "--column", multiple=True, metavar="ROLE=NAME", help="As in text=body.")
+@column_option("ROLE=NAME", "As in text=body.")
 @click.option("--high", type=float, default=50, show_default=True, help="Votes of a liked post.")
 @click.option("--low", type=float, default=0, show_default=True, help="Votes of a disliked one.")
 @click.option("--words", nargs=2, type=int, default=(200, 800), show_default=True)
 @click.option("--per-prompt", type=click.IntRange(1), help="Most pairs of a prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-def pairs_command(posts: Path, output: Path, column: tuple[str, ...], **bars: Any) -> None:
+def pairs_command(
+    posts: Path,
+    *,
+    output: Path,
+    columns: dict[str, str],
+    high: float,
+    low: float,
+    words: tuple[int, int],
+    per_prompt: int | None,
+    seed: int,
+) -> None:
     """Pair liked with disliked posts on one prompt, for `fabula train storyer`.
 
     POSTS is a table with the columns text, prompt and votes. Posts are cleaned of signatures,
     links and notes. OUTPUT has the form of storyer: `fabula data add storyer OUTPUT`.
     """
-    import json
-
-    from fabula.cli._written import write_file
+    from fabula.datasets.storyer import write_pairs
     from fabula.learned.training._posts import read_posts
     from fabula.learned.training.pairs import build_pairs
 
-    found = read_posts(posts, columns=columns_of(column))
-    pairs = build_pairs(found, **bars)
-    rows = (
-        {"prompt": one.better.prompt or one.item, "good": one.better.text, "poor": one.worse.text}
-        for one in pairs
-    )
-    write_file(output, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-    prompts = len({one.item for one in pairs})
-    click.echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(found):,} posts", err=True)
+    read = read_posts(posts, columns=columns)
+    pairs = build_pairs(read, high=high, low=low, words=words, per_prompt=per_prompt, seed=seed)
+    texts = ((pair.better.prompt or pair.item, pair.better.text, pair.worse.text) for pair in pairs)
+    write_pairs(texts, output)
+    prompts = len({pair.item for pair in pairs})
+    click.echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(read):,} posts", err=True)
     click.echo(output)
 
 
@@ -202,12 +177,12 @@ def pairs_command(posts: Path, output: Path, column: tuple[str, ...], **bars: An
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
 def docs_command(output: Path) -> None:
     """Write the page of every data set into a folder, from the cards."""
+    from fabula.core.files import write_text
     from fabula.datasets import DATASETS
     from fabula.reports.dataset_card import dataset_index_page, dataset_page
 
-    output.mkdir(parents=True, exist_ok=True)
     cards = {name: DATASETS.get(name).CARD for name in DATASETS.names()}
     for name, card in cards.items():
-        (output / f"{name}.md").write_text(dataset_page(name, card), encoding="utf-8")
-    (output / "index.md").write_text(dataset_index_page(cards), encoding="utf-8")
+        write_text(output / f"{name}.md", dataset_page(name, card))
+    write_text(output / "index.md", dataset_index_page(cards))
     click.echo(f"{len(cards)} pages in {output}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli._inputs import dataset_arguments
 from fabula.cli._rows import paper_format_option
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def command(**options: Any) -> None:
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 
-    dataset = open_dataset(options)
+    dataset = options.pop("source").load()
     if options["baselines"]:
         dataset = add_baselines(dataset)
     study = _study(options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._dataset import COLUMN, GOLD, open_dataset
+from fabula.cli._inputs import COLUMN, GOLD
 from fabula.cli._rows import paper_format_option
 from fabula.core.errors import SettingError, UnknownName, closest
 
@@ -116,9 +116,11 @@ def _icc(options: dict[str, Any]) -> float:
 def _ratings(options: dict[str, Any]) -> tuple[Ratings, tuple[Story, ...]]:
     """Read the ratings of the aspect to plan for."""
     from fabula.meta.raters.ratings import ratings_of
+    from fabula.scoring.sources import DatasetSource
 
-    names = ("source", "path", "partial", "gold", "column")
-    dataset = open_dataset({name: options[name] for name in names} | {"lower": None})
+    names = ("path", "partial", "gold", "columns")
+    given = {name: options[name] for name in names}
+    dataset = DatasetSource(options["source"], **given).load()
     found = {one.aspect: one for one in ratings_of(dataset.ratings)}
     aspect = options["aspect"]
     if aspect is None and len(found) > 1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fabula.cli._dataset import dataset_arguments, open_dataset
+from fabula.cli._inputs import dataset_arguments
 from fabula.cli._rows import paper_format_option
 from fabula.core.errors import SettingError
 
@@ -62,7 +62,7 @@ def command(**options: Any) -> None:
     be told apart form a cluster.
     """
     rule = _rule(options)
-    dataset = open_dataset(options)
+    dataset = options.pop("source").load()
     show = _systems if options["systems"] else _metrics
     click.echo(show(dataset, rule, options))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._written import write_file
 from fabula.core.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from fabula.learned.comments.writer import Commenter
     from fabula.scoring._review_parts import Review
 
-_TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _WRITER = "embedded('smollm2')"
 
 
@@ -53,7 +51,9 @@ def command(source: str, **options: Any) -> None:
     SOURCE is a text file, or - for stdin. A folder of .txt files, or a table of several stories
     (JSONL, CSV, …), gives a ranking with win rates. Scores are printed first; comments follow.
     """
-    stories = _stories(source, options)
+    from fabula.datasets.tables.stories import load_stories
+
+    stories = load_stories(source, prompt=options["prompt"], encoding=options["encoding"])
     form = _form(options)
     if len(stories) == 1:
         _review(stories[0], form, options)
@@ -155,52 +155,8 @@ def _write(text: str, options: dict[str, Any]) -> None:
     if output is None:
         click.echo(text)
         return
-    write_file(output, f"{text}\n")
+    from fabula.core.files import write_text
+
+    write_text(output, f"{text}\n")
     if not options["quiet"]:
         click.echo(f"wrote {output}", err=True)
-
-
-def _stories(source: str, options: dict[str, Any]) -> list[Story]:
-    from dataclasses import replace
-
-    from fabula.datasets.tables.stories import StoryFile, is_there
-
-    path = Path(source)
-    if source == "-":
-        found = [_story("stdin", sys.stdin.buffer.read(), "stdin", options["encoding"])]
-    elif not is_there(path):
-        raise InputError(f"{source}: no such file or folder", "check the path")
-    elif path.is_dir() or path.suffix.lower() in _TABLES:
-        found = list(StoryFile(path, encoding=options["encoding"]))
-    else:
-        found = [_story(path.stem, _read(path), source, options["encoding"])]
-    if (prompt := options["prompt"]) is not None:
-        found = [replace(story, prompt=prompt) for story in found]
-    return found
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror or error})", "check it"
-        ) from None
-
-
-def _story(name: str, raw: bytes, label: str, encoding: str) -> Story:
-    """Make a story of bytes that must be text and hold something to read."""
-    from fabula.core.story import Story
-
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8") and b"\0" in raw:
-        raise InputError(f"{label}: no text but binary data", "give a text file")
-    try:
-        text = raw.decode(encoding).removeprefix("\ufeff")
-    except LookupError:
-        raise InputError(f"no encoding is called {encoding!r}", "try utf-8 or latin-1") from None
-    except UnicodeDecodeError as error:
-        problem = f"{label}, byte {error.start + 1}: not {encoding} text"
-        raise InputError(problem, "name the file's own with --encoding, such as latin-1") from None
-    if not text.strip():
-        raise InputError(f"{label}: holds no text", "give a file with a story in it")
-    return Story(name, text.replace("\r\n", "\n"))

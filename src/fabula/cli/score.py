@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._inputs import story_layout
 from fabula.cli._rows import paper_format_option
-from fabula.cli._source import INPUT_FORMATS, story_source
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
-    from fabula.datasets.tables.stories import StoryFile
+    from fabula.datasets.tables.stories import StoryFile, StoryLayout
     from fabula.scoring.run import RunResult
 
 _MOST_REPORTED = 50_000
@@ -22,9 +22,7 @@ _MOST_REPORTED = 50_000
 @click.argument("file")
 @click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Specs or sets, by commas.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the run.")
-@click.option("-c", "--column", multiple=True, metavar="PART=NAME", help="Field of a part.")
-@click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
+@story_layout
 @paper_format_option
 @click.option("--scores", is_flag=True, help="Print every score as JSONL, not the summary.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
@@ -33,7 +31,21 @@ _MOST_REPORTED = 50_000
 @click.option("--overwrite", is_flag=True, help="Write over another run in the folder.")
 @click.option("--no-report", is_flag=True, help="Write no report into the folder.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
-def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
+def command(
+    file: str,
+    metrics: tuple[str, ...],
+    *,
+    output: Path | None,
+    layout: StoryLayout,
+    form: str,
+    scores: bool,
+    jobs: int,
+    cache: Path | None,
+    no_cache: bool,
+    overwrite: bool,
+    no_report: bool,
+    quiet: bool,
+) -> None:
     """Score the stories of a file.
 
     FILE is JSONL, JSON, CSV, TSV, Parquet, a folder of .txt files, a data set's
@@ -43,39 +55,35 @@ def command(file: str, metrics: tuple[str, ...], **options: Any) -> None:
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on where it
     was when started again.
     """
+    from fabula.cli._progress import StderrProgress
+    from fabula.datasets.tables.stories import open_stories
     from fabula.scoring.catalogue import choose_metrics
+    from fabula.scoring.run import RunOptions, run
 
     chosen = choose_metrics(metrics or ("strings",))
-    with story_source(file, options) as source:
-        result = _run(source, chosen, options)
-    if not options["scores"]:
-        _print_summary(result, chosen, options["form"])
-    if not options["no_report"]:
-        _write_report(result, quiet=options["quiet"])
-    if not options["quiet"]:
+    with open_stories(file, layout) as source:
+        options = RunOptions(
+            folder=output,
+            overwrite=overwrite,
+            cache=not no_cache and (cache or True),
+            jobs=jobs,
+            progress=None if quiet else StderrProgress(),
+            on_survey=None if quiet else lambda: _say_columns(source),
+            on_row=_print_score if scores else None,
+        )
+        result = run(source, chosen, options)
+    if not scores:
+        _print_summary(result, chosen, form)
+    if not no_report:
+        _write_report(result, quiet=quiet)
+    if not quiet:
         _say_where(result, chosen)
 
 
-def _run(source: StoryFile, chosen: list[Metric], options: dict[str, Any]) -> RunResult:
-    from fabula.cli._progress import StderrProgress
+def _print_score(row: dict[str, Any]) -> None:
     from fabula.core.table import json_line
-    from fabula.scoring.run import RunOptions, run
 
-    return run(
-        source,
-        chosen,
-        RunOptions(
-            folder=options["output"],
-            overwrite=options["overwrite"],
-            cache=not options["no_cache"] and (options["cache"] or True),
-            jobs=options["jobs"],
-            progress=None if options["quiet"] else StderrProgress(),
-            on_survey=None if options["quiet"] else lambda: _say_columns(source),
-            on_row=(lambda row: click.echo(json_line(row), nl=False))
-            if options["scores"]
-            else None,
-        ),
-    )
+    click.echo(json_line(row), nl=False)
 
 
 def _say_columns(source: StoryFile) -> None:

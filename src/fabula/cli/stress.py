@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._inputs import story_layout
 from fabula.cli._rows import paper_format_option
-from fabula.cli._source import INPUT_FORMATS, story_source
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
+    from fabula.datasets.tables.stories import StoryLayout
     from fabula.scoring.stress import StressResult
 
 
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 @click.option("--stories", type=click.IntRange(2), metavar="N", help="Draw so many of the stories.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for what was done.")
 @click.option("--overwrite", is_flag=True, help="Write over such files in the folder.")
-@click.option("-c", "--column", multiple=True, metavar="PART=NAME", help="Field of a part.")
-@click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
+@story_layout
 @paper_format_option
 @click.option("--resamples", type=click.IntRange(1), help="Else as many as the table needs.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")
 @click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
-def command(source: str, metrics: tuple[str, ...], **options: Any) -> None:
+def command(source: str, metrics: tuple[str, ...], layout: StoryLayout, **options: Any) -> None:
     """Perturb stories and see which metrics notice.
 
     SOURCE is what `fabula score` takes: a file, a folder, a data set's name (try `examples`)
@@ -43,13 +42,14 @@ def command(source: str, metrics: tuple[str, ...], **options: Any) -> None:
     of the sentences, who did what, the ending), or, as a control, something that it should not
     (blanks, quotation marks). Most telling is a metric that prefers the broken text.
     """
+    from fabula.datasets.tables.stories import open_stories
     from fabula.reports.stress import render_stress
     from fabula.scoring.stress import refuse_written, write_stress
 
     folder: Path | None = options["output"]
     if folder and not options["overwrite"]:
         refuse_written(folder)
-    with story_source(source, options) as file:
+    with open_stories(source, layout) as file:
         stories = _drawn(list(file), options["stories"], options["seed"])
     result = _stress(stories, metrics or ("strings",), options)
     click.echo(render_stress(options["form"], result))

@@ -92,13 +92,12 @@ def _run_ratings(
 
 
 def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: bool) -> Dataset:
-    from fabula.cli._dataset import open_dataset
     from fabula.datasets import DATASETS
+    from fabula.scoring.sources import DatasetSource
 
     if path is None and data and name in DATASETS:
         path = data / "data" / name
-    given = {"source": name, "path": path, "partial": partial}
-    dataset = open_dataset({**given, "gold": None, "column": (), "lower": None})
+    dataset = DatasetSource(name, path, partial).load()
     if not len(dataset.ratings):
         raise InputError(
             f"{name} has choices between stories, and a study needs ratings",

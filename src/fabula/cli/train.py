@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import _train_reader
-from fabula.cli._dataset import columns_of, dataset_arguments, names_of, open_dataset
+from fabula.cli._inputs import dataset_arguments, parse_columns
 from fabula.cli._train_reader import DATA, DEVICE, OUT, QUIET, RECIPE, RESUME, SEED, reporter
 from fabula.cli._train_ruber import ruber_command
 from fabula.core.errors import SettingError
@@ -16,6 +16,7 @@ from fabula.core.errors import SettingError
 if TYPE_CHECKING:
     from fabula.learned.training.recipe import Recipe
     from fabula.learned.training.tokens import TokenCorpus
+    from fabula.scoring.sources import DatasetSource
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -87,7 +88,7 @@ def encoder_command(
 @click.option("--aspect", default="", help="Which ratings, where there are several.")
 @click.option("--out", type=_FILE, required=True, help="JSON file.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-def s3_command(aspect: str, out: Path, seed: int, **options: Any) -> None:
+def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None:
     """Fit the regressor of the metric s3 to people's ratings.
 
     SOURCE is a table with stories, references and ratings, or a data set's name. The agreement that
@@ -95,7 +96,7 @@ def s3_command(aspect: str, out: Path, seed: int, **options: Any) -> None:
     """
     from fabula.scoring.s3_training import fit_rated
 
-    found = fit_rated(open_dataset(options), aspect, seed=seed)
+    found = fit_rated(source.load(), aspect, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     found.regressor.save(out)
     vectors = len(found.regressor.support)
@@ -110,13 +111,14 @@ def _personalise(ratings: Path, own: dict[str, Any], options: dict[str, Any]) ->
     from fabula.cli._train_words import personal_lines
     from fabula.learned.training._personal_table import read_own_opinions
     from fabula.learned.training.personal import FEW, personalise
+    from fabula.scoring.sources import split_names
 
     for name in ("data", "recipe", "prepared", "folds", "grid", "resume"):
         if options[name]:
             raise SettingError(f"--{name} is not for --ratings", "leave it out")
-    columns = columns_of(own["column"], "text")
+    columns = parse_columns(own["column"], "text")
     opinions = read_own_opinions(
-        ratings, gold=names_of(own["gold"]), columns=columns, aspect=own["aspect"]
+        ratings, gold=split_names(own["gold"] or ""), columns=columns, aspect=own["aspect"]
     )
     if len(opinions.items) < FEW:
         count = len(opinions.items)

@@ -45,9 +45,25 @@ def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = F
     if place is None:
         known = [*DATASETS.names(), *list_added()]
         raise UnknownName(f"no data set is called {name!r}", closest(name, known))
+    return load_place(name, place)
+
+
+def load_place(name: str, place: Place) -> Dataset:
+    """Load what lies in a place: a data set that has that name, or a table of one's own."""
+    path = Path(place.path)
+    if name in DATASETS and name != "table":
+        if place.gold or place.columns or place.lower:
+            raise SettingError(f"--gold, --column and --lower are not for {name}", "leave them out")
+        return load_dataset(name, path, partial=True)
+    if path.is_dir():
+        raise UnknownName(f"no data set is called {name!r}", closest(name, DATASETS.names()))
+    if name == "table" or not name.isidentifier():
+        raise SettingError(
+            f"{name!r} will not do as a name", "take letters, digits and _, and another than table"
+        )
     from fabula.datasets.table import read_table
 
-    table = read_table(place.path, gold=place.gold, columns=place.columns, lower=place.lower)
+    table = read_table(path, gold=place.gold, columns=place.columns, lower=place.lower)
     return replace(table, name=name)
 
 

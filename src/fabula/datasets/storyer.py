@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference
 from fabula.core.errors import InputError
+from fabula.core.files import write_lines
+from fabula.core.table import json_text
 from fabula.datasets.releases.pickles import is_pickle, read_pickled_rows
 from fabula.datasets.releases.reading import (
     StoriesByPrompt,
@@ -57,6 +59,12 @@ def load(path: Path | None = None) -> Dataset:
             raise InputError(f"{where}: {before}", "keep one of the two")
         preferences[choice] = where
     return Dataset("storyer", fit_card(CARD, file), stories.stories, preferences=tuple(preferences))
+
+
+def write_pairs(pairs: Iterable[tuple[str, str, str]], path: Path) -> None:
+    """Write pairs of one's own (prompt, better and worse story) in the form that `load` reads."""
+    rows = (dict(zip(_NAMES, pair, strict=False)) for pair in pairs)
+    write_lines(path, (f"{json_text(row)}\n" for row in rows))
 
 
 def _rows(file: TextFile) -> Iterator[tuple[str, Row]]:

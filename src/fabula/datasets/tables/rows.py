@@ -32,13 +32,22 @@ def detect_format(path: Path) -> str:
     """Tell a file's format by its name."""
     if path.is_dir():
         return "folder"
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    suffix = _suffix(path)
     if suffix not in _SUFFIXES:
         raise InputError(
             f"{path}: cannot tell the format by the name",
             f"pass --input-format with one of {', '.join(sorted(set(_SUFFIXES.values())))}",
         )
     return _SUFFIXES[suffix]
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it holds rows, and not one text."""
+    return _SUFFIXES.get(_suffix(path), "txt") != "txt"
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def read_rows(file: TextFile, kind: str = "") -> Rows:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
+from fabula.core.files import write_lines
 from fabula.core.story import Story
-from fabula.datasets.tables.rows import Rows, detect_format, list_story_files, read_rows
-from fabula.datasets.tables.text_file import TextFile
+from fabula.core.table import story_line
+from fabula.datasets.tables.rows import Rows, detect_format, is_table, list_story_files, read_rows
+from fabula.datasets.tables.text_file import TextFile, decode_text
 
 USUAL = {
     "id": "id story_id storyid uid uuid key",
@@ -123,6 +129,15 @@ def _spelled_list(text: str) -> list[str]:
 _TABLES = ("csv", "tsv", "parquet")
 
 
+@dataclass(frozen=True)
+class StoryLayout:
+    """How a file of stories is read: its format (else told by its name), fields and encoding."""
+
+    kind: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = "utf-8"
+
+
 class StoryFile:
     """Stories of a file; a row at a time, so that the file may be larger than memory.
 
@@ -193,6 +208,74 @@ class StoryFile:
         files = list_story_files(self.path)
         named = [f"{file.relative_to(self.path)} {_file_digest(file)}" for file in files]
         return hashlib.sha256("\n".join(named).encode()).hexdigest()
+
+
+@contextmanager
+def open_stories(source: str, layout: StoryLayout) -> Iterator[StoryFile]:
+    """Open a file, a folder, a data set by its name, or - for stdin.
+
+    What is no plain file is put aside first, to be read more than once.
+    """
+    from fabula.datasets import DATASETS, is_added, load_dataset
+
+    if is_dataset := (source in DATASETS and source != "table") or is_added(source):
+        path = getattr(DATASETS.get(source), "FILE", None) if source in DATASETS else None
+    else:
+        path = None if source == "-" else _find_path(source)
+    if path and (path.is_file() or path.is_dir()):
+        yield StoryFile(path, label=source, **vars(layout))
+        return
+    with tempfile.TemporaryDirectory(prefix="fabula-") as folder:
+        aside = Path(folder) / "stories.jsonl"
+        if is_dataset:
+            write_lines(aside, map(story_line, load_dataset(source).stories))
+            yield StoryFile(aside, label=source)
+            return
+        with (
+            path.open("rb") if path else nullcontext(sys.stdin.buffer) as pipe,
+            aside.open("wb") as spool,
+        ):
+            shutil.copyfileobj(pipe, spool)
+        settings = vars(layout) | {"kind": layout.kind or "jsonl"}
+        yield StoryFile(aside, label=source if path else "stdin", **settings)
+
+
+def load_stories(source: str, *, prompt: str | None = None, encoding: str = "utf-8") -> list[Story]:
+    """Read the stories of a table or folder, or the one that a text file or stdin (-) holds."""
+    path = Path(source)
+    if source == "-":
+        stories = [_make_story("stdin", sys.stdin.buffer.read(), "stdin", encoding)]
+    elif not is_there(path):
+        raise InputError(f"{source}: no such file or folder", "check the path")
+    elif path.is_dir() or is_table(path):
+        stories = list(StoryFile(path, encoding=encoding))
+    else:
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"{path}: cannot be read ({reason})", "check it") from None
+        stories = [_make_story(path.stem, raw, source, encoding)]
+    return [replace(story, prompt=prompt) for story in stories] if prompt is not None else stories
+
+
+def _make_story(name: str, raw: bytes, label: str, encoding: str) -> Story:
+    """Make a story of bytes that must be text and hold something to read."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8") and b"\0" in raw:
+        raise InputError(f"{label}: no text but binary data", "give a text file")
+    text = decode_text(raw, encoding, label)
+    if not text.strip():
+        raise InputError(f"{label}: holds no text", "give a file with a story in it")
+    return Story(name, text.replace("\r\n", "\n"))
+
+
+def _find_path(source: str) -> Path:
+    from fabula.datasets import DATASETS, list_added
+
+    if not is_there(Path(source)):
+        names = ", ".join(sorted({*DATASETS.names(), *list_added()} - {"table"}))
+        raise InputError(f"{source}: no such file or data set", f"check it; data sets: {names}")
+    return Path(source)
 
 
 def is_there(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Text of a file, read with care: which line is too long, which is no text."""
+"""Text of a file, read with care: which line is too long, which is no text in its encoding."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class TextFile:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Go through the lines with their numbers, line ends kept."""
-        with self._opened() as file:
+        with self._open() as file:
             yield from self._wide_lines(file) if self._is_wide() else self._byte_lines(file)
 
     def text(self) -> str:
         """Give the whole text, for formats that are not read line by line."""
         self._check_size(self.path.stat().st_size)
-        with self._opened() as file:
+        with self._open() as file:
             raw = file.read(MOST_FILE_BYTES + 1)
         self._check_size(len(raw))
-        return self._decoded(raw, 1)
+        return decode_text(raw, self.encoding, self.label)
 
     def _check_size(self, size: int) -> None:
         if size > MOST_FILE_BYTES:
@@ -45,18 +45,16 @@ class TextFile:
             raise InputError(f"{self.label}: larger than {most} MiB", "write it as JSONL")
 
     @contextmanager
-    def _opened(self) -> Iterator[IO[bytes]]:
+    def _open(self) -> Iterator[IO[bytes]]:
         try:
             with self.path.open("rb") as plain:
                 # A GzipFile reads like any file of bytes, though its type does not say so.
-                yield gzip.GzipFile(fileobj=plain) if self._is_gzip() else plain  # type: ignore[misc]
+                zipped = self.path.suffix == ".gz"
+                yield gzip.GzipFile(fileobj=plain) if zipped else plain  # type: ignore[misc]
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{self.label}: not a whole gzip file ({error})", "fetch it again"
             ) from None
-
-    def _is_gzip(self) -> bool:
-        return self.path.suffix == ".gz"
 
     def _is_wide(self) -> bool:
         """Whether a line end is more than one byte in this encoding."""
@@ -64,16 +62,14 @@ class TextFile:
             b" ".decode(self.encoding, "replace")  # refuses what is a codec but no encoding of text
             return codecs.lookup(self.encoding).name.startswith(("utf-16", "utf-32"))
         except LookupError:
-            raise InputError(
-                f"no encoding is called {self.encoding!r}", "try utf-8 or latin-1"
-            ) from None
+            raise _refuse_encoding(self.encoding) from None
 
     def _byte_lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
         number = 0
         while raw := file.readline(MOST_LINE_BYTES + 1):
             number += 1
             self._check_length(raw, number)
-            yield number, self._decoded(raw, number)
+            yield number, decode_text(raw, self.encoding, self.label, number)
 
     def _wide_lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
         number = 0
@@ -84,7 +80,7 @@ class TextFile:
                     self._check_length(line, number)
                     yield number, line
         except UnicodeError:
-            raise self._not_text(f"after line {number}") from None
+            raise _refuse_text(f"{self.label}, after line {number}", self.encoding) from None
 
     def _check_length(self, line: str | bytes, number: int) -> None:
         if len(line) > MOST_LINE_BYTES:
@@ -93,19 +89,25 @@ class TextFile:
                 "check that the file has one story a line and the format is right",
             )
 
-    def _decoded(self, raw: bytes, number: int) -> str:
-        """Decode bytes that begin at that line; the mark some editors put first is dropped."""
-        encoding = self.encoding
-        if number == 1 and codecs.lookup(encoding).name == "utf-8":
-            encoding = "utf-8-sig"
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError as error:
-            before = raw[: error.start]
-            line = number + before.count(b"\n")
-            byte = error.start - (before.rfind(b"\n") + 1) + 1
-            raise self._not_text(f"line {line}, byte {byte}") from None
 
-    def _not_text(self, place: str) -> InputError:
-        remedy = "name the file's own with --encoding, such as latin-1 or utf-16"
-        return InputError(f"{self.label}, {place}: not {self.encoding} text", remedy)
+def decode_text(raw: bytes, encoding: str, label: str, line: int = 1) -> str:
+    """Decode bytes that begin at that line; the mark some editors put first is dropped."""
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line += before.count(b"\n")
+        byte = error.start - (before.rfind(b"\n") + 1) + 1
+        raise _refuse_text(f"{label}, line {line}, byte {byte}", encoding) from None
+    except LookupError:
+        raise _refuse_encoding(encoding) from None
+    return text.removeprefix("\ufeff") if line == 1 else text
+
+
+def _refuse_text(place: str, encoding: str) -> InputError:
+    remedy = "name the file's own with --encoding, such as latin-1 or utf-16"
+    return InputError(f"{place}: not {encoding} text", remedy)
+
+
+def _refuse_encoding(encoding: str) -> InputError:
+    return InputError(f"no encoding is called {encoding!r}", "try utf-8 or latin-1")

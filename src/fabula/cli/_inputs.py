@@ -1,0 +1,110 @@
+"""What commands read: stories (`story_layout`), or a data set with ratings (`dataset_arguments`).
+
+A group of options that travels together reaches the command as one value.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fabula.core.errors import SettingError
+
+Command = Callable[..., Any]
+
+INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
+
+
+def parse_columns(pairs: Sequence[str], example: str = "rater") -> dict[str, str]:
+    """Read ROLE=NAME pairs."""
+    parts = [pair.partition("=") for pair in pairs]
+    for role, sign, _ in parts:
+        if not sign:
+            raise SettingError(f"--column {role!r} will not do", f"write --column {example}=NAME")
+    return {role.strip(): name for role, _, name in parts}
+
+
+def column_option(metavar: str, words: str, example: str = "rater") -> Callable[[Command], Command]:
+    """Add the option --column, which gives the command a mapping of roles to names."""
+    return click.option(
+        "-c",
+        "--column",
+        "columns",
+        multiple=True,
+        metavar=metavar,
+        help=words,
+        callback=lambda context, option, value: parse_columns(value, example),
+    )
+
+
+def _split_names(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    if not text:
+        return ()
+    from fabula.scoring.sources import split_names
+
+    return split_names(text)
+
+
+COLUMN = column_option("ROLE=NAME", "Column of a role in a table.")
+GOLD = click.option(
+    "--gold",
+    metavar="NAMES|FILE",
+    help="Columns of a table that hold ratings, by commas; for a run, a table of ratings.",
+)
+LOWER = click.option(
+    "--lower",
+    metavar="NAMES",
+    help="Metrics of a table for which lower is better, by commas.",
+    callback=_split_names,
+)
+_DATASET = (
+    click.argument("source"),
+    click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie."),
+    click.option("--partial", is_flag=True, help="Use an incomplete release."),
+    GOLD,
+    COLUMN,
+    LOWER,
+)
+_LAYOUT = (
+    column_option("PART=NAME", "Field of a part.", "text"),
+    click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file."),
+)
+
+
+def dataset_arguments(command: Command) -> Command:
+    """Add SOURCE and the options that say how to read it; the command gets a `DatasetSource`."""
+
+    @functools.wraps(command)
+    def gather(*, source: str, **options: Any) -> Any:
+        from fabula.scoring.sources import DatasetSource
+
+        names = ("path", "partial", "gold", "columns", "lower")
+        given = DatasetSource(source, **{name: options.pop(name) for name in names})
+        return command(source=given, **options)
+
+    return _add(_DATASET, gather)
+
+
+def story_layout(command: Command) -> Command:
+    """Add the options that say how to read a file of stories; the command gets a `StoryLayout`."""
+
+    @functools.wraps(command)
+    def gather(
+        *, input_format: str | None, columns: dict[str, str], encoding: str, **options: Any
+    ) -> Any:
+        from fabula.datasets.tables.stories import StoryLayout
+
+        return command(layout=StoryLayout(input_format or "", columns, encoding), **options)
+
+    return _add(_LAYOUT, gather)
+
+
+def _add(parts: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for part in reversed(parts):
+        command = part(command)
+    return command

@@ -1,0 +1,110 @@
+"""Stories with opinions, whatever names them: a data set, a table of one's own, a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fabula.core.dataset import Dataset, ScorerCard
+from fabula.core.errors import InputError, SettingError, UserError, closest
+from fabula.core.spec import split_specs
+from fabula.datasets import DATASETS, is_added, list_added, load_dataset
+from fabula.datasets.table import read_run_with, read_table
+from fabula.datasets.tables.stories import is_there
+from fabula.scoring.catalogue import METRICS
+from fabula.scoring.folder import RUN, read_run
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A data set's name, the path of a table or of a run folder, and how to read it.
+
+    `gold` names the columns of a table that hold ratings, by commas; for a run it is the path of a
+    table of ratings. `lower` are metrics for which lower is better.
+    """
+
+    name: str
+    path: Path | None = None
+    partial: bool = False
+    gold: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    lower: tuple[str, ...] = ()
+
+    def load(self, *, rated: bool = True) -> Dataset:
+        """Load it; what has neither ratings nor preferences is refused unless `rated` is false."""
+        dataset = self._load()
+        if rated and not len(dataset.ratings) and not dataset.preferences:
+            remedy = "pass --gold with a table of ratings" if Path(self.name).is_dir() else ""
+            raise InputError(f"{self.name} holds no ratings by people", remedy)
+        return dataset
+
+    def _load(self) -> Dataset:
+        own = self.gold or self.columns or self.lower
+        if self.name in DATASETS and self.name != "table":
+            if own:
+                raise SettingError(
+                    f"--gold, --column and --lower are not for {self.name}", "leave them out"
+                )
+            return load_dataset(self.name, self.path, partial=self.partial)
+        if self.name == "table" and self.path:
+            return self._read_table(self.path)
+        if self.path:
+            raise SettingError(
+                f"--path is for data sets by name, and {self.name} is none", "leave it out"
+            )
+        if is_added(self.name) and not own:
+            return _fill_cards(load_dataset(self.name))
+        path = Path(self.name)
+        return self._join_run(path) if path.is_dir() else self._read_table(path)
+
+    def _read_table(self, path: Path) -> Dataset:
+        if not is_there(path):
+            names = sorted({*DATASETS.names(), *list_added()} - {"table"})
+            raise InputError(f"{path}: no such file or data set", closest(str(path), names))
+        gold = split_names(self.gold or "")
+        return _fill_cards(read_table(path, gold=gold, columns=self.columns, lower=self.lower))
+
+    def _join_run(self, folder: Path) -> Dataset:
+        dataset = read_run_with(
+            folder, self.gold, columns=self.columns, scorers=_read_cards(folder)
+        )
+        scorers = dict(dataset.scorers)
+        for name in self.lower:
+            if name not in scorers:
+                raise InputError(f"{folder}: no metric {name!r}", closest(name, scorers))
+            scorers[name] = replace(scorers[name], direction="lower")
+        return replace(dataset, scorers=scorers)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Split names at their commas, those within specs left alone."""
+    parts = split_specs(text) if "(" in text else text.split(",")
+    return tuple(name.strip() for name in parts if name.strip())
+
+
+def _read_cards(folder: Path) -> dict[str, ScorerCard]:
+    """Cards of a run's metrics by what its run.json says; a saved table has none."""
+    if not (folder / RUN).exists():
+        return {}
+    cards = {}
+    for metric in read_run(folder).get("metrics") or ():
+        try:
+            reads: tuple[str, ...] = METRICS.build(metric["spec"]).card.reads
+        except UserError:  # a metric that is not installed here
+            reads = ()
+        cards[metric["spec"]] = ScorerCard(metric["family"], metric["direction"], reads)
+    return cards
+
+
+def _fill_cards(dataset: Dataset) -> Dataset:
+    """Give columns that are called like metrics of ours these metrics' family and direction."""
+    scorers = dict(dataset.scorers)
+    for name, card in dataset.scorers.items():
+        try:
+            ours = METRICS.build(name).card
+        except UserError:
+            continue
+        direction = "lower" if card.direction == "lower" else ours.direction
+        scorers[name] = ScorerCard(ours.family, direction, ours.reads)
+    return replace(dataset, scorers=scorers)

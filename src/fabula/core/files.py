@@ -5,6 +5,7 @@ Whole or not at all, with an error the user can mend.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -45,13 +46,15 @@ def write_atomically(path: Path) -> Iterator[Path]:
     Folders above it are made. Where the block fails, nothing is left and `path` is as it was. What
     is no plain file (a pipe, /dev/stdout) cannot be renamed over and is written to as it stands.
     """
-    # Two processes that write the same file must not write into the same hidden one.
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path.exists() and not path.is_file():
             yield path
             return
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Two processes that write the same file must not write into the same hidden one.
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             yield partial
             partial.replace(path)

@@ -85,24 +85,26 @@ class RovistC(ReaderMetric):
         logits = self._logits([pair for pairs in by_story for pair in pairs])
         ends = np.cumsum([len(pairs) for pairs in by_story])[:-1]
         return [
-            self._reading(story, pairs, found)
-            for story, pairs, found in zip(stories, by_story, np.split(logits, ends), strict=True)
+            self._average(story, pairs, of_pairs)
+            for story, pairs, of_pairs in zip(
+                stories, by_story, np.split(logits, ends), strict=True
+            )
         ]
 
-    def _reading(self, story: Story, pairs: list[Pair], logits: Array) -> Reading:
+    def _average(self, story: Story, pairs: list[Pair], logits: Array) -> Reading:
         if not pairs:
             return self.missing(Status.UNDEFINED, "one sentence has no neighbour")
-        found = logits if self.by == "logit" else _probabilities(logits, pairs)
+        values = logits if self.by == "logit" else _probabilities(logits, pairs)
         coverage = self.model.pair_coverage([pairs[0][0], *(second for _, second in pairs)])
-        return self.make_reading(story, [float(found.mean())], coverage=coverage)
+        return self.make_reading(story, [float(values.mean())], coverage=coverage)
 
     def _logits(self, pairs: list[Pair]) -> Array:
         """Logits of all pairs; the model is asked about those of two different sentences."""
         logits = np.full(len(pairs), IDENTICAL_LOGIT)
         asked = [place for place, (first, second) in enumerate(pairs) if first != second]
         if asked:
-            found = self.model.pair_outputs([pairs[place] for place in asked], "order")
-            logits[asked] = found[:, 0]
+            outputs = self.model.pair_outputs([pairs[place] for place in asked], "order")
+            logits[asked] = outputs[:, 0]  # (pairs, 1) → (pairs,)
         return logits
 
 
@@ -113,5 +115,5 @@ def _neighbours(story: Story) -> list[Pair]:
 def _probabilities(logits: Array, pairs: list[Pair]) -> Array:
     different = np.array([first != second for first, second in pairs], dtype=bool)
     # Written by tanh, which does not overflow.
-    found: Array = np.where(different, 0.5 + 0.5 * np.tanh(logits / 2), 0.0)
-    return found
+    chances: Array = np.where(different, 0.5 + 0.5 * np.tanh(logits / 2), 0.0)
+    return chances

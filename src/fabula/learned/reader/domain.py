@@ -63,9 +63,9 @@ def describe_domain(texts: Sequence[str]) -> dict[str, Any]:
     """
     if not texts:
         return {}
-    found = [words(text) for text in texts]
-    sizes = [len(some) for some in found]
-    rows = [_shares(text, some) for text, some in zip(texts, found, strict=True)]
+    tokens = [words(text) for text in texts]
+    sizes = list(map(len, tokens))
+    rows = [_measure_shares(text, own) for text, own in zip(texts, tokens, strict=True)]
     return {
         "version": VERSION,
         "stories": len(texts),
@@ -82,24 +82,24 @@ def describe_oddities(text: str, domain: Domain) -> tuple[str, ...]:
     """Say in plain words what about a text is unlike the stories that were described."""
     if not domain:
         return ()
-    found = words(text)
+    tokens = words(text)
     low, _, high = domain["words"]
-    if not found:
+    if not tokens:
         return (f"no words; the reader learned from stories of {low:,.0f} to {high:,.0f} words",)
     warnings = []
-    if not low <= len(found) <= high:
-        size = f"{len(found):,} word{'' if len(found) == 1 else 's'}"
+    if not low <= len(tokens) <= high:
+        size = f"{len(tokens):,} word{'' if len(tokens) == 1 else 's'}"
         span = f"stories of {low:,.0f} to {high:,.0f} words"
         warnings.append(f"{size}; the reader learned from {span}")
-    if language := _foreign(_shares(text, found), len(found), domain):
+    if language := _find_foreign(_measure_shares(text, tokens), len(tokens), domain):
         return (*warnings, language)
     # Most features go with the length: of a text that is too short or too long they say no more.
-    return tuple(warnings) or _odd_surface(text, domain)
+    return tuple(warnings) or _find_odd_surface(text, domain)
 
 
-def _shares(text: str, found: Sequence[str]) -> dict[str, float]:
+def _measure_shares(text: str, tokens: Sequence[str]) -> dict[str, float]:
     """Shares that tell English prose from other writing."""
-    letters, count = len(_LETTER.findall(text)), max(1, len(found))
+    letters, count = len(_LETTER.findall(text)), max(1, len(tokens))
     signs = sum(
         text.count(sign)
         for sign in set(text)
@@ -107,13 +107,13 @@ def _shares(text: str, found: Sequence[str]) -> dict[str, float]:
     )
     return {
         "latin": len(_LATIN.findall(text)) / letters if letters else 1.0,
-        "common": sum(word in _COMMON for word in found) / count,
-        "numbers": sum(word[0].isdigit() for word in found) / count,
+        "common": sum(word in _COMMON for word in tokens) / count,
+        "numbers": sum(word[0].isdigit() for word in tokens) / count,
         "signs": signs / count,
     }
 
 
-def _foreign(shares: Mapping[str, float], count: int, domain: Domain) -> str:
+def _find_foreign(shares: Mapping[str, float], count: int, domain: Domain) -> str:
     """Say why a text is hardly English prose, if so; few words are given some room for chance."""
     room = 1 / math.sqrt(count)
     if shares["latin"] + room < min(domain["latin"], 0.9):
@@ -130,11 +130,11 @@ def _foreign(shares: Mapping[str, float], count: int, domain: Domain) -> str:
     return ""
 
 
-def _odd_surface(text: str, domain: Domain) -> tuple[str, ...]:
+def _find_odd_surface(text: str, domain: Domain) -> tuple[str, ...]:
     surface = domain["surface"]
     if surface is None or surface["features_version"] != FEATURES_VERSION:
         return ()
-    spreads = _spreads(np.array([feature_row(text)])[:, _SURFACE], surface)[0]
+    spreads = _measure_spreads(np.array([feature_row(text)])[:, _SURFACE], surface)[0]
     if np.sqrt((spreads**2).sum()) <= surface["distance"]:
         return ()
     names = list(_WORDS)
@@ -151,20 +151,20 @@ def _describe_surface(texts: Sequence[str]) -> dict[str, Any]:
         "middle": [float(np.median(column)) for column in rows.T],
         "high": [_high(column) for column in rows.T],
     }
-    distances = np.sqrt((_spreads(rows, bounds) ** 2).sum(axis=1))
+    distances = np.sqrt((_measure_spreads(rows, bounds) ** 2).sum(axis=1))
     distance = float(np.quantile(distances, _SURFACE_SHARE))
     version = FEATURES_VERSION
     return {"features_version": version, **bounds, "share": _SURFACE_SHARE, "distance": distance}
 
 
-def _spreads(rows: Array, bounds: Mapping[str, Any]) -> Array:
+def _measure_spreads(rows: Array, bounds: Mapping[str, Any]) -> Array:
     """How far features lie from the middle: in standard deviations, were each side normal."""
     low, middle, high = (np.array(bounds[name]) for name in ("low", "middle", "high"))
     side = np.where(rows >= middle, high - middle, middle - low)
     # Where half of the stories have the lowest value of all, there is no side below.
     far = (rows - middle) / np.maximum(side, 0.02 * (high - low) + 1e-4) * _NORMAL_TAIL
-    found: Array = np.clip(far, -_MOST_SPREADS, _MOST_SPREADS)
-    return found
+    bounded: Array = np.clip(far, -_MOST_SPREADS, _MOST_SPREADS)
+    return bounded
 
 
 def _percent(share: float) -> str:

@@ -52,13 +52,13 @@ class FakeNetwork:
 
     def _rows(self, name: str, key: bytes, count: int) -> Array:
         width = len(self.heads[name].outputs)
-        seeds = [
+        digests = [
             hashlib.blake2b(key, person=name.encode()[:16], salt=bytes([at % 256]))
             for at in range(count)
         ]
-        rows = [np.frombuffer(one.digest()[: 4 * width], dtype="<u4") for one in seeds]
-        found: Array = np.array(rows).reshape(count, width) / 2**30 - 2
-        return found
+        rows = [np.frombuffer(digest.digest()[: 4 * width], dtype="<u4") for digest in digests]
+        outputs: Array = np.array(rows).reshape(count, width) / 2**30 - 2  # (windows, outputs)
+        return outputs
 
 
 def fake_config() -> ReaderConfig:

@@ -112,10 +112,10 @@ def pool(tokens: TokenStates, pooling: Pooling, *, width: int) -> Array:
     return vector.astype(np.float32)
 
 
-def cosine(one: Array, other: Array) -> float:
+def cosine(first: Array, second: Array) -> float:
     """Cosine of two vectors; NaN where one of them is, 0 where one has no direction."""
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths != 0 else 0.0
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(np.clip(first @ second / lengths, -1.0, 1.0)) if lengths != 0 else 0.0
 
 
 def read_ruber_config(folder: Path) -> RuberConfig:

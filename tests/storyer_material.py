@@ -14,7 +14,7 @@ import numpy as np
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.fake import fake_config
-from fabula.replication.storyer._material import Unseen
+from fabula.replication.unseen import UnseenValues
 from release_samples import pair, put, submission
 
 PROMPTS = 12
@@ -66,7 +66,7 @@ def write_storyer(folder: Path) -> Path:
     return folder
 
 
-def kept_values(seed: int = 0) -> Unseen:
+def kept_values(seed: int = 0) -> UnseenValues:
     """What a reader kept of the twelve rated stories: noise, but for the ending's ratings."""
     rng = np.random.default_rng(seed)
     ids = np.array([f"storyer_ratings:{number + 1}.1" for number in range(PROMPTS)])
@@ -79,7 +79,7 @@ def kept_values(seed: int = 0) -> Unseen:
     arrays["preference/aspects"] = rng.normal(size=(2, PROMPTS))
     about = fake_config()
     assert set(CRITERIA)
-    return Unseen(about, arrays)
+    return UnseenValues(about, arrays)
 
 
 @dataclass(frozen=True)

@@ -110,17 +110,13 @@ def _run_storyer(
     file: Path, output: Path | None, *, data: Path | None, only: tuple[str, ...], quiet: bool
 ) -> None:
     """Run the analyses of a StoryER study; write the report into a folder, or print it."""
-    from fabula.replication.storyer import (
-        Material,
-        chosen_analyses,
-        read_storyer_study,
-        run_analyses,
-    )
+    from fabula.replication.storyer.material import Material
     from fabula.replication.storyer.report import analyses_text, write_analyses
+    from fabula.replication.storyer.study import choose_analyses, read_storyer_study, run_analyses
 
     study = read_storyer_study(file)
     if only:
-        study = chosen_analyses(study, only)
+        study = choose_analyses(study, only)
     report = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
     material = Material(data, study.seed, study.resamples, report)
     findings = list(run_analyses(study, material))

@@ -15,23 +15,25 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.learned.reader.fake import fake_config
 from fabula.meta.resampling import Estimate
-from fabula.replication.storyer import (
-    Finding,
-    Material,
-    StoryerStudy,
-    Table,
-    ablation,
-    aspect_classifier,
-    comments,
-    confidence,
-    correlations,
-    distributions,
-    losses,
-    run_analyses,
-    sentiment,
+from fabula.replication.storyer.comment_classifiers import ClassifierSettings
+from fabula.replication.storyer.comments import CommentSettings
+from fabula.replication.storyer.distributions import DistributionSettings
+from fabula.replication.storyer.material import Material
+from fabula.replication.storyer.report import (
+    StudyFinding,
+    StudyTable,
+    analyses_markdown,
+    analyses_text,
+    write_analyses,
 )
-from fabula.replication.storyer._material import Unseen
-from fabula.replication.storyer.report import analyses_markdown, analyses_text, write_analyses
+from fabula.replication.storyer.study import StoryerStudy, run_analyses, run_analysis
+from fabula.replication.storyer.unseen_ratings import (
+    AspectSettings,
+    PreferenceSettings,
+    log_shares_left_out,
+)
+from fabula.replication.storyer.variants import Training
+from fabula.replication.unseen import UnseenValues
 from storyer_material import PROMPTS, SmallEncoder, kept_values, story, write_storyer
 
 QUICK = {"folds": 2, "seeds": 1, "steps": 25, "hidden": 8, "rate": 0.02, "dropout": 0.0}
@@ -50,14 +52,14 @@ def material(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Material:
     return Material(folder, resamples=50, _unseen={"made up": kept_values()})
 
 
-def cell(finding: Finding, table: str, row: str, column: str) -> Any:
+def cell(finding: StudyFinding, table: str, row: str, column: str) -> Any:
     [found] = [one for one in finding.tables if one.name == table]
     [line] = [one for one in found.rows if one[0] == row]
     return line[list(found.columns).index(column)]
 
 
 def test_every_loss_learns_which_metal_is_liked(material: Material) -> None:
-    found = losses.analyse(material, losses.Settings(**QUICK))
+    found = run_analysis("losses", Training(**QUICK), material)
     for loss in ("ranking, logistic", "cross-entropy"):
         right = cell(found, "losses", loss, "accuracy")
         assert right.value > 0.9
@@ -67,8 +69,8 @@ def test_every_loss_learns_which_metal_is_liked(material: Material) -> None:
 
 
 def test_an_ablation_says_what_a_variant_does_not_learn(material: Material) -> None:
-    settings = ablation.Settings(**QUICK, negatives=10)
-    found = ablation.analyse(material, settings)
+    settings = Training(**QUICK, negatives=10)
+    found = run_analysis("ablation", settings, material)
     name = "ablation_aspects"
     assert math.isnan(cell(found, name, "without aspects", "rating ρ").value)
     assert cell(found, name, "all", "ratings") == 3 * PROMPTS
@@ -78,7 +80,7 @@ def test_an_ablation_says_what_a_variant_does_not_learn(material: Material) -> N
 
 
 def test_a_rating_that_is_known_has_the_correlation_1(material: Material) -> None:
-    found = confidence.analyse(material, confidence.Settings("made up"))
+    found = run_analysis("confidence", AspectSettings("made up"), material)
     name = "confidence_ratings"
     assert cell(found, name, "ending", "Spearman ρ").value == pytest.approx(1)
     assert cell(found, name, "ending", "stories") == PROMPTS
@@ -89,24 +91,24 @@ def test_a_rating_that_is_known_has_the_correlation_1(material: Material) -> Non
 
 def test_a_story_does_not_tell_its_own_shares() -> None:
     shares = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    _, prior = confidence.left_out_logs(np.zeros((3, 2)), shares)
+    _, prior = log_shares_left_out(np.zeros((3, 2)), shares)
     # The first story is told by the two others, the second by the first and the third.
     assert np.exp(prior[0]).tolist() == pytest.approx([0.001, 1.0])
     assert np.exp(prior[1]).tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_comments_whose_words_tell_the_aspect_are_told(material: Material) -> None:
-    found = aspect_classifier.analyse(material, aspect_classifier.Settings(3))
+    found = run_analysis("aspect_classifier", ClassifierSettings(3), material)
     assert cell(found, "classifier_accuracy", "right", "share").value == 1
     assert cell(found, "classifier_confusion", "ending", "ending") == PROMPTS
-    polar = sentiment.analyse(material, sentiment.Settings(3))
+    polar = run_analysis("sentiment", ClassifierSettings(3), material)
     assert cell(polar, "sentiment", "negative", "accuracy").value == 1
     assert cell(polar, "sentiment", "neutral", "published") == pytest.approx(0.509)
 
 
 def test_comments_are_held_against_those_of_raters(material: Material) -> None:
-    settings = comments.Settings(model="fake", likelihood=4)
-    found = comments.analyse(material, settings)
+    settings = CommentSettings(model="fake", likelihood=4)
+    found = run_analysis("comments", settings, material)
     name = "comments_overlap"
     assert cell(found, name, "composed", "aspects of stories") == 3 * PROMPTS
     borrowed = cell(found, name, "baseline: another comment on the aspect", "ROUGE-L")
@@ -131,10 +133,10 @@ def test_preference_is_held_against_ratings(material: Material) -> None:
     engagement = np.array([[1 + at % 5 for at in range(10)]], dtype=float)
     kept = {"ids/criteria": np.array([f"hanna:{at}" for at in range(10)])}
     kept["preference/criteria"] = engagement
-    unseen = Unseen(values.about, {**values.arrays, **kept})
+    unseen = UnseenValues(values.config, {**values.arrays, **kept})
     material = Material(material.data, resamples=50, _sets={"hanna": hanna},
                         _unseen={"made up": unseen})  # fmt: skip
-    found = correlations.analyse(material, correlations.Settings("made up"))
+    found = run_analysis("correlations", PreferenceSettings("made up"), material)
     column = "Spearman ρ of the preference"
     assert cell(found, "preference_criteria", "engagement", column).value == pytest.approx(1)
     assert cell(found, "preference_criteria", "empathy", "stories") == 0
@@ -172,16 +174,16 @@ def test_corrupted_stories_stand_beside_their_originals(
     sets["storyer"] = Dataset(
         "storyer", plain.card, plain.stories, preferences=(Preference("0", "1", "upvotes"),)
     )
-    for room in ("replication.storyer._domains", "learned.training.task_stories"):
+    for room in ("replication.storyer.distributions", "learned.training.task_stories"):
         monkeypatch.setattr(f"fabula.{room}.is_kept_back", lambda text: True)
     ids = np.array([str(at) for at in range(16)])
     arrays = {
         f"{one}/{one}": np.arange(16.0)[None] / 16 for one in ("preference", "preference_n")
     } | {"ids/preference": ids, "ids/preference_n": ids}
-    unseen = Unseen(fake_config(), arrays)
+    unseen = UnseenValues(fake_config(), arrays)
     material = Material(resamples=20, _sets=sets, _unseen={"fake": unseen})
-    settings = distributions.Settings(12, 4, reader="fake", coherence="fake")
-    found = distributions.analyse(material, settings)
+    settings = DistributionSettings(12, 4, reader="fake", coherence="fake")
+    found = run_analysis("distributions", settings, material)
     name = "distribution_preference"
     assert cell(found, name, "human, liked", "mean").value == 0
     assert cell(found, name, "human, disliked", "stories") == 1
@@ -197,11 +199,14 @@ def test_corrupted_stories_stand_beside_their_originals(
 
 def test_what_an_analysis_lacks_is_said_and_the_others_run(folder: Path, tmp_path: Path) -> None:
     names = ("correlations", "sentiment")
-    settings = {
-        "correlations": correlations.Settings("nowhere"),
-        "sentiment": sentiment.Settings(3),
-    }
-    study = StoryerStudy("Ours", ("Made up.",), names, settings, resamples=20)
+    study = StoryerStudy(
+        "Ours",
+        about=("Made up.",),
+        analyses=names,
+        resamples=20,
+        correlations=PreferenceSettings("nowhere"),
+        sentiment=ClassifierSettings(3),
+    )
     lines: list[str] = []
     material = Material(folder, resamples=20, report=lines.append)
     first, second = run_analyses(study, material)
@@ -221,6 +226,8 @@ def test_what_an_analysis_lacks_is_said_and_the_others_run(folder: Path, tmp_pat
 
 
 def test_an_undefined_figure_is_a_dash() -> None:
-    table = Table("t", "T", ("a", "b"), [["x", Estimate(math.nan)], ["y", Estimate(-0.5, -1, 0)]])
-    text = analyses_text([Finding("t", "T", (), [table])])
+    table = StudyTable(
+        "t", "T", ("a", "b"), [["x", Estimate(math.nan)], ["y", Estimate(-0.5, -1, 0)]]
+    )
+    text = analyses_text([StudyFinding("t", "T", (), [table])])
     assert "–" in text and "−0.500 [−1.000, 0.000]" in text

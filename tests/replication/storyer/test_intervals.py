@@ -11,8 +11,8 @@ from fabula.meta.resampling import (
     estimate_mean,
     estimate_rows,
 )
-from fabula.replication.storyer._findings import Finding, Table
-from fabula.replication.storyer._recall import recalls
+from fabula.replication.storyer.report import StudyFinding, StudyTable
+from fabula.replication.storyer.unseen_ratings import recall_at
 
 
 def test_a_mean_leaves_out_what_is_missing_and_lies_in_its_interval() -> None:
@@ -54,12 +54,12 @@ def test_recall_is_the_share_of_chosen_aspects_among_the_surest() -> None:
         [[True, False, True, False], [True, True, False, False], [False, False, False, False]]
     )
     # Of the first story's two, one is among the two surest; of the second's none.
-    assert recalls(values, chosen, 2)[:2].tolist() == [0.5, 0.0]
-    assert recalls(values, chosen, 4)[:2].tolist() == [1.0, 1.0]
-    assert math.isnan(recalls(values, chosen, 1)[2])
+    assert recall_at(2, values, chosen)[:2].tolist() == [0.5, 0.0]
+    assert recall_at(4, values, chosen)[:2].tolist() == [1.0, 1.0]
+    assert math.isnan(recall_at(1, values, chosen)[2])
 
 
 def test_what_is_undefined_is_null_in_json() -> None:
-    table = Table("t", "T", ("a", "b", "c"), [["x", Estimate(math.nan), math.inf]])
-    [row] = Finding("t", "T", (), [table]).plain()["tables"][0]["rows"]
+    table = StudyTable("t", "T", ("a", "b", "c"), [["x", Estimate(math.nan), math.inf]])
+    [row] = StudyFinding("t", "T", (), [table]).plain()["tables"][0]["rows"]
     assert row == {"a": "x", "b": {"value": None, "low": None, "high": None}, "c": None}

@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.meta.study_file import study_kind
-from fabula.replication.storyer import ANALYSES, chosen_analyses, read_storyer_study
+from fabula.replication.storyer.study import ANALYSES, choose_analyses, read_storyer_study
 
 REPO = Path(__file__).resolve().parents[3]
 HEAD = 'kind = "storyer"\ntitle = "T"\n'
@@ -21,7 +21,7 @@ def written(folder: Path, text: str) -> Path:
 def test_the_file_that_comes_with_fabula_lists_every_analysis() -> None:
     study = read_storyer_study(REPO / "studies" / "storyer.toml")
     assert set(study.analyses) == set(ANALYSES)
-    assert study.settings["ablation"].depth == "heads"
+    assert study.ablation.depth == "heads"
 
 
 def test_without_a_kind_a_study_is_of_ratings(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_without_a_kind_a_study_is_of_ratings(tmp_path: Path) -> None:
 def test_analyses_can_be_chosen(tmp_path: Path) -> None:
     study = read_storyer_study(written(tmp_path, HEAD + 'analyses = ["sentiment"]\n'))
     assert study.analyses == ("sentiment",)
-    assert chosen_analyses(study, ["losses", "losses"]).analyses == ("losses",)
+    assert choose_analyses(study, ["losses", "losses"]).analyses == ("losses",)
 
 
 @pytest.mark.parametrize(

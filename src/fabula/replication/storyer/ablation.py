@@ -1,54 +1,68 @@
-"""What ranking, aspects, comments, negatives and augmentation are each worth."""
+"""What each part of StoryER is worth, and each loss: variants trained alike, unseen pairs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import numpy as np
 
-from fabula.datasets.storyer_ratings import ASPECTS as NAMES
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet
+from fabula.learned.training.reader_recipe import Loss
 from fabula.meta.coefficients import correlate
-from fabula.meta.resampling import Estimate, estimate_mean, estimate_rows
-from fabula.replication.storyer._comparison import (
+from fabula.meta.resampling import Estimate
+from fabula.replication.storyer.material import Material
+from fabula.replication.storyer.report import Findings, StudyCell, StudyTable
+from fabula.replication.storyer.unseen_ratings import centre_columns, recall_at
+from fabula.replication.storyer.variants import (
     COMPONENTS,
-    Compared,
+    NEGATIVES,
+    RANKING,
+    ComparedVariants,
     Training,
+    ablate,
     base_recipe,
     compare,
+    vary_loss,
 )
-from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._material import Material
-from fabula.replication.storyer._pairs import accuracy_rows, correct_pairs, trivial_rows
-from fabula.replication.storyer._recall import recalls
-from fabula.replication.storyer._variants import NEGATIVES, RANKING, ablated
+from fabula.text.features import FEATURE_NAMES
 
 Array = np.ndarray[Any, np.dtype[Any]]
-TITLE = "Ablation: what each part of StoryER is worth"
-Settings = Training
+_TRIVIAL = {
+    "words": "log_words",
+    "unique words": "log_unique_words",
+    "word length": "word_length",
+    "moving type-token ratio": "moving_type_token_ratio",
+}
+_LOSSES = {
+    "margin": "ranking, margin 0.3 (the paper's)",
+    "logistic": "ranking, logistic",
+    "cross_entropy": "cross-entropy",
+    "smoothed": "cross-entropy, smoothed",
+}
 
 
-def analyse(material: Material, settings: Training) -> Finding:
+def analyse_parts(material: Material, settings: Training) -> Findings:
     """Train the recipe without each of its parts, and say what unseen stories lose by it."""
-    variants = ablated(base_recipe(settings))
-    found = compare(material, variants, settings)
-    pairs = found.examples[RANKING]
+    variants = ablate(base_recipe(settings))
+    compared = compare(material, variants, settings)
+    pairs = compared.examples[RANKING]
     tables = [
-        Table(
+        StudyTable(
             "ablation_preference",
             "Pairs of stories put in the right order",
             ("variant", "accuracy", "less than all", "pairs", "prompts"),
-            accuracy_rows(material, found, [one.name for one in variants], first="all")
+            accuracy_rows(material, compared, [variant.name for variant in variants], first="all")
             + trivial_rows(material, pairs),
             "Folds by prompt; intervals by drawing prompts anew.",
         ),
-        _aspect_table(material, found, settings),
+        _aspect_table(material, compared),
     ]
-    return Finding("ablation", TITLE, _words(found, settings), tables)
+    return _ablation_words(compared, settings), tables
 
 
-def _words(found: Compared, settings: Training) -> list[str]:
+def _ablation_words(compared: ComparedVariants, settings: Training) -> list[str]:
     how = f"{settings.folds} folds by prompt × {settings.seeds} seeds"
     if settings.depth == "full":
         return [
@@ -61,25 +75,26 @@ def _words(found: Compared, settings: Training) -> list[str]:
         "that predicts the mean encoder vector of a story's comments, along its first "
         f"{COMPONENTS} principal components; no decoder is trained.",
     ]
-    if found.labels and (seen := found.labels.seen):
+    if compared.labels and (counts := compared.labels.counts):
         words.append(
             "The public data have no comments without an aspect. So the labels of half of the "
             "comments of the stories learned from are hidden, and augmentation (aspect classifier "
             "at .9 or more, 15 to 50 words, rating classifier) labels them again: of "
-            f"{seen['hidden']:,} hidden comments over all trainings it kept {seen['kept']:,}, of "
-            f"which {seen['right']:,} with the right aspect."
+            f"{counts['hidden']:,} hidden comments over all trainings it kept "
+            f"{counts['labelled']:,}, of which {counts['right']:,} with the right aspect."
         )
     return words
 
 
-def _aspect_table(material: Material, found: Compared, settings: Training) -> Table:
-    rows: list[list[Cell]] = []
-    for name, said in found.said.items():
-        negatives, count = _told_apart(material, found, said)
-        rating, ratings = _rating(material, found.examples["aspects"], said)
-        recall, stories = _recall(material, found.examples["confidence"], said)
+def _aspect_table(material: Material, compared: ComparedVariants) -> StudyTable:
+    rows: list[list[StudyCell]] = []
+    examples = compared.examples
+    for name, fitted in compared.outputs.items():
+        negatives, count = _estimate_negatives(material, examples[NEGATIVES], fitted)
+        rating, ratings = _estimate_ratings(material, examples["aspects"], fitted)
+        recall, stories = _estimate_recall(material, examples["confidence"], fitted)
         rows.append([name, negatives, count, rating, ratings, recall, stories])
-    return Table(
+    return StudyTable(
         "ablation_aspects",
         "Negatives told apart, aspect ratings, aspects chosen",
         ("variant", "story above its negative", "negatives", "rating ρ", "ratings",
@@ -90,41 +105,100 @@ def _aspect_table(material: Material, found: Compared, settings: Training) -> Ta
     )  # fmt: skip
 
 
-def _told_apart(material: Material, found: Compared, said: CrossFitted) -> tuple[Estimate, int]:
+def _estimate_negatives(
+    material: Material, examples: ExampleSet, fitted: CrossFitted
+) -> tuple[Estimate, int]:
     """Share of stories that stand above their own negative."""
-    examples = found.examples[NEGATIVES]
-    if (NEGATIVES, RANKING) not in said.outputs:
-        return Estimate(np.nan), 0
-    right = correct_pairs(said.outputs[NEGATIVES, RANKING], examples)
-    return estimate_mean(right, examples.items, resamples=material.resamples), len(examples)
+    if (NEGATIVES, RANKING) not in fitted.outputs:
+        return Estimate(), 0
+    right = correct_pairs(fitted.outputs[NEGATIVES, RANKING], examples)
+    return material.estimate_mean(right, examples.items), len(examples)
 
 
-def _rating(material: Material, examples: ExampleSet, said: CrossFitted) -> tuple[Estimate, int]:
-    if ("aspects", "aspects") not in said.outputs:
-        return Estimate(np.nan), 0
-    values = said.outputs["aspects", "aspects"].mean(0)[examples.members[:, 0]]  # (n, aspects)
-    targets = np.where(np.isnan(examples.targets), np.nan, examples.targets)
-    there = ~np.isnan(targets)
-    told, wanted = (_centred(np.where(there, one, np.nan)) for one in (values, targets))
+def _estimate_ratings(
+    material: Material, examples: ExampleSet, fitted: CrossFitted
+) -> tuple[Estimate, int]:
+    """Correlate ratings that a variant gives with people's, each less the mean of its aspect."""
+    if ("aspects", "aspects") not in fitted.outputs:
+        return Estimate(), 0
+    values = fitted.outputs["aspects", "aspects"].mean(0)[examples.members[:, 0]]  # (n, aspects)
+    there = ~np.isnan(examples.targets)
+    ours, theirs = (
+        centre_columns(np.where(there, side, np.nan)) for side in (values, examples.targets)
+    )
 
     def figure(rows: Array) -> float:
-        kept = there[rows]
-        return float(correlate(told[rows][kept], wanted[rows][kept], "spearman"))
+        known = there[rows]
+        return float(correlate(ours[rows][known], theirs[rows][known], "spearman"))
 
-    found = estimate_rows(figure, examples.items, resamples=material.resamples)
-    return found, int(there.sum())
-
-
-def _centred(values: Array) -> Array:
-    counts = np.maximum((~np.isnan(values)).sum(0), 1)
-    found: Array = values - np.nansum(values, axis=0) / counts
-    return found
+    return material.estimate_rows(figure, examples.items), int(there.sum())
 
 
-def _recall(material: Material, examples: ExampleSet, said: CrossFitted) -> tuple[Estimate, int]:
-    if ("confidence", "confidence") not in said.outputs:
-        return Estimate(np.nan), 0
-    outputs = said.outputs["confidence", "confidence"][:, examples.members[:, 0]]
-    found = np.mean([recalls(one, examples.targets > 0, 3) for one in outputs], axis=0)
-    assert examples.targets.shape[1] == len(NAMES)
-    return estimate_mean(found, examples.items, resamples=material.resamples), len(examples)
+def _estimate_recall(
+    material: Material, examples: ExampleSet, fitted: CrossFitted
+) -> tuple[Estimate, int]:
+    """Recall@3 of the aspects that people chose to speak of."""
+    if ("confidence", "confidence") not in fitted.outputs:
+        return Estimate(), 0
+    outputs = fitted.outputs["confidence", "confidence"][:, examples.members[:, 0]]
+    recalls = np.mean([recall_at(3, seed, examples.targets > 0) for seed in outputs], axis=0)
+    return material.estimate_mean(recalls, examples.items), len(examples)
+
+
+def analyse_losses(material: Material, settings: Training) -> Findings:
+    """Train the preference head alone by every loss."""
+    names = sorted(get_args(Loss), key=list(_LOSSES).index)
+    compared = compare(material, vary_loss(base_recipe(settings), names), settings)
+    rows = accuracy_rows(material, compared, names, first=names[0])
+    rows = [[_LOSSES[str(name)], *others] for name, *others in rows]
+    table = StudyTable(
+        "losses",
+        "Pairs of stories put in the right order",
+        ("loss", "accuracy", "less than the margin loss", "pairs", "prompts"),
+        [*rows, *trivial_rows(material, compared.examples[RANKING])],
+        "Cross-entropy learns each story by itself as liked or not; ranking the two of a pair.",
+    )
+    how = "heads on the frozen encoder" if settings.depth == "heads" else "all layers"
+    words = [f"Preference alone, {how}, {settings.folds} folds by prompt × {settings.seeds} seeds."]
+    return words, [table]
+
+
+def correct_pairs(outputs: Array, examples: ExampleSet) -> Array:
+    """Give for every pair the share of seeds in which its first text is ahead; a tie is wrong.
+
+    `outputs` are (seeds, texts, outputs), of which the first counts.
+    """
+    first, second = examples.members.T
+    ahead = outputs[:, first, 0] > outputs[:, second, 0]
+    shares: Array = ahead.mean(0)
+    return shares
+
+
+def accuracy_rows(
+    material: Material, compared: ComparedVariants, names: Sequence[str], *, first: str
+) -> list[list[StudyCell]]:
+    """Give the accuracy of every variant, and how far it stands below the first one."""
+    pairs = compared.examples[RANKING]
+    counts: tuple[int, int] = len(pairs), len(set(pairs.items))
+    right = {
+        name: correct_pairs(compared.outputs[name].outputs[RANKING, RANKING], pairs)
+        for name in names
+        if (RANKING, RANKING) in compared.outputs[name].outputs
+    }
+    rows: list[list[StudyCell]] = []
+    for name, shares in right.items():
+        ahead = material.estimate_mean(shares, pairs.items)
+        less = material.estimate_mean(right[first] - shares, pairs.items)
+        rows.append([name, ahead, None if name == first else less, *counts])
+    return rows
+
+
+def trivial_rows(material: Material, pairs: ExampleSet) -> list[list[StudyCell]]:
+    """Give the accuracy of trivial baselines: the longer, the richer, the better."""
+    rows: list[list[StudyCell]] = []
+    for name, feature in _TRIVIAL.items():
+        values = pairs.features[:, FEATURE_NAMES.index(feature)]
+        right = correct_pairs(values[None, :, None], pairs)
+        ahead = material.estimate_mean(right, pairs.items)
+        rows.append([f"baseline: {name}", ahead, None, len(pairs), len(set(pairs.items))])
+    return rows

@@ -16,13 +16,12 @@ from fabula.learned.comments.composer import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.learned.comments.writer import Commenter
 from fabula.learned.training.labelled_comments import Said, comments_of
-from fabula.meta.resampling import estimate_mean, estimate_rows
-from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._material import Material
+from fabula.meta.resampling import Estimate
+from fabula.replication.storyer.material import Material
+from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.scoring.catalogue import METRICS
 
 Array = np.ndarray[Any, np.dtype[Any]]
-TITLE = "Comments on aspects: likelihood and overlap with raters' own"
 _SET = "storyer_ratings"
 _METRICS = {"BLEU": "bleu", "ROUGE-L": "rouge", "METEOR": "meteor", "CIDEr": "cider"}
 _PROMPT = "A reader's note on the {aspect} of a story, which is rated {rating:g} of 5. {line}Note:"
@@ -30,7 +29,7 @@ _LINE = "The note rests on the line “{quote}”. "
 
 
 @dataclass(frozen=True)
-class Settings:
+class CommentSettings:
     """Which model is asked, of how many comments, and whether it writes some itself."""
 
     model: str = "embedded('smollm2')"
@@ -41,22 +40,23 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Case:
+class RatedAspect:
     """An aspect of a story, its evidence, and all that raters said of it."""
 
     story: Story
     aspect: str
     rating: float
     evidence: Evidence
-    said: tuple[str, ...]
+    comments: tuple[str, ...]
 
 
-def analyse(material: Material, settings: Settings) -> Finding:
+def analyse_comments(material: Material, settings: CommentSettings) -> Findings:
     """Ask a language model for the likelihood of comments, and hold ours against raters'."""
     cases = _cases(material)
     tables = [_overlap_table(material, settings, cases)]
+    count = sum(len(case.comments) for case in cases)
     words = [
-        f"{sum(len(one.said) for one in cases)} comments on {len(cases)} aspects of stories; no "
+        f"{count} comments on {len(cases)} aspects of stories; no "
         "model here has learned from any of them. A composed comment is told the aspect and the "
         "rating that the raters gave.",
     ]
@@ -65,43 +65,47 @@ def analyse(material: Material, settings: Settings) -> Finding:
             tables.insert(0, _likelihood_table(material, settings, cases))
         except UserError as error:
             words.append(f"No perplexity: {error}")
-    return Finding("comments", TITLE, words, tables)
+    return words, tables
 
 
-def _cases(material: Material) -> list[Case]:
+def _cases(material: Material) -> list[RatedAspect]:
     dataset = material.dataset(_SET)
     stories = {story.id: story for story in dataset.stories}
     grouped: dict[tuple[str, str], list[Said]] = {}
-    for one in comments_of(dataset):
-        grouped.setdefault((one.story, one.aspect), []).append(one)
+    for comment in comments_of(dataset):
+        grouped.setdefault((comment.story, comment.aspect), []).append(comment)
     if not grouped:
         raise InputError(f"{_SET} has no comments", "give the files with comments")
     return [
-        Case(
+        RatedAspect(
             stories[story],
             aspect,
-            float(np.mean([one.rating for one in said])),
+            float(np.mean([comment.rating for comment in comments])),
             find_evidence(stories[story].text, aspect),
-            tuple(one.text for one in said),
+            tuple(comment.text for comment in comments),
         )
-        for (story, aspect), said in grouped.items()
+        for (story, aspect), comments in grouped.items()
     ]
 
 
-def _prompt(case: Case, *, evidence: bool = True) -> str:
+def _prompt(case: RatedAspect, *, evidence: bool = True) -> str:
     quote = " ".join(case.evidence.quote.split())
     line = _LINE.format(quote=quote) if evidence and quote else ""
     return _PROMPT.format(aspect=case.aspect, rating=case.rating, line=line)
 
 
-def _likelihood_table(material: Material, settings: Settings, cases: Sequence[Case]) -> Table:
+def _likelihood_table(
+    material: Material, settings: CommentSettings, cases: Sequence[RatedAspect]
+) -> StudyTable:
     from fabula.models import load_model, need
 
     model = need(load_model(settings.model), Likelihood)
     rng = random.Random(material.seed)
-    pairs = [(case, text) for case in cases for text in case.said]
+    pairs = [(case, text) for case in cases for text in case.comments]
     pairs = rng.sample(pairs, min(settings.likelihood, len(pairs)))
-    others = [rng.choice([one for one in cases if one.aspect != case.aspect]) for case, _ in pairs]
+    others = [
+        rng.choice([other for other in cases if other.aspect != case.aspect]) for case, _ in pairs
+    ]
     contexts = {
         "nothing": ["" for _ in pairs],
         "aspect and rating": [_prompt(case, evidence=False) for case, _ in pairs],
@@ -109,16 +113,16 @@ def _likelihood_table(material: Material, settings: Settings, cases: Sequence[Ca
         "those of another story": [_prompt(other) for other in others],
     }
     stories = [case.story.id for case, _ in pairs]
-    rows: list[list[Cell]] = []
-    for name, some in contexts.items():
+    rows: list[StudyRow] = []
+    for name, prompts in contexts.items():
         given = [
             (before, f" {text}" if before else text)
-            for before, (_, text) in zip(some, pairs, strict=True)
+            for before, (_, text) in zip(prompts, pairs, strict=True)
         ]
-        logs = [one.logs[~np.isnan(one.logs)] for one in model.logs(given)]
+        logs = [known.logs[~np.isnan(known.logs)] for known in model.logs(given)]
         material.report(f"perplexity given {name}: {len(logs)} comments")
-        rows.append([name, *_perplexity(material, logs, stories), len(logs)])
-    return Table(
+        rows.append([name, _estimate_perplexity(material, logs, stories), len(logs)])
+    return StudyTable(
         "comments_perplexity",
         f"Perplexity of raters' comments by {settings.model}",
         ("given", "perplexity", "comments"),
@@ -129,36 +133,43 @@ def _likelihood_table(material: Material, settings: Settings, cases: Sequence[Ca
     )
 
 
-def _perplexity(material: Material, logs: list[Array], stories: list[str]) -> list[Cell]:
-    sums = np.array([one.sum() for one in logs])
-    sizes = np.array([len(one) for one in logs])
+def _estimate_perplexity(material: Material, logs: list[Array], stories: list[str]) -> Estimate:
+    """Estimate exp of the mean negative log-probability of a token, over all tokens."""
+    sums = np.array([of_comment.sum() for of_comment in logs])
+    sizes = np.array([len(of_comment) for of_comment in logs])
 
     def figure(rows: Array) -> float:
         return float(np.exp(-sums[rows].sum() / max(sizes[rows].sum(), 1)))
 
-    return [estimate_rows(figure, stories, resamples=material.resamples)]
+    return material.estimate_rows(figure, stories)
 
 
-def _overlap_table(material: Material, settings: Settings, cases: Sequence[Case]) -> Table:
-    made: dict[str, list[Story]] = {}
+def _overlap_table(
+    material: Material, settings: CommentSettings, cases: Sequence[RatedAspect]
+) -> StudyTable:
     composed = [
-        (case, found.text)
+        (case, comment.text)
         for case in cases
-        if (found := compose_comment(case.story.text, case.evidence, case.rating)) is not None
+        if (comment := compose_comment(case.story.text, case.evidence, case.rating)) is not None
     ]
-    made["composed"] = [_beside(case, text) for case, text in composed]
-    made["baseline: another comment on the aspect"] = _borrowed(material, cases)
-    made["another rater's on the same"] = [
-        _beside(replace(case, said=case.said[1:]), case.said[0])
+    candidates: dict[str, list[Story]] = {
+        "composed": [_as_story(case, text) for case, text in composed],
+        "baseline: another comment on the aspect": _borrow(material, cases),
+    }
+    candidates["another rater's on the same"] = [
+        _as_story(replace(case, comments=case.comments[1:]), case.comments[0])
         for case in cases
-        if len(case.said) > 1
+        if len(case.comments) > 1
     ]
     if settings.written:
-        made["written by the model"], made["composed, of the same"] = _written(
-            material, settings, composed
-        )
-    rows = [[name, *_overlaps(material, some), len(some)] for name, some in made.items() if some]
-    return Table(
+        written, beside = _write(material, settings, composed)
+        candidates |= {"written by the model": written, "composed, of the same": beside}
+    rows: list[StudyRow] = [
+        [name, *_estimate_overlaps(material, stories), len(stories)]
+        for name, stories in candidates.items()
+        if stories
+    ]
+    return StudyTable(
         "comments_overlap",
         "Overlap with raters' comments on the same story and aspect",
         ("comment", *_METRICS, "aspects of stories"),
@@ -168,53 +179,56 @@ def _overlap_table(material: Material, settings: Settings, cases: Sequence[Case]
     )
 
 
-def _beside(case: Case, text: str) -> Story:
-    return Story(f"{case.story.id}/{case.aspect}", text, references=case.said, item=case.story.id)
+def _as_story(case: RatedAspect, text: str) -> Story:
+    """Give a comment as a metric reads it: raters' own are its references."""
+    return Story(
+        f"{case.story.id}/{case.aspect}", text, references=case.comments, item=case.story.id
+    )
 
 
-def _borrowed(material: Material, cases: Sequence[Case]) -> list[Story]:
+def _borrow(material: Material, cases: Sequence[RatedAspect]) -> list[Story]:
     """Put a comment on the aspect of another story in the place of one."""
-    rng, found = random.Random(material.seed), []
+    rng, borrowed = random.Random(material.seed), []
     for case in cases:
         others = [
             text
-            for one in cases
-            if one.aspect == case.aspect and one.story.id != case.story.id
-            for text in one.said
+            for other in cases
+            if other.aspect == case.aspect and other.story.id != case.story.id
+            for text in other.comments
         ]
         if others:
-            found.append(_beside(case, rng.choice(others)))
-    return found
+            borrowed.append(_as_story(case, rng.choice(others)))
+    return borrowed
 
 
-def _written(
-    material: Material, settings: Settings, composed: Sequence[tuple[Case, str]]
+def _write(
+    material: Material, settings: CommentSettings, composed: Sequence[tuple[RatedAspect, str]]
 ) -> tuple[list[Story], list[Story]]:
     """Let the model write some; give them, and what is composed in their place."""
     from fabula.models import load_model, need
 
     commenter = Commenter(need(load_model(settings.model), Generator), budget_s=settings.written_s)
-    some = random.Random(material.seed).sample(
-        list(composed), min(settings.written_most, len(composed))
-    )
+    count = min(settings.written_most, len(composed))
+    sample = random.Random(material.seed).sample(list(composed), count)
     written, beside = [], []
-    for case, text in some:
-        found = commenter.comment(
+    for case, text in sample:
+        comment = commenter.comment(
             case.story.text, case.evidence, case.rating, until=commenter.deadline()
         )
-        if found is not None and found.by == "written":
-            written.append(_beside(case, found.text))
-            beside.append(_beside(case, text))
-    material.report(f"{len(written)} of {len(some)} comments were written and passed the checks")
+        if comment is not None and comment.by == "written":
+            written.append(_as_story(case, comment.text))
+            beside.append(_as_story(case, text))
+    material.report(f"{len(written)} of {len(sample)} comments were written and passed the checks")
     return written, beside
 
 
-def _overlaps(material: Material, stories: Sequence[Story]) -> list[Cell]:
-    found: list[Cell] = []
+def _estimate_overlaps(material: Material, stories: Sequence[Story]) -> list[Estimate]:
+    estimates = []
+    items = [str(story.item) for story in stories]
     for spec in _METRICS.values():
         metric = METRICS.build(spec)
         aspect = "f" if "f" in metric.card.aspects else ""
-        values = [one.value for one in metric.score(list(stories)) if one.aspect == aspect]
-        items = [str(one.item) for one in stories]
-        found.append(estimate_mean(np.array(values), items, resamples=material.resamples))
-    return found
+        scores = metric.score(list(stories))
+        values = np.array([score.value for score in scores if score.aspect == aspect])
+        estimates.append(material.estimate_mean(values, items))
+    return estimates

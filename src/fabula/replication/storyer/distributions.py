@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, UserError
 from fabula.core.story import Story
-from fabula.meta.resampling import estimate_mean
-from fabula.replication.storyer._domains import (
-    CORRUPTIONS,
-    corrupted,
-    drawn,
-    kept_back,
-    vist_references,
-)
-from fabula.replication.storyer._findings import Cell, Finding, Table
-from fabula.replication.storyer._material import Material, Unseen
+from fabula.learned.negatives import manplts, union
+from fabula.learned.negatives.corpus import Corpus
+from fabula.learned.negatives.rewriting import Rewriter
+from fabula.learned.training.task_stories import Free, is_kept_back, vist_part
+from fabula.replication.storyer.material import Material
+from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
+from fabula.replication.unseen import UnseenValues
 from fabula.scoring.catalogue import METRICS
+from fabula.text.antonyms import Antonyms, read_wordnet
+from fabula.text.respaced import parted, respaced
 
 Array = np.ndarray[Any, np.dtype[Any]]
-TITLE = "Score distributions by domain"
+Corruption = Callable[[list[str], random.Random], list[str] | None]
+CORRUPTIONS = (
+    "UNION repeat", "UNION replace", "UNION shuffle", "UNION negate", "MANPLTS repetition",
+    "MANPLTS substitution", "MANPLTS contradiction", "MANPLTS order",
+)  # fmt: skip
+_RATED_SETS = ("storyer", "storyer_ratings", "hanna", "mans")
+_CORPUS = 300  # stories that corruptions take sentences and words from
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _COLUMNS = ("domain", "mean", *(f"{round(100 * q)} %" for q in _QUANTILES), "above .5", "below its "
             "original", "stories", "read by")  # fmt: skip
+_NOTE = (
+    "“Below its original”: share of corrupted stories that score lower than what they were made "
+    "of. Read by the asset, which knows it: its layers have learned from ratings of these stories."
+)
+# Data sets whose stories unseeing readers have valued: domain, task, whether by machines.
+_RATED = (
+    ("HANNA, human", "criteria", False),
+    ("HANNA, machines", "criteria", True),
+    ("MANS roc, machines", "mans_roc", True),
+    ("MANS wp, machines", "mans_wp", True),
+)
 _FOLDS, _ASSET, _KNOWN = "folds that had not seen it", "the asset", "the asset, which knows it"
 
 
 @dataclass(frozen=True)
-class Settings:
+class DistributionSettings:
     """How many stories are drawn, and whose weights read them."""
 
     stories: int = 40  # human stories that are corrupted in every way
@@ -56,9 +73,9 @@ class Domain:
     originals: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def analyse(material: Material, settings: Settings) -> Finding:
+def analyse_domains(material: Material, settings: DistributionSettings) -> Findings:
     """Score every domain by preference, preference with negatives, and coherence."""
-    read = _drawn_domains(material, settings)
+    read = _draw_domains(material, settings)
     count = sum(map(len, read.values()))
     material.report(f"{count} stories are read by two readers")
     tables = [
@@ -79,56 +96,50 @@ def analyse(material: Material, settings: Settings) -> Finding:
             f"Left out: {', '.join(lacking)}, of which no story admits. MANPLTS's order needs a "
             "source of events, its contradiction the asset wordnet."
         )
-    return Finding("distributions", TITLE, words, tables)
+    return words, tables
 
 
-def _drawn_domains(material: Material, settings: Settings) -> dict[str, list[Story]]:
+def _draw_domains(material: Material, settings: DistributionSettings) -> dict[str, list[Story]]:
     """Give the stories that are to be read by the assets, by domain."""
-    human = kept_back(material, "writingprompts", settings.stories)
-    found = {"human, unseen": human}
-    found |= {f"corrupted: {name}": some for name, some in corrupted(material, human).items()}
-    found["ROC stories"] = kept_back(material, "rocstories", settings.others)
-    found["VIST references"] = vist_references(material, settings.others)
-    machines = [one for one in material.dataset("hanna").stories if one.system != "Human"]
-    found["HANNA, machines"] = drawn(machines, settings.others, material.seed)
+    human = draw_unlearned(material, "writingprompts", settings.stories)
+    domains = {"human, unseen": human}
+    domains |= {f"corrupted: {name}": told for name, told in corrupt(material, human).items()}
+    domains["ROC stories"] = draw_unlearned(material, "rocstories", settings.others)
+    domains["VIST references"] = vist_references(material, settings.others)
+    by_machines = [one for one in material.dataset("hanna").stories if one.system != "Human"]
+    domains["HANNA, machines"] = draw_stories(by_machines, settings.others, material.seed)
     for part in ("roc", "wp"):
-        some = [one for one in material.dataset("mans").stories if str(one.item).startswith(part)]
-        found[f"MANS {part}, machines"] = drawn(some, settings.others, material.seed)
-    return found
+        stories = material.dataset("mans").stories
+        of_part = [story for story in stories if str(story.item).startswith(part)]
+        domains[f"MANS {part}, machines"] = draw_stories(of_part, settings.others, material.seed)
+    return domains
 
 
 def _table(
     material: Material, spec: str, weights: str, scale: str, read: Mapping[str, list[Story]]
-) -> Table:
-    unseen = material.unseen(weights)
-    domains = [*_kept_domains(material, unseen, scale)]
-    known = {one.name for one in domains}
-    metric = METRICS.build(_spelled(spec, weights, scale))
+) -> StudyTable:
+    domains = _unseen_domains(material, material.unseen(weights), scale)
+    known = {domain.name for domain in domains}
+    metric = METRICS.build(_spell_metric(spec, weights, scale))
     originals: dict[str, float] = {}
     for name, stories in read.items():
         if name in known:
             continue
-        values = np.array([one.value for one in metric.score(stories) if one.aspect == ""])
-        if not originals:
-            originals = {one.id: value for one, value in zip(stories, values, strict=True)}
-        before = [originals.get(one.id, math.nan) for one in stories]
-        by = _KNOWN if name.startswith(("HANNA", "MANS")) else _ASSET
-        domain = Domain(name, values, [str(one.item or one.id) for one in stories], by)
+        values = np.array([score.value for score in metric.score(stories) if score.aspect == ""])
+        if not originals:  # the first domain: human stories, of which the corrupted are made
+            originals = {story.id: value for story, value in zip(stories, values, strict=True)}
+        before = np.zeros(0)
         if name.startswith("corrupted"):
-            domain = Domain(name, values, domain.items, by, np.array(before))
-        domains.append(domain)
+            before = np.array([originals.get(story.id, math.nan) for story in stories])
+        items = [str(story.item or story.id) for story in stories]
+        by = _KNOWN if name.startswith(("HANNA", "MANS")) else _ASSET
+        domains.append(Domain(name, values, items, by, before))
         material.report(f"{spec}, {name}: {len(stories)} stories")
-    rows = [_row(material, one) for one in domains]
-    return Table(f"distribution_{scale}", spec, _COLUMNS, rows, _NOTE)
+    rows = [_row(material, domain) for domain in domains]
+    return StudyTable(f"distribution_{scale}", spec, _COLUMNS, rows, _NOTE)
 
 
-_NOTE = (
-    "“Below its original”: share of corrupted stories that score lower than what they were made "
-    "of. Read by the asset, which knows it: its layers have learned from ratings of these stories."
-)
-
-
-def _spelled(spec: str, weights: str, scale: str) -> str:
+def _spell_metric(spec: str, weights: str, scale: str) -> str:
     """Name the metric with its weights, unless they are its own."""
     usual = "reader" if scale == "preference" else "coherence"
     if weights == usual:
@@ -138,49 +149,115 @@ def _spelled(spec: str, weights: str, scale: str) -> str:
     return f"{name}(weights={weights!r}{negatives})"
 
 
-def _kept_domains(material: Material, unseen: Unseen, scale: str) -> list[Domain]:
-    """Give the domains whose values by unseeing readers are kept with the weights."""
-    found: list[Domain] = []
+def _unseen_domains(material: Material, unseen: UnseenValues, scale: str) -> list[Domain]:
+    """Give the domains whose values by readers that had not seen them lie beside the weights."""
+    by_name: dict[str, tuple[dict[str, float], dict[str, str]]] = {}  # values and items by story
     if scale != "coherence":
         values, dataset = unseen.values(scale, scale), material.dataset("storyer")
         items = {story.id: str(story.item) for story in dataset.stories}
-        sides = {
-            "human, liked": {one.better for one in dataset.preferences},
-            "human, disliked": {one.worse for one in dataset.preferences},
-        }
-        for name, ids in sides.items():
-            found.append(_domain(name, {one: values[one] for one in sorted(ids)}, items))
+        liked = {pair.better for pair in dataset.preferences}
+        disliked = {pair.worse for pair in dataset.preferences}
+        for name, ids in (("human, liked", liked), ("human, disliked", disliked)):
+            by_name[name] = ({story: values[story] for story in sorted(ids)}, items)
     for name, task, machine in _RATED:
         if f"{scale}/{task}" in unseen.arrays:
-            dataset = material.dataset(task_set := name.partition(" ")[0].rstrip(",").lower())
-            chosen = [one for one in dataset.stories if (one.system != "Human") == machine]
-            items = {f"{task_set}:{one.id}": str(one.item) for one in chosen}
+            dataset = material.dataset(source := name.partition(" ")[0].rstrip(",").lower())
+            chosen = [story for story in dataset.stories if (story.system != "Human") == machine]
+            items = {f"{source}:{story.id}": str(story.item) for story in chosen}
             values = unseen.values(scale, task)
-            found.append(_domain(name, {k: v for k, v in values.items() if k in items}, items))
-    return found
+            by_name[name] = ({id_: value for id_, value in values.items() if id_ in items}, items)
+    return [
+        Domain(name, np.array(list(values.values())), [items[story] for story in values], _FOLDS)
+        for name, (values, items) in by_name.items()
+    ]
 
 
-_RATED = (
-    ("HANNA, human", "criteria", False),
-    ("HANNA, machines", "criteria", True),
-    ("MANS roc, machines", "mans_roc", True),
-    ("MANS wp, machines", "mans_wp", True),
-)
-
-
-def _domain(name: str, values: Mapping[str, float], items: Mapping[str, str]) -> Domain:
-    return Domain(name, np.array(list(values.values())), [items[one] for one in values], _FOLDS)
-
-
-def _row(material: Material, one: Domain) -> list[Cell]:
-    known = one.values[~np.isnan(one.values)]
-    above = np.where(np.isnan(one.values), np.nan, one.values > 0.5)
-    below: Cell = None
-    if len(one.originals):
-        below = estimate_mean(
-            (one.values < one.originals).astype(float), one.items, resamples=material.resamples
-        )
+def _row(material: Material, domain: Domain) -> StudyRow:
+    values, items = domain.values, domain.items
+    known = values[~np.isnan(values)]
+    above = np.where(np.isnan(values), np.nan, values > 0.5)
+    below = None
+    if len(domain.originals):
+        below = material.estimate_mean((values < domain.originals).astype(float), items)
     quantiles = np.quantile(known, _QUANTILES).tolist() if len(known) else [math.nan] * 5
-    mean = estimate_mean(one.values, one.items, resamples=material.resamples)
-    share = estimate_mean(above, one.items, resamples=material.resamples)
-    return [one.name, mean, *quantiles, share, below, len(known), one.by]
+    mean, share = (material.estimate_mean(column, items) for column in (values, above))
+    return [domain.name, mean, *quantiles, share, below, len(known), domain.by]
+
+
+def draw_stories(stories: Sequence[Story], count: int, seed: int) -> list[Story]:
+    """Draw so many stories, the same ones whatever the order they came in."""
+    ordered = sorted(stories, key=lambda story: story.id)
+    return random.Random(seed).sample(ordered, min(count, len(ordered)))
+
+
+def draw_unlearned(material: Material, name: str, count: int) -> list[Story]:
+    """Draw stories of a corpus that no reader has learned from, on one line each.
+
+    Corruptions lose line ends, and originals must not differ from them by that. What resembles a
+    story that people rated is left out.
+    """
+    corpus = material.dataset(name)
+    kept_back = tuple(story for story in corpus.stories if is_kept_back(respaced(story.text)))
+    free = Free([material.dataset(rated) for rated in _RATED_SETS])
+    unrated = free.stories([replace(corpus, stories=kept_back)], kept_back=True)
+    lines = [replace(story, text=" ".join(parted(story.text))) for story in unrated]
+    return draw_stories(lines, count, material.seed)
+
+
+def vist_references(material: Material, count: int) -> list[Story]:
+    """Draw human stories of VIST's test albums."""
+    texts: dict[str, str] = {}
+    for story in vist_part(material.dataset("vist"), "test"):
+        for reference in story.references:
+            texts.setdefault(respaced(reference), str(story.item))
+    stories = [
+        Story(f"vist:{number}", text, item=item)
+        for number, (text, item) in enumerate(texts.items())
+    ]
+    return draw_stories(stories, count, material.seed)
+
+
+def corrupt(material: Material, stories: Sequence[Story]) -> dict[str, list[Story]]:
+    """Corrupt stories in every way of UNION and of MANPLTS, one at a time; their ids stay.
+
+    A story that does not admit of a way is left out of it, and a way that none admits of is not
+    given at all.
+    """
+    whole = [story for story in material.dataset("writingprompts").stories if parted(story.text)]
+    others = draw_stories(whole, _CORPUS, material.seed)
+    corpus = Corpus.of([parted(respaced(story.text)) for story in others])
+    corrupted: dict[str, list[Story]] = {}
+    for name, change in _corruptions(corpus, _read_antonyms(material)).items():
+        for story in stories:
+            rng = random.Random(f"{material.seed} {name} {story.id}")
+            sentences = change(parted(story.text), rng)
+            if sentences is not None:
+                corrupted.setdefault(name, []).append(replace(story, text=" ".join(sentences)))
+    return corrupted
+
+
+def _corruptions(corpus: Corpus, antonyms: Antonyms | None) -> dict[str, Corruption]:
+    def writer(rng: random.Random) -> Rewriter:
+        return Rewriter(corpus, rng, manplts.WP, antonyms=antonyms)
+
+    ways: tuple[Corruption, ...] = (
+        lambda sentences, rng: union.repeat(sentences, seed=rng),
+        lambda sentences, rng: union.replace(sentences, others=corpus, seed=rng, antonyms=antonyms),
+        lambda sentences, rng: union.shuffle(sentences, seed=rng),
+        lambda sentences, rng: union.negate(sentences, seed=rng),
+        lambda sentences, rng: writer(rng).repeat(sentences),
+        lambda sentences, rng: writer(rng).substitute(sentences),
+        lambda sentences, rng: writer(rng).contradict(sentences),
+        lambda sentences, rng: writer(rng).reorder(sentences),
+    )
+    return dict(zip(CORRUPTIONS, ways, strict=True))
+
+
+def _read_antonyms(material: Material) -> Antonyms | None:
+    from fabula.models import path_of
+
+    try:
+        return read_wordnet(path_of("wordnet") / "corpora" / "wordnet")
+    except UserError as error:
+        material.report(f"corruptions without antonyms: {error}")
+        return None

@@ -1,35 +1,86 @@
-"""The report of StoR3's analyses: in a terminal, as JSON, as Markdown, and as a page."""
+"""What analyses find, and their report: in a terminal, as JSON, as Markdown, and as a page."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula._version import __version__
-from fabula.core.files import unwritable
+from fabula.core.files import write_json, write_text
 from fabula.meta.resampling import Estimate
-from fabula.replication.storyer import Finding, StoryerStudy, Table
-from fabula.replication.storyer._findings import Cell
 from fabula.reports._study_blocks import Block, Section, TableBlock, Words
 from fabula.reports._study_page import write_study
-from fabula.reports.tables import Cell as PageCell
-from fabula.reports.tables import Table as PageTable
-from fabula.reports.tables import TableColumn, render
+from fabula.reports.tables import Cell, Table, TableColumn, render
+
+if TYPE_CHECKING:
+    from fabula.replication.storyer.study import StoryerStudy
+
+StudyCell = str | int | float | Estimate | None
+StudyRow = list[StudyCell]
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table of figures; `name` is its file's, `decimals` those of its figures."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[StudyCell]]
+    note: str = ""
+    decimals: int = 3
+
+    def plain(self) -> dict[str, Any]:
+        """Give the table for JSON: one object a row."""
+        rows = [dict(zip(self.columns, map(_plain_cell, row), strict=True)) for row in self.rows]
+        return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
+
+
+# What an analysis gives: words, and tables.
+Findings = tuple[Sequence[str], Sequence[StudyTable]]
+
+
+@dataclass(frozen=True)
+class StudyFinding:
+    """What one analysis found, in words and tables; or what it needs."""
+
+    analysis: str
+    title: str
+    words: Sequence[str] = ()
+    tables: Sequence[StudyTable] = ()
+    needs: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Give the finding for JSON."""
+        return {
+            "analysis": self.analysis,
+            "title": self.title,
+            "needs": self.needs or None,
+            "words": list(self.words),
+            "tables": [table.plain() for table in self.tables],
+        }
+
+
+def _plain_cell(cell: StudyCell) -> Any:
+    if isinstance(cell, Estimate):
+        return cell.plain()
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
 
 JSON_FILE, MARKDOWN_FILE = "study.json", "study.md"
 
 
-def analyses_text(findings: Sequence[Finding]) -> str:
+def analyses_text(findings: Sequence[StudyFinding]) -> str:
     """Write all tables for a terminal."""
     parts = []
-    for one in findings:
-        words = [f"needs: {one.needs}"] if one.needs else list(one.words)
-        parts.append("\n".join([one.title, *(f"  {line}" for line in words)]))
+    for finding in findings:
+        words = [f"needs: {finding.needs}"] if finding.needs else list(finding.words)
+        parts.append("\n".join([finding.title, *(f"  {line}" for line in words)]))
         tables = [
-            PageTable(
+            Table(
                 [
                     table.columns[0],
                     *(TableColumn(name, align="right") for name in table.columns[1:]),
@@ -38,31 +89,33 @@ def analyses_text(findings: Sequence[Finding]) -> str:
                 table.title,
                 [table.note] if table.note else [],
             )
-            for table in one.tables
+            for table in finding.tables
         ]
         if tables:
             parts.append(render("table", [], tables, {}))
     return "\n\n".join(parts)
 
 
-def analyses_json(study: StoryerStudy, findings: Sequence[Finding]) -> dict[str, Any]:
+def analyses_json(study: StoryerStudy, findings: Sequence[StudyFinding]) -> dict[str, Any]:
     """Give everything for programs; what is undefined is null."""
     return {
         "title": study.title,
         "signature": signature(study),
         "seed": study.seed,
         "resamples": study.resamples,
-        "analyses": [one.plain() for one in findings],
+        "analyses": [finding.plain() for finding in findings],
     }
 
 
-def analyses_markdown(study: StoryerStudy, findings: Sequence[Finding]) -> str:
+def analyses_markdown(study: StoryerStudy, findings: Sequence[StudyFinding]) -> str:
     """Write the report as Markdown."""
     lines = [f"# {study.title}", "", *_paragraphs(study.about)]
-    for one in findings:
-        lines += [f"## {one.title}", ""]
-        lines += _paragraphs([f"Not run: it needs {one.needs}."] if one.needs else one.words)
-        for table in one.tables:
+    for finding in findings:
+        lines += [f"## {finding.title}", ""]
+        lines += _paragraphs(
+            [f"Not run: it needs {finding.needs}."] if finding.needs else finding.words
+        )
+        for table in finding.tables:
             lines += [f"### {table.title}", "", _line(table.columns)]
             lines += [_line(["---", *["---:"] * (len(table.columns) - 1)])]
             lines += [*map(_line, _texts(table)), ""]
@@ -70,26 +123,18 @@ def analyses_markdown(study: StoryerStudy, findings: Sequence[Finding]) -> str:
     return "\n".join([*lines, f"`{signature(study)}`"]) + "\n"
 
 
-def write_analyses(study: StoryerStudy, findings: Sequence[Finding], folder: Path) -> Path:
+def write_analyses(study: StoryerStudy, findings: Sequence[StudyFinding], folder: Path) -> Path:
     """Write the page with its tables, JSON and Markdown into a folder; give the page's path."""
     path = write_study(
         folder,
         title=study.title,
         lead=Words(list(study.about)),
-        sections=[_section(one) for one in findings],
+        sections=[_section(finding) for finding in findings],
         facts=_facts(findings),
         signatures=[signature(study)],
     )
-    plain = json.dumps(analyses_json(study, findings), indent=1, ensure_ascii=False)
-    texts: Mapping[str, str] = {
-        JSON_FILE: f"{plain}\n",
-        MARKDOWN_FILE: analyses_markdown(study, findings),
-    }
-    for name, text in texts.items():
-        try:
-            (folder / name).write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise unwritable(folder / name, error) from error
+    write_json(folder / JSON_FILE, analyses_json(study, findings))
+    write_text(folder / MARKDOWN_FILE, analyses_markdown(study, findings))
     return path
 
 
@@ -101,40 +146,40 @@ def signature(study: StoryerStudy) -> str:
     )
 
 
-def _facts(findings: Sequence[Finding]) -> dict[str, str | int]:
-    tables = sum(len(one.tables) for one in findings)
+def _facts(findings: Sequence[StudyFinding]) -> dict[str, str | int]:
+    tables = sum(len(finding.tables) for finding in findings)
     return {
-        "analyses": sum(not one.needs for one in findings),
-        "not run": sum(bool(one.needs) for one in findings),
+        "analyses": sum(not finding.needs for finding in findings),
+        "not run": sum(bool(finding.needs) for finding in findings),
         "tables": tables,
     }
 
 
-def _section(one: Finding) -> Section:
-    words = [f"Not run: it needs {one.needs}."] if one.needs else list(one.words)
+def _section(finding: StudyFinding) -> Section:
+    words = [f"Not run: it needs {finding.needs}."] if finding.needs else list(finding.words)
     blocks: list[Block] = [Words(words)] if words else []
-    blocks += [_block(table) for table in one.tables]
-    return Section(one.analysis, one.title, blocks)
+    blocks += [_block(table) for table in finding.tables]
+    return Section(finding.analysis, finding.title, blocks)
 
 
-def _block(table: Table) -> TableBlock:
+def _block(table: StudyTable) -> TableBlock:
     """Give a table for the page: an interval is a column of its own ends in the CSV alone."""
     rows = [
-        [PageCell(_value(cell), text) for cell, text in zip(row, texts, strict=True)]
+        [Cell(_value(cell), text) for cell, text in zip(row, texts, strict=True)]
         for row, texts in zip(table.rows, _texts(table), strict=True)
     ]
     return TableBlock(table.title, list(table.columns), rows, table.name, table.note)
 
 
-def _value(cell: Cell) -> str | float | int | None:
+def _value(cell: StudyCell) -> str | float | int | None:
     return cell.value if isinstance(cell, Estimate) else cell
 
 
-def _texts(table: Table) -> list[list[str]]:
+def _texts(table: StudyTable) -> list[list[str]]:
     return [[_text(cell, table.decimals) for cell in row] for row in table.rows]
 
 
-def _text(cell: Cell, decimals: int) -> str:
+def _text(cell: StudyCell, decimals: int) -> str:
     match cell:
         case None:
             return "–"

@@ -50,28 +50,28 @@ def text_vectors(
     encoder: PooledBert,
     window: int,
     *,
-    kept: dict[tuple[int, ...], Array],
+    cache: dict[tuple[int, ...], Array],
     report: Callable[[str], None],
 ) -> dict[str, Array]:
     """Read every text that an example has, once: task → (texts, width), NaN for the others.
 
-    What was read is `kept` for the next time.
+    What was read is in the `cache` for the next time.
     """
     wanted: dict[tuple[int, ...], int] = {}
     places: dict[str, dict[int, int]] = {}
-    for name, one in examples.items():
-        numbers = sorted({int(number) for number in one.members.ravel()})
-        places[name] = {
-            number: wanted.setdefault(tuple(one.text(number)), len(wanted)) for number in numbers
+    for task, chosen in examples.items():
+        numbers = sorted({int(number) for number in chosen.members.ravel()})
+        places[task] = {
+            number: wanted.setdefault(tuple(chosen.text(number)), len(wanted)) for number in numbers
         }
-    fresh = [text for text in wanted if text not in kept]
-    kept |= zip(fresh, read_once(fresh, encoder, window, report), strict=True)
-    rows = np.stack([kept[text] for text in wanted])
-    found = {}
-    for name, one in examples.items():
-        found[name] = np.full((len(one.texts), encoder.width), np.nan, dtype=np.float32)
-        found[name][list(places[name])] = rows[list(places[name].values())]
-    return found
+    fresh = [text for text in wanted if text not in cache]
+    cache |= zip(fresh, read_once(fresh, encoder, window, report), strict=True)
+    rows = np.stack([cache[text] for text in wanted])
+    vectors = {}
+    for task, chosen in examples.items():
+        vectors[task] = np.full((len(chosen.texts), encoder.width), np.nan, dtype=np.float32)
+        vectors[task][list(places[task])] = rows[list(places[task].values())]
+    return vectors
 
 
 def read_once(
@@ -81,17 +81,17 @@ def read_once(
     report: Callable[[str], None],
 ) -> Array:
     """Give the mean over its windows of every text of tokens: (texts, width)."""
-    found = np.zeros((len(texts), encoder.width), dtype=np.float32)
+    sums = np.zeros((len(texts), encoder.width), dtype=np.float32)
     for start in range(0, len(texts), _CHUNK):
-        cut, owners = [], []
+        windows, owners = [], []
         for owner, ids in enumerate(texts[start : start + _CHUNK], start):
             for place in cut_evenly(len(ids), window):
-                cut.append(list(ids[place.start : place.stop]))
+                windows.append(list(ids[place.start : place.stop]))
                 owners.append(owner)
-        np.add.at(found, owners, encoder.pool(cut).numpy())
+        np.add.at(sums, owners, encoder.pool(windows).numpy())
         report(f"{min(start + _CHUNK, len(texts)):,} of {len(texts):,} texts read")
     counts = np.array([max(1, len(cut_evenly(len(ids), window))) for ids in texts])
-    means: Array = found / counts[:, None]
+    means: Array = sums / counts[:, None]
     return means
 
 
@@ -100,7 +100,7 @@ def cross_fit_heads(
     examples: Examples,
     vectors: Vectors,
     *,
-    how: HeadTraining,
+    training: HeadTraining,
     seed: int,
     change: Change | None = None,
 ) -> CrossFitted:
@@ -109,44 +109,43 @@ def cross_fit_heads(
     Tasks of `examples` that the recipe has not are measured where it has their head.
     """
     known = {name: examples[name] for name in recipe.tasks}
-    found: dict[tuple[str, str], list[Array]] = {}
+    items = {item for chosen in examples.values() for item in chosen.items}
+    outputs: dict[tuple[str, str], list[Array]] = {}
     folds: dict[str, list[Array]] = {}
-    for number in range(seed, seed + how.seeds):
-        parts = fold_of_items(
-            {i for one in examples.values() for i in one.items}, how.folds, number
-        )
-        said = _Said(examples)
-        for fold in range(how.folds):
+    for number in range(seed, seed + training.seeds):
+        parts = fold_of_items(items, training.folds, number)
+        of_seed = _SeedOutputs(examples)
+        for fold in range(training.folds):
             learned = without_fold(known, parts, fold)
             learned = change(learned, number) if change else learned
-            fitted = fit_heads(recipe, learned, vectors, how=how, seed=number * 100 + fold)
-            for name, one in examples.items():
-                said.add(name, fold_alone(one, parts, fold), fitted(vectors[name]), fold)
-        for key, values in said.outputs.items():
-            found.setdefault(key, []).append(values)
-        for name, values in said.folds.items():
-            folds.setdefault(name, []).append(values)
-    stacked = {key: np.stack(values) for key, values in found.items()}
-    return CrossFitted(stacked, {name: np.stack(values) for name, values in folds.items()})
+            ask = fit_heads(recipe, learned, vectors, training=training, seed=number * 100 + fold)
+            for task, chosen in examples.items():
+                of_seed.add(task, fold_alone(chosen, parts, fold), ask(vectors[task]), fold)
+        for key, values in of_seed.outputs.items():
+            outputs.setdefault(key, []).append(values)
+        for task, values in of_seed.folds.items():
+            folds.setdefault(task, []).append(values)
+    stacked = {key: np.stack(values) for key, values in outputs.items()}
+    return CrossFitted(stacked, {task: np.stack(values) for task, values in folds.items()})
 
 
-class _Said:
-    """What heads said of the texts of each fold, gathered fold by fold."""
+class _SeedOutputs:
+    """What the heads of one seed said of the texts of each fold, gathered fold by fold."""
 
     def __init__(self, examples: Examples) -> None:
         self.outputs: dict[tuple[str, str], Array] = {}
-        self.folds = {name: np.full(len(one.texts), -1) for name, one in examples.items()}
+        self.folds = {task: np.full(len(chosen.texts), -1) for task, chosen in examples.items()}
 
-    def add(self, task: str, chosen: ExampleSet, said: Mapping[str, Array], fold: int) -> None:
+    def add(self, task: str, chosen: ExampleSet, outputs: Mapping[str, Array], fold: int) -> None:
         numbers = sorted({int(number) for number in chosen.members.ravel()})
         self.folds[task][numbers] = fold
-        for head, values in said.items():
+        for head, values in outputs.items():
             empty = np.full(values.shape, np.nan)
             self.outputs.setdefault((task, head), empty)[numbers] = values[numbers]
 
 
 def fit_heads(
-    recipe: ReaderRecipe, examples: Examples, vectors: Vectors, *, how: HeadTraining, seed: int
+    recipe: ReaderRecipe, examples: Examples, vectors: Vectors, *, training: HeadTraining, seed: int
 ) -> Callable[[Array], dict[str, Array]]:
     """Train a shared layer and the heads of a recipe; give what asks them about vectors."""
     try:
@@ -154,23 +153,27 @@ def fit_heads(
     except ImportError:
         raise PackageMissing("torch", "train") from None
     torch.manual_seed(seed)
-    used = np.concatenate([vectors[name][np.unique(one.members)] for name, one in examples.items()])
-    sizes = {recipe.tasks[name].head: one.targets.shape[1] for name, one in examples.items()}
-    net = _Net(used, sizes, how.hidden)
-    optimiser = torch.optim.AdamW(net.weights, lr=how.rate, weight_decay=how.decay)
-    given = [_Given(recipe.tasks[name], one, vectors[name]) for name, one in examples.items()]
+    used = np.concatenate(
+        [vectors[task][np.unique(chosen.members)] for task, chosen in examples.items()]
+    )
+    sizes = {recipe.tasks[task].head: chosen.targets.shape[1] for task, chosen in examples.items()}
+    net = _HeadNetwork(used, sizes, training.hidden)
+    optimiser = torch.optim.AdamW(net.weights, lr=training.rate, weight_decay=training.decay)
+    batches = [
+        _TaskBatch(recipe.tasks[task], chosen, vectors[task]) for task, chosen in examples.items()
+    ]
     with _one_thread():
-        for _ in range(how.steps):
+        for _ in range(training.steps):
             total = torch.zeros(())
-            for one in given:
-                total = total + one.loss(net, how.dropout)
+            for batch in batches:
+                total = total + batch.loss(net, training.dropout)
             optimiser.zero_grad()
             total.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
     return net.ask
 
 
-class _Net:
+class _HeadNetwork:
     """A shared layer of tanh units, and heads on it; vectors are standardised and clipped."""
 
     def __init__(self, used: Array, sizes: Mapping[str, int], hidden: int) -> None:
@@ -189,14 +192,14 @@ class _Net:
         import torch
 
         scaled = np.clip((rows - self._mean) / self._deviation, -_CLIP, _CLIP)
-        given = torch.from_numpy(scaled.astype(np.float32))
+        given = torch.from_numpy(scaled.astype(np.float32))  # (texts, width)
         given = torch.nn.functional.dropout(given, dropout, dropout > 0)
-        found: Tensor = self._body(given).tanh()
-        return found
+        hidden: Tensor = self._body(given).tanh()  # (texts, hidden)
+        return hidden
 
     def head(self, name: str, inner: Tensor) -> Tensor:
-        found: Tensor = self._heads[name](inner)
-        return found
+        outputs: Tensor = self._heads[name](inner)  # (texts, outputs)
+        return outputs
 
     def ask(self, rows: Array) -> dict[str, Array]:
         import torch
@@ -206,7 +209,7 @@ class _Net:
             return {name: self.head(name, inner).double().numpy() for name in self._heads}
 
 
-class _Given:
+class _TaskBatch:
     """The examples of a task, as a step needs them."""
 
     def __init__(self, task: Task, examples: ExampleSet, vectors: Array) -> None:
@@ -217,14 +220,13 @@ class _Given:
         self._places = torch.from_numpy(places.reshape(examples.members.shape))
         self._targets = torch.from_numpy(examples.targets.astype(np.float32))
 
-    def loss(self, net: _Net, dropout: float) -> Tensor:
+    def loss(self, net: _HeadNetwork, dropout: float) -> Tensor:
         # The losses of the trainer itself, so that a loss means one thing.
         from fabula.learned.training.reader_model import example_losses
 
-        said = net.head(self._task.head, net.inner(self._rows, dropout))
-        return (
-            self._task.weight * example_losses(said[self._places], self._targets, self._task).mean()
-        )
+        outputs = net.head(self._task.head, net.inner(self._rows, dropout))
+        losses = example_losses(outputs[self._places], self._targets, self._task)
+        return self._task.weight * losses.mean()
 
 
 @contextmanager

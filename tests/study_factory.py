@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports._report_data import Column
+from fabula.reports.run_data import ReportColumn
 from fabula.reports._study_blocks import (
     FigureBlock,
     ScatterBlock,
@@ -66,7 +66,7 @@ def make_study(items: int = 96, columns: int = 80, *, words: int = 380, seed: in
     values[5, 2] = np.nan
     labels = [f"{_HEADS[n % 10]}(n={n // 10 + 1})" for n in range(columns)]
     scorers = [
-        Column(label, "", "higher", "baseline" if n >= columns - 5 else "")
+        ReportColumn(label, "", "higher", "baseline" if n >= columns - 5 else "")
         for n, label in enumerate(labels)
     ]
     made = StudyStories(stories, scorers, values, _ratings(rng, stories, hidden[:, 0]))

@@ -11,7 +11,7 @@ from fabula.core.table import ScoreTable
 from fabula.reports._blocks import kept_spans, user_metric
 from fabula.reports._embedded import page_json, script_safe
 from fabula.reports._markup import escaped, spelled, tag
-from fabula.reports._report_data import read_report_data
+from fabula.reports.run_data import read_report_data
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

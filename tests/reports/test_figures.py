@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fabula.reports._figures import _reach, _tick, figures
-from fabula.reports._report_data import read_report_data
+from fabula.reports.run_data import read_report_data
 
 
 def test_every_column_has_a_panel_with_a_row_per_system(make_run, two_systems) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from fabula.core.story import Story
-from fabula.reports._report_data import ReportData, read_report_data
-from fabula.reports._standings import stand
 from fabula.reports._tables import status_rows, write_tables
+from fabula.reports.run_data import ReportData, read_report_data
+from fabula.reports.standings import compute_standings
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def data(make_run, two_systems) -> ReportData:
 
 @pytest.fixture
 def tables(data: ReportData, tmp_path: Path) -> Path:
-    write_tables(tmp_path / "tables", data, stand(data, seed=0))
+    write_tables(tmp_path / "tables", data, compute_standings(data, seed=0))
     return tmp_path / "tables"
 
 

@@ -5,16 +5,21 @@ import math
 import numpy as np
 import pytest
 
-from fabula.reports._report_data import Column, read_report_data
-from fabula.reports._standings import Standings, stand
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.meta.resampling import Estimates
+from fabula.reports.run_data import ReportColumn, read_report_data
+from fabula.reports.standings import Standings, StreamedScores, compute_standings
+from fabula.scoring.evaluate import evaluate
 
 
 def standings(direction: str, *ends: tuple[float, float, float]) -> Standings:
     low, mean, high = (np.array([[end[n]] for end in ends]) for n in range(3))
-    counts = np.ones_like(mean)
+    counts = np.ones(mean.shape, dtype=np.int64)
     names = [f"system {n}" for n in range(len(ends))]
-    column = Column("toy", "", direction)  # type: ignore[arg-type]
-    return Standings(names, [column], mean, low, high, counts, counts * 0, True)
+    column = ReportColumn("toy", "", direction)  # type: ignore[arg-type]
+    estimates = Estimates(mean, low, high, counts, counts * 0)
+    return Standings(names, [column], estimates, counts * 0, True)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +63,28 @@ def test_numbers_have_the_decimals_their_column_deserves() -> None:
 
 
 def test_a_run_says_what_was_resampled_and_counts_what_was_left_out(make_run, two_systems) -> None:
-    found = stand(read_report_data(make_run(two_systems, "words")), seed=0)
+    found = compute_standings(read_report_data(make_run(two_systems, "words")), seed=0)
     assert found.by_item and found.systems == ["copy", "loop"]
-    assert (found.scored == 4).all() and (found.left_out == 0).all()
+    assert (found.estimates.n == 4).all() and (found.left_out == 0).all()
+
+
+def test_scores_held_while_they_come_give_the_standings_of_the_report(
+    make_run, two_systems
+) -> None:
+    data = read_report_data(make_run(two_systems, "rouge", "words"))
+    whole = compute_standings(data, seed=0)
+    streamed = StreamedScores()
+    for story in two_systems:
+        for score in evaluate([story], ["rouge", "words"]):
+            streamed.add(story, score)
+    found = streamed.standings({"rouge": "higher", "words": "descriptive"})
+    wanted = {cell for cell in whole.best_cells if cell[0] in ("rouge", "words")}
+    assert found.best_cells == wanted and wanted
+
+
+def test_too_many_scores_are_let_go() -> None:
+    streamed = StreamedScores(most=2)
+    for number in range(4):
+        assert streamed.complete is (number < 3)
+        streamed.add(Story(f"s{number}", "x"), Score(f"s{number}", "words", "", 1.0))
+    assert not streamed.complete

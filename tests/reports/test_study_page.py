@@ -14,7 +14,6 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports._report_data import Column
 from fabula.reports._study_blocks import (
     Cell,
     FigureBlock,
@@ -29,6 +28,7 @@ from fabula.reports._study_data import study_json
 from fabula.reports._study_html import marked
 from fabula.reports._study_page import write_study
 from fabula.reports._svg.heatmap import heatmap
+from fabula.reports.run_data import ReportColumn
 from study_factory import ASPECTS, make_study, study_sections
 
 LEAD = Words(["A lead with **bold** words and `code`."])
@@ -108,7 +108,7 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     story = Story(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), (), HOSTILE, HOSTILE)
     stories = StudyStories(
         [story],
-        [Column(HOSTILE, HOSTILE)],
+        [ReportColumn(HOSTILE, HOSTILE)],
         np.array([[1.0]]),
         [Score(HOSTILE, HOSTILE, HOSTILE, 2.0)],
     )
@@ -146,7 +146,9 @@ def test_points_need_stories(tmp_path: Path) -> None:
 def test_the_page_carries_ratings_their_means_and_coefficients() -> None:
     stories = [Story("a", "x", system="s"), Story("b", "y", system="t")]
     ratings = [Score("a", "human:ann", "wit", 2.0), Score("a", "human:bob", "wit", 5.0)]
-    study = StudyStories(stories, [Column("bleu", "")], np.array([[0.5], [math.nan]]), ratings)
+    study = StudyStories(
+        stories, [ReportColumn("bleu", "")], np.array([[0.5], [math.nan]]), ratings
+    )
     block = ScatterBlock(
         "p", coefficients={("bleu", "wit"): {"Pearson": 0.25, "Kendall": math.nan}}
     )

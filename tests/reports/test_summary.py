@@ -1,9 +1,12 @@
 import csv
 import io
 import json
+import re
 
 from fabula.core.score import Score, Status, Summary
-from fabula.reports.summary import left_out_words, render_summary, summary_lines
+from fabula.core.story import Story
+from fabula.reports.standings import Standings, StreamedScores
+from fabula.reports.summary import left_out_words, render_summary
 from fabula.reports.tables import FORMS, latex_text
 
 RECORD = {
@@ -24,18 +27,35 @@ def make_summary() -> Summary:
     return summary
 
 
-def test_the_best_system_is_the_highest_or_the_lowest_by_direction() -> None:
-    up, down = summary_lines(make_summary(), DIRECTIONS)
-    assert (up.best(), down.best()) == (1, 0)
+def make_standings(apart: bool) -> Standings:
+    """Systems a and b over four items each; where they are not apart, b is twice as bad as good."""
+    streamed = StreamedScores()
+    for item, shift in enumerate((0.0, 0.1, 0.2, 0.0 if apart else -9.0)):
+        for system, high, low in (("a", 1.0, 0.25), ("b", 3.0, 0.5)):
+            story = Story(f"{system}{item}", "x", system=system, item=str(item))
+            up = high + (shift if system == "b" else 0.0)
+            streamed.add(story, Score(story.id, "up", "", up))
+            streamed.add(story, Score(story.id, "down", "", low + item / 1000))
+    return streamed.standings(DIRECTIONS)
 
 
-def test_no_system_is_best_on_a_tie_or_without_a_direction() -> None:
-    summary = make_summary()
-    summary.add("c", Score("u", "up", "", 3.0))
-    tied = summary_lines(summary, DIRECTIONS)[0]
-    assert tied.best() is None
-    plain = summary_lines(summary, {"up": "descriptive", "down": "lower"})[0]
-    assert plain.best() is None
+def test_a_system_is_marked_only_where_its_interval_is_better_than_every_other() -> None:
+    def bold(standings: Standings | None) -> list[str]:
+        text = render_summary("latex", make_summary(), DIRECTIONS, RECORD, standings)
+        return re.findall(r"textbf{([^}]*)}", text)
+
+    assert bold(make_standings(apart=True)) == ["3.000", "0.2500"]
+    assert bold(make_standings(apart=False)) == ["0.2500"]
+    assert bold(None) == []
+
+
+def test_a_table_says_where_no_system_can_be_marked() -> None:
+    for form in ("table", "latex"):
+        text = render_summary(form, make_summary(), DIRECTIONS, RECORD)
+        assert "No system is marked as the best" in text
+        marked = make_standings(apart=True)
+        text = render_summary(form, make_summary(), DIRECTIONS, RECORD, marked)
+        assert "No system is marked" not in text
 
 
 def test_what_is_left_out_is_said_in_words() -> None:
@@ -59,7 +79,7 @@ def test_programs_read_the_means_and_the_signatures() -> None:
 
 
 def test_latex_escapes_names_and_prints_signatures_as_comments() -> None:
-    text = render_summary("latex", make_summary(), DIRECTIONS, RECORD)
+    text = render_summary("latex", make_summary(), DIRECTIONS, RECORD, make_standings(apart=True))
     assert text.startswith("% up|rev:1\n% down|rev:1\n\\begin{tabular}{llrr}")
     assert r"\textbf{3.000}" in text
     assert latex_text("a_b & 50 %") == r"a\_b \& 50 \%"

@@ -13,9 +13,8 @@ from fabula.cli._rows import paper_format_option
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
     from fabula.datasets.tables.stories import StoryFile, StoryLayout
+    from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunResult
-
-_MOST_REPORTED = 50_000
 
 
 @click.command("score")
@@ -57,9 +56,12 @@ def command(
     """
     from fabula.cli._progress import StderrProgress
     from fabula.datasets.tables.stories import open_stories
+    from fabula.reports.standings import StreamedScores
     from fabula.scoring.catalogue import choose_metrics
     from fabula.scoring.run import RunOptions, run
 
+    # Only what marks the best system needs all scores at hand.
+    streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     chosen = choose_metrics(metrics or ("strings",))
     with open_stories(file, layout) as source:
         options = RunOptions(
@@ -70,10 +72,11 @@ def command(
             progress=None if quiet else StderrProgress(),
             on_survey=None if quiet else lambda: _say_columns(source),
             on_row=_print_score if scores else None,
+            on_score=streamed.add if streamed else None,
         )
         result = run(source, chosen, options)
     if not scores:
-        _print_summary(result, chosen, form)
+        _print_summary(result, chosen, form, streamed)
     if not no_report:
         _write_report(result, quiet=quiet)
     if not quiet:
@@ -91,18 +94,23 @@ def _say_columns(source: StoryFile) -> None:
     click.echo(f"{source.label}: {names}", err=True)
 
 
-def _print_summary(result: RunResult, chosen: list[Metric], form: str) -> None:
+def _print_summary(
+    result: RunResult, chosen: list[Metric], form: str, streamed: StreamedScores | None
+) -> None:
     from fabula.reports.summary import render_summary
 
     directions = {metric.spec: metric.card.direction for metric in chosen}
-    click.echo(render_summary(form, result.summary, directions, result.record))
+    standings = streamed.standings(directions) if streamed and streamed.complete else None
+    click.echo(render_summary(form, result.summary, directions, result.record, standings))
 
 
 def _write_report(result: RunResult, *, quiet: bool) -> None:
     """Write the report of a run that is kept, unless it is too large to be held in memory."""
     if result.folder is None:
         return
-    if result.record["input"]["stories"] > _MOST_REPORTED:
+    from fabula.reports.standings import MOST_STORIES
+
+    if result.record["input"]["stories"] > MOST_STORIES:
         if not quiet:
             click.echo(f"no report of so many stories: fabula report {result.folder}", err=True)
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fabula.core.score import Missing
 from fabula.core.story import Story
-from fabula.reports._report_data import spec_name
+from fabula.reports.run_data import spec_name
 
 if TYPE_CHECKING:
     from fabula.metrics.user import User

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.story import Story
-from fabula.reports._report_data import Array, Column, ReportData
+from fabula.reports.run_data import Array, ReportColumn, ReportData
 
 # Share of the stories shown that is drawn at random, so that not only extremes are looked at.
 _RANDOM_SHARE = 0.25
@@ -55,7 +55,7 @@ def _telling(data: ReportData) -> Iterator[int]:
                         yield int(order[len(order) // 2 if pick is None else pick])
 
 
-def _ranked(places: Array, values: Array, column: Column) -> Array:
+def _ranked(places: Array, values: Array, column: ReportColumn) -> Array:
     """Places of stories that have a value, the best first."""
     there = places[np.isfinite(values[places])]
     sign = 1 if column.direction == "lower" else -1

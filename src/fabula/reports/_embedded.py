@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.story import Story
 from fabula.reports._blocks import kept_spans, user_metric
 from fabula.reports._choose import texts_of
-from fabula.reports._report_data import STATUSES, Array, Column, ReportData
+from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData
 
 if TYPE_CHECKING:
     from fabula.metrics.user import User
@@ -29,7 +29,7 @@ def page_json(data: ReportData, chosen: Sequence[int]) -> str:
 
 def stories_json(
     stories: Sequence[Story],
-    columns: Sequence[Column],
+    columns: Sequence[ReportColumn],
     scores: tuple[Array, Array],
     **more: Any,
 ) -> str:
@@ -48,7 +48,7 @@ def stories_json(
     return script_safe(json.dumps(page, ensure_ascii=False)[:-1]) + f',"values":[{values}]}}'
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: ReportColumn) -> dict[str, Any]:
     return {
         "scorer": column.scorer,
         "aspect": column.aspect,

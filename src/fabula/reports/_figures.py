@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.card import ARROWS
 from fabula.reports._markup import escaped, tag
-from fabula.reports._report_data import Array, Column, ReportData
+from fabula.reports.run_data import Array, ReportColumn, ReportData
 
 _WIDTH, _LEFT, _RIGHT = 340, 96, 330
 _TOP, _ROW = 6, 28
@@ -30,7 +30,7 @@ def figures(data: ReportData) -> str:
     return "\n".join(panels)
 
 
-def _panel(column: Column, systems: Sequence[str], rows: Sequence[Array]) -> str:
+def _panel(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) -> str:
     kind = "panel baseline" if column.is_baseline else "panel"
     kind += "" if column.main else " other-aspect"
     label = tag("span", escaped(column.scorer), class_="spec")
@@ -55,7 +55,7 @@ def _reach(values: Array) -> tuple[float, float]:
 
 
 def _drawing(
-    column: Column, systems: Sequence[str], rows: Sequence[Array], reach: tuple[float, float]
+    column: ReportColumn, systems: Sequence[str], rows: Sequence[Array], reach: tuple[float, float]
 ) -> str:
     bottom = _TOP + _ROW * len(systems)
     parts = [_axis(reach, bottom)]
@@ -69,7 +69,7 @@ def _drawing(
     return tag("svg", title + "".join(parts), viewBox=box, role="img")
 
 
-def _words(column: Column, systems: Sequence[str], rows: Sequence[Array]) -> str:
+def _words(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) -> str:
     """Say what the panel shows to those who cannot see it."""
     medians = [
         f"{system or 'all'} {np.median(values):.3g}" if len(values) else f"{system or 'all'} none"

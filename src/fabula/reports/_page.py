@@ -9,9 +9,9 @@ from typing import Any
 
 from fabula.core.card import ARROWS, Card
 from fabula.reports._markup import escaped, named, spelled, tag
-from fabula.reports._report_data import Column, ReportData
-from fabula.reports._standings import Standings
 from fabula.reports._tables import StatusRow
+from fabula.reports.run_data import ReportColumn, ReportData
+from fabula.reports.standings import Standings
 
 # Paper is narrower than a screen that scrolls: printed tables have so many columns each.
 _PRINTED_COLUMNS = 7
@@ -93,7 +93,7 @@ def _sorting(label: str) -> str:
     return tag("button", label, type="button", class_="sort")
 
 
-def _head(column: Column, card: Card | None) -> str:
+def _head(column: ReportColumn, card: Card | None) -> str:
     aspect = tag("span", escaped(column.aspect), class_="aspect") if column.aspect else ""
     sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
     words = tag("span", f", {_WORDS[column.direction]}", class_="unseen")
@@ -108,14 +108,14 @@ def _head(column: Column, card: Card | None) -> str:
     )
 
 
-def _kind(column: Column) -> str:
+def _kind(column: ReportColumn) -> str:
     return "num" if column.main else "num other-aspect"
 
 
 def _cell(standings: Standings, place: int, number: int) -> str:
     """Write a mean over its interval, coloured by how good it is among the systems."""
     kind = _kind(standings.columns[number])
-    mean = float(standings.mean[place, number])
+    mean = float(standings.estimates.value[place, number])
     if not math.isfinite(mean):
         return tag("td", tag("span", "–", class_="mean"), class_=kind)
     kind += " best" if standings.best[number] == place else ""
@@ -131,7 +131,7 @@ def _cell(standings: Standings, place: int, number: int) -> str:
 
 
 def _mean(standings: Standings, place: int, number: int) -> str:
-    shown = standings.number(float(standings.mean[place, number]), number)
+    shown = standings.number(float(standings.estimates.value[place, number]), number)
     if standings.best[number] == place:
         shown = tag("strong", shown + tag("span", " best", class_="unseen"))
     if standings.left_out[place, number]:
@@ -140,7 +140,7 @@ def _mean(standings: Standings, place: int, number: int) -> str:
 
 
 def _interval(standings: Standings, place: int, number: int) -> str:
-    low, high = (float(end[place, number]) for end in (standings.low, standings.high))
+    low, high = standings.estimates[place, number].interval
     ends = f"{standings.number(low, number)}–{standings.number(high, number)}"
     return tag("span", ends if math.isfinite(low) else "no interval", class_="interval")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports._report_data import Column
+from fabula.reports.run_data import ReportColumn
 from fabula.reports.tables import Cell, Table, TableColumn, Value
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -124,7 +124,7 @@ class StudyStories:
     """
 
     stories: Sequence[Story]
-    columns: Sequence[Column]
+    columns: Sequence[ReportColumn]
     values: Array
     ratings: Sequence[Score]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from fabula.core.score import Score, Status
 from fabula.reports._embedded import stories_json, texts_json
-from fabula.reports._report_data import STATUSES
 from fabula.reports._study_blocks import ScatterBlock, StudyStories
+from fabula.reports.run_data import STATUSES
 
 _UNDEFINED = STATUSES.index(str(Status.UNDEFINED))
 

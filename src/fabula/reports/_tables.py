@@ -10,13 +10,14 @@ from typing import Any
 from fabula.core.card import ARROWS
 from fabula.core.files import write_text
 from fabula.core.score import Status
-from fabula.reports._report_data import ReportData
-from fabula.reports._standings import Standings
-from fabula.reports.numbers import interval_text
+from fabula.reports.numbers import interval_text, number_text
+from fabula.reports.run_data import ReportData
+from fabula.reports.standings import Standings
 from fabula.reports.tables import (
     Cell,
     Table,
     TableColumn,
+    Tone,
     latex_table,
     records_csv,
     table_csv,
@@ -94,23 +95,26 @@ def write_table(
 
 def system_records(standings: Standings) -> list[dict[str, Any]]:
     """Give the main table as one record per system and column."""
-    return [
-        {
-            "system": system,
-            "scorer": column.scorer,
-            "aspect": column.aspect,
-            "direction": column.direction,
-            "family": column.family,
-            "mean": float(standings.mean[place, number]),
-            "low": float(standings.low[place, number]),
-            "high": float(standings.high[place, number]),
-            "scored": int(standings.scored[place, number]),
-            "left_out": int(standings.left_out[place, number]),
-            "best": int(standings.best[number] == place),
-        }
-        for place, system in enumerate(standings.systems)
-        for number, column in enumerate(standings.columns)
-    ]
+    records = []
+    for place, system in enumerate(standings.systems):
+        for number, column in enumerate(standings.columns):
+            mean = standings.estimates[place, number]
+            records.append(
+                {
+                    "system": system,
+                    "scorer": column.scorer,
+                    "aspect": column.aspect,
+                    "direction": column.direction,
+                    "family": column.family,
+                    "mean": mean.value,
+                    "low": mean.low,
+                    "high": mean.high,
+                    "scored": mean.n,
+                    "left_out": int(standings.left_out[place, number]),
+                    "best": int(standings.best[number] == place),
+                }
+            )
+    return records
 
 
 def systems_table(standings: Standings) -> Table:
@@ -130,15 +134,10 @@ def systems_table(standings: Standings) -> Table:
 
 def _cells(standings: Standings, number: int) -> list[Cell]:
     """Write a column's means with their intervals, system by system."""
-    decimals = standings.decimals(number)
-    return [
-        Cell(
-            float(standings.mean[place, number]),
-            standings.number(float(standings.mean[place, number]), number),
-            "good" if standings.best[number] == place else "",
-            aside=interval_text(
-                standings.low[place, number], standings.high[place, number], decimals
-            ),
-        )
-        for place in range(len(standings.systems))
-    ]
+    decimals, cells = standings.decimals(number), []
+    for place in range(len(standings.systems)):
+        mean = standings.estimates[place, number]
+        tone: Tone = "good" if standings.best[number] == place else ""
+        aside = interval_text(*mean.interval, decimals)
+        cells.append(Cell(mean.value, number_text(mean.value, decimals), tone, aside=aside))
+    return cells

@@ -11,6 +11,7 @@ from fabula.meta.correlated import Correlated
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.study import StudyResult
 from fabula.reports.numbers import coefficient_text, count_text
+from fabula.reports.standings import find_best
 from fabula.reports.tables import Cell, Table, Value, render
 
 NAMES = {
@@ -137,12 +138,14 @@ def _label(metric: str, lines: Sequence[Correlated]) -> str:
 
 
 def _best(lines: Sequence[Correlated]) -> set[tuple[str, str]]:
-    best: dict[str, Correlated] = {}
-    for one in lines:
-        known = best.get(one.aspect)
-        if not math.isnan(one.value) and (known is None or one.value > known.value):
-            best[one.aspect] = one
-    return {(one.metric, one.aspect) for one in best.values()}
+    """Metric and aspect where one metric's interval is better than that of every other."""
+    best = set()
+    for aspect in dict.fromkeys(line.aspect for line in lines):
+        known = [line for line in lines if line.aspect == aspect and not math.isnan(line.value)]
+        place = find_best([line.low for line in known], [line.high for line in known])
+        if place is not None:
+            best.add((known[place].metric, aspect))
+    return best
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from fabula.reports._page import (
     versions,
 )
 from fabula.reports._page_file import write_page
-from fabula.reports._report_data import ReportData, read_report_data
-from fabula.reports._standings import Standings, stand
 from fabula.reports._tables import status_rows, write_tables
 from fabula.reports._template import filled, joined, one_script, policy, static
+from fabula.reports.run_data import ReportData, read_report_data
+from fabula.reports.standings import Standings, compute_standings
 
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.
@@ -50,7 +50,7 @@ def write_report(
     """
     path = output or folder / "report.html"
     data = read_report_data(folder, progress)
-    standings = stand(data, seed=seed)
+    standings = compute_standings(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
     page = filled(static("report.html"), _parts(data, standings, chosen, folder))
     return write_page(path, page, lambda into: write_tables(into / "tables", data, standings))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula.core.card import ARROWS, Direction
 from fabula.core.score import Summary, SummaryCell
 from fabula.core.table import json_text
 from fabula.reports.numbers import decimals_for, number_text
-from fabula.reports.tables import Cell, Table, TableColumn, render, without_halves
+from fabula.reports.tables import Cell, Table, TableColumn, Tone, render, without_halves
+
+if TYPE_CHECKING:
+    from fabula.reports.standings import Standings
+
+_UNMARKED = "No system is marked as the best: there are too many stories to hold for intervals."
 
 
 @dataclass(frozen=True)
@@ -28,15 +33,6 @@ class Line:
     def label(self) -> str:
         """Scorer, aspect and the direction's sign."""
         return f"{self.scorer} {self.aspect}".strip()
-
-    def best(self) -> int | None:
-        """Place of the best system, if the direction knows one and it is alone."""
-        means = [cell.mean if cell and cell.count else None for cell in self.cells]
-        known = [mean for mean in means if mean is not None]
-        if self.direction == "descriptive" or len(known) < 2:
-            return None
-        wanted = max(known) if self.direction == "higher" else min(known)
-        return means.index(wanted) if known.count(wanted) == 1 else None
 
 
 def summary_lines(summary: Summary, directions: Mapping[str, Direction]) -> list[Line]:
@@ -56,9 +52,16 @@ def left_out_words(summary: Summary) -> list[str]:
 
 
 def render_summary(
-    form: str, summary: Summary, directions: Mapping[str, Direction], record: dict[str, Any]
+    form: str,
+    summary: Summary,
+    directions: Mapping[str, Direction],
+    record: dict[str, Any],
+    standings: Standings | None = None,
 ) -> str:
-    """Write the summary in one of `FORMS`."""
+    """Write the summary in one of `FORMS`.
+
+    The standings say which systems are best; without them none is, and a table says so.
+    """
     if form == "json":
         return without_halves(json_text(record, indent=2))
     signatures = {metric["spec"]: metric["signature"] for metric in record["metrics"]}
@@ -66,27 +69,29 @@ def render_summary(
     if form == "csv":
         records = [row | {"why": json.dumps(row["why"])} for row in records]
     shorts = " ".join(metric["short_signature"] for metric in record["metrics"])
-    notes = [f"  * {words}" for words in left_out_words(summary)]
+    left_out = [f"  * {words}" for words in left_out_words(summary)]
+    quoted = Cell(f"signatures: {shorts}", tone="quiet")
+    best = standings.best_cells if standings else set()
+    unmarked = [] if standings or len(summary.systems) < 2 else [_UNMARKED]
     table = Table(
         ["metric", TableColumn("", align="left"), *(system or "all" for system in summary.systems)],
         [
-            [line.label, ARROWS[line.direction], *_cells(line)]
+            [line.label, ARROWS[line.direction], *_cells(line, summary.systems, best)]
             for line in summary_lines(summary, directions)
         ],
-        notes=[] if form == "latex" else [*notes, Cell(f"signatures: {shorts}", tone="quiet")],
+        notes=unmarked if form == "latex" else [*left_out, *unmarked, quoted],
         comments=list(signatures.values()),
     )
     return render(form, records, [table], {})
 
 
-def _cells(line: Line) -> list[Cell]:
+def _cells(
+    line: Line, systems: Sequence[str], best: Collection[tuple[str, str, str]]
+) -> list[Cell]:
     means = [cell.mean if cell else math.nan for cell in line.cells]
-    decimals, best = decimals_for(means), line.best()
-    return [
-        Cell(
-            mean,
-            number_text(mean, decimals) + "*" * bool(cell and cell.count and cell.left_out),
-            "good" if place == best else "",
-        )
-        for place, (mean, cell) in enumerate(zip(means, line.cells, strict=True))
-    ]
+    decimals, cells = decimals_for(means), []
+    for system, mean, cell in zip(systems, means, line.cells, strict=True):
+        text = number_text(mean, decimals) + "*" * bool(cell and cell.count and cell.left_out)
+        tone: Tone = "good" if (line.scorer, line.aspect, system) in best else ""
+        cells.append(Cell(mean, text, tone))
+    return cells

@@ -15,7 +15,8 @@ from typing import Any
 from fabula._version import __version__
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
-from fabula.core.score import Summary
+from fabula.core.score import Score, Summary
+from fabula.core.story import Story
 from fabula.core.table import score_row
 from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.cache import open_cache
@@ -46,6 +47,7 @@ class RunOptions:
     progress: Progress | None = None
     on_survey: Callable[[], None] | None = None
     on_row: Callable[[dict[str, Any]], None] | None = None
+    on_score: Callable[[Story, Score], None] | None = None
 
 
 def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
@@ -82,6 +84,8 @@ def _score(engine: Engine, source: StoryFile, partial: Path | None, options: Run
         latest = None
         for story, score in scores:
             summary.add(story.system, score)
+            if options.on_score:
+                options.on_score(story, score)
             if writer and story is not latest:
                 writer.write_story(story)
             latest = story

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.reports._report_data import Column
 from fabula.reports._study_blocks import Block, ScatterBlock, Section, StudyStories
 from fabula.reports.correlations import NAMES, table_order
 from fabula.reports.parts._view import View
+from fabula.reports.run_data import ReportColumn
 
 
 def section(view: View) -> Section:
@@ -38,7 +38,9 @@ def study_stories(view: View) -> StudyStories:
     raw = dict(zip(view.raw.columns, view.raw.values, strict=True))
     grid = view.metrics
     columns = [
-        Column(column.scorer, column.aspect, view.card(column).direction, view.card(column).family)
+        ReportColumn(
+            column.scorer, column.aspect, view.card(column).direction, view.card(column).family
+        )
         for column in grid.columns
     ]
     places = [layout.places[story.id] for story in stories]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from fabula.core.table import ScoreTable
 from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
 from fabula.reports._study_blocks import Section, TableBlock
 from fabula.reports.parts._view import View
+from fabula.reports.standings import find_best
 from fabula.reports.tables import Cell
 
 
@@ -19,9 +23,12 @@ def section(view: View) -> Section | None:
         return None
     aspects = [*view.aspects, AVERAGE]
     systems.sort(key=lambda system: -means[system, AVERAGE].mean)
-    best = {a: max(means[s, a].mean for s in systems) for a in aspects}
+    best = {aspect: _best([means[system, aspect] for system in systems]) for aspect in aspects}
     rows: list[list[Cell | str]] = [
-        [system, *(_cell(view, means[system, aspect], best[aspect]) for aspect in aspects)]
+        [
+            system,
+            *(_cell(view, means[system, aspect], best[aspect] == system) for aspect in aspects),
+        ]
         for system in systems
     ]
     note = "Means of all ratings with the reach of their 95 % t intervals."
@@ -35,8 +42,15 @@ def section(view: View) -> Section | None:
     return Section("systems", "Systems by their ratings", [table])
 
 
-def _cell(view: View, one: SystemMean, best: float) -> Cell:
-    text = f"{one.mean:.2f} ± {one.high - one.mean:.2f}"
-    printed = view.printed_value("systems", f"{one.system}, {one.aspect}")
+def _best(means: Sequence[SystemMean]) -> str | None:
+    """Name the system whose interval is better than that of every other."""
+    known = [mean for mean in means if math.isfinite(mean.mean)]
+    place = find_best([mean.low for mean in known], [mean.high for mean in known])
+    return None if place is None else known[place].system
+
+
+def _cell(view: View, mean: SystemMean, best: bool) -> Cell:
+    text = f"{mean.mean:.2f} ± {mean.high - mean.mean:.2f}"
+    printed = view.printed_value("systems", f"{mean.system}, {mean.aspect}")
     title = f"printed {printed.printed:.2f}" if printed else None
-    return Cell(one.mean, text, "good" if one.mean == best else "", title)
+    return Cell(mean.mean, text, "good" if best else "", title)

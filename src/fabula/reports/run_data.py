@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +32,7 @@ _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """One scorer and aspect. `main` is the aspect shown first, `added` what the run left out."""
 
     scorer: str
@@ -59,7 +60,7 @@ class ReportData:
     record: dict[str, Any]
     metrics: list[dict[str, Any]]
     stories: list[Story]
-    columns: list[Column]
+    columns: list[ReportColumn]
     values: Array
     statuses: Array
     summary: Summary
@@ -76,10 +77,23 @@ class ReportData:
 
     def places(self) -> dict[str, Array]:
         """Where the stories of each system are."""
-        found: dict[str, list[int]] = {system: [] for system in self.systems}
-        for place, story in enumerate(self.stories):
-            found[story.system or ""].append(place)
-        return {system: np.array(places) for system, places in found.items()}
+        return places_by_system(self.stories)
+
+
+class StoryLabels(NamedTuple):
+    """What standings need of a story; its text may be long."""
+
+    id: str
+    system: str | None
+    item: str | None
+
+
+def places_by_system(stories: Sequence[Story | StoryLabels]) -> dict[str, Array]:
+    """Where the stories of each system are, the systems in the order they came."""
+    places: dict[str, list[int]] = {}
+    for place, story in enumerate(stories):
+        places.setdefault(story.system or "", []).append(place)
+    return {system: np.array(numbers) for system, numbers in places.items()}
 
 
 def read_report_data(folder: Path, progress: Progress | None = None) -> ReportData:
@@ -88,14 +102,31 @@ def read_report_data(folder: Path, progress: Progress | None = None) -> ReportDa
     stories = list(read_stories(folder))
     absent = absent_baselines(record["metrics"])
     added = evaluate(stories, absent) if absent and stories else ()
-    gathered = _Gathered({story.id: place for place, story in enumerate(stories)})
-    scores = _told(read_scores(folder), len(stories), progress)
-    gathered.add_all(stories, chain(scores, added))
+    scores = _count_stories(read_scores(folder), len(stories), progress)
+    summary, score_columns = _gather(stories, chain(scores, added))
     metrics = [*record["metrics"], *(_entry(metric) for metric in absent)]
-    return _ordered(record, metrics, stories, gathered)
+    columns = _columns(score_columns.keys, {metric["spec"]: metric for metric in metrics})
+    keys = [(column.scorer, column.aspect) for column in columns]
+    values, statuses = score_columns.matrices(keys, len(stories))
+    return ReportData(record, metrics, stories, columns, values, statuses, summary)
 
 
-def _told(scores: Iterable[Score], stories: int, progress: Progress | None) -> Iterator[Score]:
+def _gather(stories: Sequence[Story], scores: Iterable[Score]) -> tuple[Summary, ScoreColumns]:
+    """Take all scores in, each beside its story."""
+    summary, score_columns = Summary(), ScoreColumns()
+    places = {story.id: place for place, story in enumerate(stories)}
+    for score in scores:
+        if score.story not in places:
+            raise InputError(f"a score is about {score.story!r}, which is not a story here")
+        place = places[score.story]
+        summary.add(stories[place].system, score)
+        score_columns.add(place, score)
+    return summary, score_columns
+
+
+def _count_stories(
+    scores: Iterable[Score], stories: int, progress: Progress | None
+) -> Iterator[Score]:
     """Pass scores on, telling how many stories they have come to."""
     if progress is None:
         yield from scores
@@ -112,7 +143,7 @@ def _told(scores: Iterable[Score], stories: int, progress: Progress | None) -> I
 
 def absent_baselines(metrics: Iterable[dict[str, Any]]) -> list[Metric]:
     """Baselines of which a run has no variant."""
-    there = {spec_name(one["spec"]) for one in metrics}
+    there = {spec_name(metric["spec"]) for metric in metrics}
     return [metric for metric in choose_metrics("baselines") if metric.name not in there]
 
 
@@ -129,27 +160,39 @@ def is_person(scorer: str) -> bool:
     return scorer.startswith("human:")
 
 
-@dataclass
-class _Gathered:
-    """Columns as they fill, score by score."""
+class ScoreColumns:
+    """Values and statuses by scorer and aspect as scores come, each at its story's place."""
 
-    place: dict[str, int]
-    values: dict[tuple[str, str], Array] = field(default_factory=dict)
-    codes: dict[tuple[str, str], Array] = field(default_factory=dict)
-    summary: Summary = field(default_factory=Summary)
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str], array[float]] = {}
+        self._statuses: dict[tuple[str, str], array[int]] = {}
 
-    def add_all(self, stories: list[Story], scores: Iterable[Score]) -> None:
-        for score in scores:
-            if score.story not in self.place:
-                raise InputError(f"a score is about {score.story!r}, which is not a story here")
-            place = self.place[score.story]
-            self.summary.add(stories[place].system, score)
-            key = score.scorer, score.aspect
-            if key not in self.values:
-                self.values[key] = np.full(len(stories), math.nan)
-                self.codes[key] = np.zeros(len(stories), dtype=np.uint8)
-            self.values[key][place] = score.value
-            self.codes[key][place] = _CODES[score.status]
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Scorers and aspects, in the order they came."""
+        return list(self._values)
+
+    def add(self, place: int, score: Score) -> None:
+        """Take in the score of the story at a place."""
+        key = score.scorer, score.aspect
+        if key not in self._values:
+            self._values[key], self._statuses[key] = array("d"), array("B")
+        values, statuses = self._values[key], self._statuses[key]
+        if place >= len(values):
+            skipped = place + 1 - len(values)
+            values.extend([math.nan] * skipped)
+            statuses.extend([0] * skipped)
+        values[place], statuses[place] = score.value, _CODES[score.status]
+
+    def matrices(self, keys: Sequence[tuple[str, str]], stories: int) -> tuple[Array, Array]:
+        """Give the values and the statuses of columns, stories × columns."""
+        values = np.full((stories, len(keys)), math.nan)
+        statuses = np.zeros((stories, len(keys)), dtype=np.uint8)
+        for number, key in enumerate(keys):
+            there = len(self._values[key])
+            values[:there, number] = self._values[key]
+            statuses[:there, number] = self._statuses[key]
+        return values, statuses
 
 
 def _entry(metric: Metric) -> dict[str, Any]:
@@ -162,34 +205,21 @@ def _entry(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _ordered(
-    record: dict[str, Any],
-    metrics: list[dict[str, Any]],
-    stories: list[Story],
-    gathered: _Gathered,
-) -> ReportData:
+def _columns(
+    keys: Sequence[tuple[str, str]], facts: Mapping[str, dict[str, Any]]
+) -> list[ReportColumn]:
     """Put what has a better end first, then what describes, then the block of baselines."""
-    facts = {one["spec"]: one for one in metrics}
-    mains = dict(gathered.values.keys())  # scorer → the aspect that came last
-    columns = [_column(key, facts.get(key[0], {}), mains) for key in gathered.values]
-    columns.sort(key=lambda column: (column.is_baseline, column.direction == "descriptive"))
-    keys = [(column.scorer, column.aspect) for column in columns]
-    shape = (len(stories), len(keys))
-    return ReportData(
-        record,
-        metrics,
-        stories,
-        columns,
-        np.array([gathered.values[key] for key in keys]).T.reshape(shape),
-        np.array([gathered.codes[key] for key in keys]).T.reshape(shape),
-        gathered.summary,
+    mains = dict(keys)  # scorer → the aspect that came last
+    columns = [_column(key, facts.get(key[0], {}), mains) for key in keys]
+    return sorted(
+        columns, key=lambda column: (column.is_baseline, column.direction == "descriptive")
     )
 
 
-def _column(key: tuple[str, str], facts: dict[str, Any], mains: dict[str, str]) -> Column:
+def _column(key: tuple[str, str], facts: dict[str, Any], mains: dict[str, str]) -> ReportColumn:
     scorer, aspect = key
     main = is_person(scorer) or mains[scorer] == aspect
-    column = Column(scorer, aspect, main=main, added=bool(facts.get("added")))
+    column = ReportColumn(scorer, aspect, main=main, added=bool(facts.get("added")))
     if not facts:
         return column
     direction = cast(Direction, facts["direction"])

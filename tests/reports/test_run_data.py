@@ -9,7 +9,7 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports._report_data import STATUSES, Column, read_report_data, spec_name
+from fabula.reports.run_data import STATUSES, ReportColumn, read_report_data, spec_name
 
 
 def test_baselines_stand_last_and_absent_ones_are_computed(make_run, two_systems) -> None:
@@ -79,4 +79,4 @@ def test_a_scorer_that_is_no_spec_has_no_name() -> None:
 
 
 def test_a_label_names_scorer_and_aspect() -> None:
-    assert (Column("rouge", "f").label, Column("bleu", "").label) == ("rouge f", "bleu")
+    assert (ReportColumn("rouge", "f").label, ReportColumn("bleu", "").label) == ("rouge f", "bleu")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from fabula.core.metric import Metric
     from fabula.datasets.tables.stories import StoryFile, StoryLayout
     from fabula.reports.standings import StreamedScores
-    from fabula.scoring.run import RunResult
+    from fabula.scoring.run import RunOptions, RunResult
 
 
 @click.command("score")
@@ -54,33 +55,46 @@ def command(
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on where it
     was when started again.
     """
-    from fabula.cli._progress import StderrProgress
     from fabula.datasets.tables.stories import open_stories
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.catalogue import choose_metrics
-    from fabula.scoring.run import RunOptions, run
+    from fabula.scoring.run import RunOptions
 
+    chosen = choose_metrics(metrics or ("strings",))
+    options = RunOptions(output, overwrite, cache=not no_cache and (cache or True), jobs=jobs)
     # Only what marks the best system needs all scores at hand.
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
-    chosen = choose_metrics(metrics or ("strings",))
     with open_stories(file, layout) as source:
-        options = RunOptions(
-            folder=output,
-            overwrite=overwrite,
-            cache=not no_cache and (cache or True),
-            jobs=jobs,
-            progress=None if quiet else StderrProgress(),
-            on_survey=None if quiet else lambda: _say_columns(source),
-            on_row=_print_score if scores else None,
-            on_score=streamed.add if streamed else None,
-        )
-        result = run(source, chosen, options)
+        result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not scores:
         _print_summary(result, chosen, form, streamed)
     if not no_report:
         _write_report(result, quiet=quiet)
     if not quiet:
         _say_where(result, chosen)
+
+
+def _run(
+    source: StoryFile,
+    chosen: list[Metric],
+    options: RunOptions,
+    streamed: StreamedScores | None,
+    *,
+    scores: bool,
+    quiet: bool,
+) -> RunResult:
+    """Run, saying what goes on unless quiet, and printing or holding the scores as they come."""
+    from fabula.cli._progress import StderrProgress
+    from fabula.scoring.run import run
+
+    options = replace(
+        options,
+        progress=None if quiet else StderrProgress(),
+        on_survey=None if quiet else lambda: _say_columns(source),
+        on_row=_print_score if scores else None,
+        on_score=streamed.add if streamed else None,
+    )
+    return run(source, chosen, options)
 
 
 def _print_score(row: dict[str, Any]) -> None:

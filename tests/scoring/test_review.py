@@ -12,8 +12,7 @@ from fabula.core.errors import UnknownName
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import Comment
-from fabula.learned.comments.evidence import Evidence
-from fabula.learned.comments.words import locate_words
+from fabula.learned.comments.evidence import Evidence, locate_words
 from fabula.scoring._review_opinions import opinions_on
 from fabula.scoring._review_repetition import repetitions
 from fabula.scoring.catalogue import METRICS

@@ -132,7 +132,7 @@ def _writer(name: str) -> Commenter:
     """Give a language model's comments, or those of a joint training's folder."""
     if Path(name).is_dir():
         from fabula.learned.comments.writer import JointCommenter
-        from fabula.learned.joint.inference import open_writer
+        from fabula.learned.joint.network import open_writer
 
         return JointCommenter(open_writer(Path(name)))
     from fabula.core.model import Generator

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
 
-from fabula.learned.comments.words import PlacedWord, locate_words, word_list
+from fabula.learned.comments.evidence import PlacedWord, locate_words, word_list
 from fabula.scoring._review_parts import Repeated, Span
 
 LEAST_WORDS = 4

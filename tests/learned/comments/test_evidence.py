@@ -11,8 +11,10 @@ from fabula.learned.comments.evidence import (
     MOST_WORDS,
     StorySentences,
     find_evidence,
+    locate_words,
+    stem_list,
+    word_list,
 )
-from fabula.learned.comments.words import locate_words, stem_list, word_list
 from made_up_review import TEXT
 
 WORDS = st.sampled_from(

@@ -266,7 +266,7 @@ def test_what_cannot_be_trained_is_refused(backbones, tmp_path):
 
 def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path):
     from fabula.learned.joint.config import comment_input
-    from fabula.learned.joint.inference import open_writer
+    from fabula.learned.joint.network import open_writer
     from fabula.learned.reader.inference import load_reader
 
     recipe = joint_recipe(backbones["bart"], epochs=1.0, negatives=True, comments=False)

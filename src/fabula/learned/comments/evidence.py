@@ -1,28 +1,24 @@
 """Evidence: the span of a story that a comment on one of its aspects rests on.
 
 Every rule is simple and can be said in a few words, so that a writer may see why a span was
-taken. Where nothing fits, there is no evidence but a reason.
+taken. Where nothing fits, there is no evidence but a reason. The word lists are plain files of ours.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.resources import files
 
 from fabula.core.errors import UnknownName, closest
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.comments.words import (
-    PlacedWord,
-    locate_words,
-    stem_list,
-    stem_word,
-    word_list,
-)
 from fabula.text.names import find_names
 from fabula.text.quotes import speeches
 from fabula.text.sentences import sentence_spans
+from fabula.text.stem import stem
 
 Span = tuple[int, int]
 
@@ -33,6 +29,7 @@ _TONES = {
     "horror": "dread",
     "funny": "jest",
 }
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # A sentence that is longer is cut to what can be quoted.
 MOST_WORDS = 18
 MOST_CHARACTERS = 200
@@ -43,6 +40,15 @@ _LEAST_FOUND = 2
 _SHOWN = 4
 # A smoothing of density, lest a line of one word be the densest.
 _FEW = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word in small letters, and where it begins and ends."""
+
+    word: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -270,3 +276,32 @@ def _cut_characters(text: str, span: Span, *, from_end: bool) -> Span:
     quote = text[start:end]
     start += len(quote) - len(quote.lstrip())
     return start, start + len(quote.strip())
+
+
+def locate_words(text: str, start: int = 0, end: int | None = None) -> list[PlacedWord]:
+    """Words of a part of a text with their places in the whole."""
+    stop = len(text) if end is None else end
+    return [
+        PlacedWord(match[0].lower().replace("’", "'"), match.start(), match.end())
+        for match in _WORD.finditer(text, start, stop)
+    ]
+
+
+@lru_cache(maxsize=16)
+def word_list(name: str) -> frozenset[str]:
+    """Read a list; lines that begin with # are remarks."""
+    text = (files(__package__) / "_words" / f"{name}.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return frozenset(" ".join(lines).split())
+
+
+@lru_cache(maxsize=16)
+def stem_list(name: str) -> frozenset[str]:
+    """Read a list as stems, so that one form of a word stands for the others."""
+    return frozenset(map(stem_word, word_list(name)))
+
+
+@lru_cache(maxsize=20_000)
+def stem_word(word: str) -> str:
+    """Stem a lower-case word as Porter did."""
+    return stem(word, "nltk") if word.isascii() else word

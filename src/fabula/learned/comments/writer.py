@@ -19,8 +19,7 @@ from fabula.learned.comments.composer import (
     compose_comment,
     put_in_quotes,
 )
-from fabula.learned.comments.evidence import Evidence
-from fabula.learned.comments.words import locate_words, stem_list, stem_word, word_list
+from fabula.learned.comments.evidence import Evidence, locate_words, stem_list, stem_word, word_list
 from fabula.learned.joint.config import comment_input
 from fabula.text.ngrams import ngrams
 

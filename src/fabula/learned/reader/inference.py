@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.learned.joint import config as joint_config
-from fabula.learned.joint.inference import open_joint
+from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
 from fabula.learned.reader import network as reader_network
 from fabula.learned.reader.config import ReaderConfig, read_config

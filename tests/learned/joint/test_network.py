@@ -27,7 +27,7 @@ from fabula.learned.storyer import Storyer
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from fabula.learned.joint.inference import open_writer  # noqa: E402
+from fabula.learned.joint.network import open_writer  # noqa: E402
 from fabula.learned.training.storyer_joint import train_joint  # noqa: E402
 from learned.tiny_joint import (  # noqa: E402
     BETTER,

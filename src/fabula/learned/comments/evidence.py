@@ -1,7 +1,7 @@
 """Evidence: the span of a story that a comment on one of its aspects rests on.
 
 Every rule is simple and can be said in a few words, so that a writer may see why a span was
-taken. Where nothing fits, there is no evidence but a reason. The word lists are plain files of ours.
+taken. Where nothing fits, there is no evidence but a reason. Word lists are plain files of ours.
 """
 
 from __future__ import annotations

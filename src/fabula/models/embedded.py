@@ -15,7 +15,7 @@ from fabula.models.networks.bert import load_bert
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import Checkpoint
 from fabula.models.networks.encoder import SURROGATE, Encoder, check_layer, load_tokenizer
-from fabula.models.networks.masked import MaskedModel
+from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import OnnxT5
 from fabula.models.networks.tuning import Lesson, Tuning
 from fabula.models.store.asset import get_asset
@@ -77,7 +77,7 @@ class _Opening:
 class MaskedEncoder(Encoder):
     """An encoder that has kept the head it was trained with, which fills gaps."""
 
-    masked: MaskedModel | None = None
+    masked: MaskedLanguageModel | None = None
 
     def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
         """Give logs and entropies of every text, each token masked in turn."""
@@ -140,7 +140,7 @@ def _open_encoder(opening: _Opening) -> Encoder:
 def _open_masked(opening: _Opening) -> MaskedEncoder:
     fields = _encoder_fields(opening)
     stride = fields["window"] - 2 - fields["overlap"]
-    masked = MaskedModel(opening.checkpoint, fields["window"], stride, apart=_APART)
+    masked = MaskedLanguageModel(opening.checkpoint, fields["window"], stride, apart=_APART)
     fields["signature"] += f",apart={_APART}"
     return MaskedEncoder(**fields, masked=masked)
 

@@ -19,12 +19,12 @@ from fabula.models.networks.answerer import AnswererModel
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
 from fabula.models.networks.hf_encoder import EncoderModel
-from fabula.models.networks.masked import MaskedModel
+from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import Seq2SeqModel
 from fabula.models.store.fetch import is_offline
 
 Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
-HubModel = EncoderModel | CausalModel | MaskedModel | Seq2SeqModel | AnswererModel
+HubModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
 ON = ("1", "true", "yes", "on")
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HEADS = {
@@ -36,7 +36,7 @@ HEADS = {
 READERS: dict[str, type[HubModel]] = {
     "encoder": EncoderModel,
     "causal": CausalModel,
-    "masked": MaskedModel,
+    "masked": MaskedLanguageModel,
     "seq2seq": Seq2SeqModel,
     "answers": AnswererModel,
 }

@@ -54,7 +54,7 @@ def test_a_disk_that_fails_is_one_line(
 def test_a_manifest_that_cannot_be_written_is_one_line(
     other: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Path, "write_text", fail_with(errno.ENOSPC))
+    monkeypatch.setattr(Path, "replace", fail_with(errno.ENOSPC))
     with pytest.raises(AssetError, match="make room"):
         pull("toy")
 
@@ -142,7 +142,7 @@ def test_times_are_not_kept_where_the_store_cannot_be_written(
     folder = pull("toy")
     before = (folder / MANIFEST).read_bytes()
     os.utime(folder / "data/a.txt", ns=(1, 1))
-    monkeypatch.setattr(Path, "write_text", fail_with(errno.EROFS))
+    monkeypatch.setattr(Path, "replace", fail_with(errno.EROFS))
     assert path_of("toy") == folder
     assert (folder / MANIFEST).read_bytes() == before
 

@@ -224,7 +224,7 @@ def guess_only_at(head: Any, cells: list[Cell]) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class MaskedModel(EncoderModel):
+class MaskedLanguageModel(EncoderModel):
     """Masked likelihood, filler of gaps and embedder on a masked language model.
 
     Every token is masked alone; with `apart`, tokens so far from each other are masked in one go,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fabula.core.files import write_atomically
 from fabula.models.store.asset import (
     MANIFEST,
     Asset,
@@ -41,18 +41,16 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
     if not wanted:
         raise AssetError("no asset is here to be exported", "run: fabula models pull NAMES")
     folders = {one.name: _find_sound(one) for one in wanted}
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
     say = report or say_nothing
-    with explain_disk_errors(file.parent, instead="write to another folder"):
-        try:
-            with tarfile.open(partial, "w") as tar:
-                _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
-                for one in wanted:
-                    say(f"{one.name}: writing")
-                    _add_folder(tar, one, folders[one.name])
-            partial.replace(file)
-        finally:
-            partial.unlink(missing_ok=True)
+    with (
+        explain_disk_errors(file.parent, instead="write to another folder"),
+        write_atomically(file) as partial,
+        tarfile.open(partial, "w") as tar,
+    ):
+        _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
+        for one in wanted:
+            say(f"{one.name}: writing")
+            _add_folder(tar, one, folders[one.name])
 
 
 def import_assets(file: Path, report: Report | None = None) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -15,9 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fabula.core.errors import UnknownName, UserError, closest
+from fabula.core.files import write_json
+from fabula.core.plain import from_plain, read_toml
 
 FOLDER = Path(__file__).with_name("_assets")
 MANIFEST = "fabula-manifest.json"
+NO_MANIFEST = "no manifest tells which file"
 
 
 class AssetError(UserError):
@@ -151,22 +152,18 @@ def get_asset(name: str) -> Asset:
     """Read what is declared of the asset of that name."""
     if name not in asset_names():
         raise UnknownName(f"no asset is called {name!r}", closest(name, asset_names()))
-    with (FOLDER / f"{name}.toml").open("rb") as file:
-        fields = tomllib.load(file)
-    fields["places"] = tuple(_read_place(place) for place in fields["places"])
-    return Asset(**fields)
+    fields = read_toml(FOLDER / f"{name}.toml")
+    places = tuple(_read_place(place, name) for place in fields.pop("places"))
+    return replace(from_plain(Asset, {**fields, "places": ()}, name), places=places)
 
 
-def _read_place(fields: dict[str, Any]) -> Declared:
-    kind = fields.pop("kind")
-    if kind == "hub":
-        return HubPlace(**fields)
-    if kind == "ours":
-        return OursPlace(**fields)
-    if kind == "wheel":
-        members = tuple(Member(source=m.pop("from"), **m) for m in fields.pop("members"))
-        return WheelPlace(**fields, members=members)
-    raise ValueError(f"no kind of place is called {kind!r}")
+def _read_place(fields: dict[str, Any], name: str) -> Declared:
+    kinds: dict[str, type[Declared]] = {"hub": HubPlace, "ours": OursPlace, "wheel": WheelPlace}
+    kind = kinds[fields.pop("kind")]
+    if kind is WheelPlace:
+        # `from` reads better in the file, and is a keyword here.
+        fields["members"] = [{"source": m.pop("from"), **m} for m in fields["members"]]
+    return from_plain(kind, fields, name)
 
 
 def inside(root: Path, relative: str) -> Path:
@@ -193,7 +190,8 @@ def file_hashes(folder: Path, *, fresh: bool = True) -> dict[str, str]:
     return {
         name: digest(path)
         for name, path in sorted(files.items())
-        if path.is_file() and not name.startswith(MANIFEST)
+        # One that is being written is hidden, beside the one that it will be.
+        if path.is_file() and not name.removeprefix(".").startswith(MANIFEST)
     }
 
 
@@ -211,9 +209,6 @@ def _known_sha256(path: Path) -> str:
 @cache
 def _sha256_at(path: Path, size: int, mtime_ns: int) -> str:
     return file_sha256(path)
-
-
-NO_MANIFEST = "no manifest tells which file"
 
 
 @dataclass(frozen=True)
@@ -237,8 +232,8 @@ def write_manifest(folder: Path, wanted: Asset, made_with: Mapping[str, str]) ->
     hashes = file_hashes(folder)
     stamps = {name: _stamp(folder / name) for name in hashes}
     digest = tree_sha256(hashes)
-    made = Manifest(wanted.name, digest, hashes, wanted.tree_sha256, stamps, made_with)
-    _write(folder, made)
+    manifest = Manifest(wanted.name, digest, hashes, wanted.tree_sha256, stamps, made_with)
+    write_json(folder / MANIFEST, asdict(manifest))
 
 
 def read_manifest(folder: Path, wanted: Asset) -> Manifest | None:
@@ -297,16 +292,11 @@ def damage(folder: Path, wanted: Asset) -> str:
 def _restamp(folder: Path, made: Manifest) -> None:
     """Record the times of files that were read and found whole, so that they are not read again."""
     # A store that cannot be written is read again each time.
-    with suppress(OSError):
-        _write(folder, replace(made, stamps={name: _stamp(folder / name) for name in made.files}))
+    with suppress(UserError):
+        stamps = {name: _stamp(folder / name) for name in made.files}
+        write_json(folder / MANIFEST, asdict(replace(made, stamps=stamps)))
 
 
 def _stamp(path: Path) -> list[int]:
     stat = path.stat()
     return [stat.st_size, stat.st_mtime_ns]
-
-
-def _write(folder: Path, made: Manifest) -> None:
-    partial = folder / f"{MANIFEST}.{os.getpid()}"
-    partial.write_text(json.dumps(asdict(made), indent=1), encoding="utf-8")
-    partial.replace(folder / MANIFEST)

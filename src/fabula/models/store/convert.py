@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import threading
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import PackageMissing
+from fabula.core.files import write_json
+from fabula.core.plain import read_json
 from fabula.models.store.asset import Asset, AssetError, WheelPlace
 
 GGUF = ".gguf"
@@ -110,26 +111,13 @@ def _save(tokenizer: Any, model: Any, target: Path) -> None:
 
 def _tell_every_version(folder: Path) -> None:
     """Say things as all versions know them: an older one would use another tokenizer and theta."""
-    tokens = _read_json(folder / "tokenizer_config.json")
-    _write_json(
-        folder / "tokenizer_config.json", {**tokens, "tokenizer_class": "PreTrainedTokenizerFast"}
-    )
-    config = _read_json(folder / "config.json")
-    _write_json(folder / "config.json", config | _old_rope(config))
-
-
-def _old_rope(config: Mapping[str, Any]) -> dict[str, Any]:
-    rope = config.get("rope_parameters") or {}
-    return {"rope_theta": rope["rope_theta"]} if "rope_theta" in rope else {}
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return read
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    for name in ("tokenizer_config.json", "config.json"):
+        config = read_json(folder / name)
+        if name == "tokenizer_config.json":
+            config["tokenizer_class"] = "PreTrainedTokenizerFast"
+        elif "rope_theta" in (rope := config.get("rope_parameters") or {}):
+            config["rope_theta"] = rope["rope_theta"]
+        write_json(folder / name, dict(sorted(config.items())), indent=2)
 
 
 @contextmanager

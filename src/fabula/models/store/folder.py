@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from fabula.core.errors import UserError
 from fabula.core.files import data_home
 from fabula.core.machine import is_alive
 from fabula.models.store.asset import (
@@ -241,10 +242,16 @@ def explain_disk_errors(path: Path, *, instead: str = OTHER_HOME) -> Iterator[No
     """Turn an error of the disk into one that says what to do."""
     try:
         yield
-    except OSError as error:
-        if error.errno in FULL:
+    except AssetError:
+        raise
+    except (OSError, UserError) as error:
+        # The writer of files has put the disk's error into words that know of no other home.
+        cause = error.__cause__ if isinstance(error, UserError) else error
+        if not isinstance(cause, OSError):
+            raise
+        if cause.errno in FULL:
             raise AssetError(f"the disk of {path} is full", f"make room, or {instead}") from error
-        problem = f"cannot use {error.filename or path} ({error.strerror or error})"
+        problem = f"cannot use {cause.filename or path} ({cause.strerror or cause})"
         raise AssetError(problem, f"mend its permissions, or {instead}") from error
 
 

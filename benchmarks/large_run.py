@@ -19,7 +19,7 @@ from pathlib import Path
 
 from fabula import Story, evaluate, load_dataset
 from fabula.scoring.catalogue import choose_metrics
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 
 SAMPLE = 200
 RUN = """
@@ -47,7 +47,7 @@ def make_stories(count: int) -> list[Story]:
     chance = random.Random(0)
     examples = load_dataset("examples").stories
     pool = {
-        system: [line for s in examples if s.system == system for line in sentences(s.text)]
+        system: [line for s in examples if s.system == system for line in split_sentences(s.text)]
         for system in dict.fromkeys(story.system for story in examples)
     }
     prompts = [story.prompt for story in examples]

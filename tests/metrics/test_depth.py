@@ -81,7 +81,7 @@ CLOUDS = {
 
 @pytest.mark.parametrize("kind", CLOUDS)
 def test_ranks_are_the_same_with_and_without_numba(kind, monkeypatch):
-    compiled = pytest.importorskip("fabula.metrics._depth")
+    compiled = pytest.importorskip("fabula.metrics._compiled_ranks")
     places = directions(90, 12, 1) @ CLOUDS[kind].astype(np.float32).T
     fast, plain = (np.zeros(places.shape[1], np.int64) for _ in range(2))
     compiled.add_ranks(places, fast)

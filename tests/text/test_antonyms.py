@@ -10,7 +10,7 @@ from fabula.core.errors import InputError
 from fabula.models import AssetError, path_of
 from fabula.text.antonyms import Antonyms, read_conceptnet, read_wordnet
 from fabula.text.conceptnet import read_assertions
-from fabula.text.inflect import cased_like, inflect, plain_forms
+from fabula.text.inflect import inflect, match_case, plain_forms
 
 # Offset, file, kind, number of words (hexadecimal), words with their ids, number of pointers,
 # pointers (sign, offset, part, words from and to), gloss; a made-up WordNet.
@@ -164,7 +164,7 @@ def test_long_adjectives_take_more_and_most():
 
 
 def test_capitals_are_those_of_the_word():
-    assert [cased_like(one, "cold") for one in ("hot", "Hot", "HOT", "I")] == [
+    assert [match_case(one, "cold") for one in ("hot", "Hot", "HOT", "I")] == [
         "cold", "Cold", "COLD", "Cold",
     ]  # fmt: skip
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.captions import caption_words
+from fabula.metrics.bleu import caption_words
 from factories import within
 
 

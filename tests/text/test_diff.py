@@ -37,10 +37,10 @@ def way(request, monkeypatch):
     """Each way of searching in turn."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        diff._compiled_search.cache_clear()
-        assert diff._compiled_search() is not None
+        diff._load_search.cache_clear()
+        assert diff._load_search() is not None
     else:
-        monkeypatch.setattr(diff, "_compiled_search", lambda: None)
+        monkeypatch.setattr(diff, "_load_search", lambda: None)
     return request.param
 
 
@@ -108,5 +108,5 @@ def test_long_sequences_have_the_same_blocks_both_ways(monkeypatch, kinds, autoj
     rng = random.Random(kinds)
     left, right = ([rng.randrange(kinds) for _ in range(size)] for size in (1_200, 900))
     compiled = matching_blocks(left, right, autojunk=autojunk)
-    monkeypatch.setattr(diff, "_compiled_search", lambda: None)
+    monkeypatch.setattr(diff, "_load_search", lambda: None)
     assert matching_blocks(left, right, autojunk=autojunk) == compiled

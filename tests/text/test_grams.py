@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.text import grams
-from fabula.text.grams import counted, gram_codes, looked_up, word_codes
+from fabula.text.grams import count_codes, gram_codes, look_up, word_codes
 
 words = st.lists(st.sampled_from("a b c the cat".split()) | st.text(max_size=3), max_size=60)
 CODES = "from fabula.text.grams import word_codes; print(*word_codes(['the', 'été', '漢字']))"
@@ -26,7 +26,7 @@ def tuples(sequence, n):
 def test_counts_are_those_of_a_counter(sequence, order):
     for n, codes in enumerate(gram_codes(word_codes(sequence), order), 1):
         expected = Counter(tuples(sequence, n))
-        kinds, counts = counted(codes)
+        kinds, counts = count_codes(codes)
         assert sorted(counts.tolist()) == sorted(expected.values())
         by_code = dict(zip(kinds.tolist(), counts.tolist(), strict=True))
         places = dict(zip(tuples(sequence, n), codes.tolist(), strict=True))
@@ -95,7 +95,7 @@ def test_forgetting_the_numbers_of_words_changes_none(monkeypatch):
 def test_what_is_not_there_has_the_default():
     kinds, values = np.array([3, 5, 9], dtype=np.uint64), np.array([30, 50, 90])
     wanted = np.array([9, 4, 3, 2**63], dtype=np.uint64)
-    assert looked_up(wanted, kinds, values).tolist() == [90, 0, 30, 0]
-    assert looked_up(wanted, kinds, values, default=-1).tolist() == [90, -1, 30, -1]
-    assert looked_up(wanted, kinds[:0], values[:0], default=2).tolist() == [2, 2, 2, 2]
-    assert looked_up(wanted[:0], kinds, values).tolist() == []
+    assert look_up(wanted, kinds, values).tolist() == [90, 0, 30, 0]
+    assert look_up(wanted, kinds, values, default=-1).tolist() == [90, -1, 30, -1]
+    assert look_up(wanted, kinds[:0], values[:0], default=2).tolist() == [2, 2, 2, 2]
+    assert look_up(wanted[:0], kinds, values).tolist() == []

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.ngrams import ngrams, shared_char_ngrams, shared_ngrams, shared_skip_bigrams
+from fabula.text.ngrams import (
+    count_shared_char_ngrams,
+    count_shared_ngrams,
+    count_shared_skip_bigrams,
+    ngrams,
+)
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=60)
 few_letters = st.text("ab \U0001f600\ud800", max_size=60)
@@ -43,18 +48,20 @@ def test_ngrams_longer_than_the_text_cost_nothing():
 
 @given(numbers, numbers, st.integers(1, 4))
 def test_shared_ngrams_are_the_common_part_of_both_counts(left, right, n):
-    assert shared_ngrams(left, right, n) == count_shared(left, right, n)
+    assert count_shared_ngrams(left, right, n) == count_shared(left, right, n)
 
 
 @given(any_text | few_letters, any_text | few_letters, st.integers(1, 9))
 def test_shared_characters_are_the_common_part_of_both_counts(left, right, order):
     expected = [count_shared(left, right, n) for n in range(1, order + 1)]
-    assert shared_char_ngrams(left, right, order) == expected
+    assert count_shared_char_ngrams(left, right, order) == expected
 
 
 @given(few_letters)
 def test_a_text_shares_all_of_itself(text):
-    assert shared_char_ngrams(text, text, 6) == [max(0, len(text) - n + 1) for n in range(1, 7)]
+    assert count_shared_char_ngrams(text, text, 6) == [
+        max(0, len(text) - n + 1) for n in range(1, 7)
+    ]
 
 
 @pytest.mark.parametrize("kinds", [1022, 1023, 1024, 1500])
@@ -65,19 +72,19 @@ def test_scripts_with_very_many_characters_are_counted_as_well(kinds):
     right = "".join(letters[::2]) + "".join(rng.sample(letters, kinds))
     expected = [count_shared(left, right, n) for n in range(1, 7)]
     assert expected[0] > kinds
-    assert shared_char_ngrams(left, right, 6) == expected
+    assert count_shared_char_ngrams(left, right, 6) == expected
 
 
 def test_characters_beyond_the_first_plane_are_one_character():
-    assert shared_char_ngrams("\U0001f600\U0001f601", "\U0001f601\U0001f602", 2) == [1, 0]
+    assert count_shared_char_ngrams("\U0001f600\U0001f601", "\U0001f601\U0001f602", 2) == [1, 0]
 
 
 @given(numbers, numbers)
 def test_shared_word_pairs_are_the_common_part_of_both_counts(left, right):
-    assert shared_skip_bigrams(left, right) == count_pairs(left, right)
+    assert count_shared_skip_bigrams(left, right) == count_pairs(left, right)
 
 
 def test_word_pairs_of_long_texts_are_counted_in_blocks():
     rng = random.Random(2)
     left, right = ([rng.randrange(1_500) for _ in range(2_001)] for _ in range(2))
-    assert shared_skip_bigrams(left, right) == count_pairs(left, right)
+    assert count_shared_skip_bigrams(left, right) == count_pairs(left, right)

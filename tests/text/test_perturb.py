@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fabula.core.errors import SettingError, UnknownName
 from fabula.text.perturb import PERTURBATIONS, choose_perturbations
-from fabula.text.perturb_parts import find_words, part_letters, part_sentences
+from fabula.text.places import find_words, part_letters, part_sentences
 from fabula.text.words import words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

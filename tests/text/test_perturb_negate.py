@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.text.negate import negate
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 from fabula.text.verbs import is_plain, plain_of_past, plain_of_third
 
 PAIRS = [
@@ -52,7 +52,7 @@ def test_a_sentence_that_no_rule_fits_is_not_applicable(sentence):
 
 def test_a_share_of_all_sentences_is_turned_and_the_others_stay():
     text = "He was late.\n\n" + "She was here. " * 8 + "Rain."
-    before, after = sentences(text), sentences(negate(text, share=0.3, seed=4))
+    before, after = split_sentences(text), split_sentences(negate(text, share=0.3, seed=4))
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 3
     assert after[-1] == "Rain." and negate(text).startswith(
         ("He was late.\n\n", "He was not late.\n")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.perturb_parts import part_letters
-from fabula.text.perturb_typing import quotes, spacing, typos
-from fabula.text.sentences import sentences
+from fabula.text.perturb import quotes, spacing, typos
+from fabula.text.places import part_letters
+from fabula.text.sentences import split_sentences
 from fabula.text.words import words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
@@ -51,8 +51,8 @@ def test_odd_blanks_leave_words_and_paragraphs_as_they_are(text, share, seed):
     if changed is not None:
         assert changed.split() == text.split()
         assert words(changed) == words(text)
-        assert [one.split() for one in sentences(changed)] == [
-            one.split() for one in sentences(text)
+        assert [one.split() for one in split_sentences(changed)] == [
+            one.split() for one in split_sentences(text)
         ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.quotes import speeches
+from fabula.text.sentences import speeches
 from factories import within
 
 

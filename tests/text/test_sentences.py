@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.sentences import sentence_spans, sentences
+from fabula.text.sentences import sentence_spans, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ from fabula.text.sentences import sentence_spans, sentences
     ],
 )
 def test_sentences_end_where_a_reader_would_end_them(text, expected):
-    assert sentences(text) == expected
+    assert split_sentences(text) == expected
 
 
 def test_the_abbreviations_are_the_callers():
-    assert sentences("Mr. Smith.", abbreviations=()) == ["Mr.", "Smith."]
-    assert sentences("No. Seven lives.", abbreviations={"no"}) == ["No. Seven lives."]
+    assert split_sentences("Mr. Smith.", abbreviations=()) == ["Mr.", "Smith."]
+    assert split_sentences("No. Seven lives.", abbreviations={"no"}) == ["No. Seven lives."]
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -49,7 +49,7 @@ def test_no_character_but_blanks_is_lost_or_moved(text):
     def solid(part: str) -> str:
         return "".join(part.split())
 
-    assert solid("".join(sentences(text))) == solid(text.replace("\u2029", " "))
+    assert solid("".join(split_sentences(text))) == solid(text.replace("\u2029", " "))
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_spans_say_where_the_sentences_stand(text, spans):
 @given(st.text(st.sampled_from(". !?\n\u2029\x1c\x85\"'AaIi。…(")))
 def test_spans_are_those_of_the_sentences_with_blanks_between(text):
     spans = sentence_spans(text)
-    assert [text[start:end] for start, end in spans] == sentences(text)
+    assert [text[start:end] for start, end in spans] == split_sentences(text)
     edges = [0, *(place for span in spans for place in span), len(text)]
     assert all(not text[a:b].strip() for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 @given(st.text(st.sampled_from(". !?\n\"'AaIi。…(").filter(bool)))
 def test_sentences_are_neither_empty_nor_padded(text):
-    assert all(part and part == part.strip() for part in sentences(text))
+    assert all(part and part == part.strip() for part in split_sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,5 @@ def test_sentences_are_neither_empty_nor_padded(text):
 )
 def test_odd_texts_are_parted_in_time_that_grows_with_their_length(text, count):
     start = time.perf_counter()
-    assert len(sentences(text)) == count
+    assert len(split_sentences(text)) == count
     assert time.perf_counter() - start < 2.0

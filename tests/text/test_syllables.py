@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.text.syllables import count_syllables
+from fabula.text.words import count_syllables
 
 # Counts as dictionaries hyphenate them.
 ONE = "the a cat dog house time gave walked looked makes times stone breathe bathes played strength"

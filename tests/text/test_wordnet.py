@@ -107,10 +107,10 @@ def test_phrases_are_left_out(small):
 
 
 def test_words_met_so_far_are_related_by_a_synset_in_both_directions(small):
-    assert small.related("hound") == set()
-    assert small.related("goose") == set()
-    assert small.related("dogs") == {"hound"}
-    assert small.related("hound") == {"dogs"}
+    assert small.find_related("hound") == set()
+    assert small.find_related("goose") == set()
+    assert small.find_related("dogs") == {"hound"}
+    assert small.find_related("hound") == {"dogs"}
 
 
 @pytest.mark.parametrize("most", [2, 3, 100])

@@ -14,7 +14,7 @@ from fabula.core.card import Card
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.learned.reader.metric import ReaderMetric, Weights
-from fabula.text.respaced import parted, respaced
+from fabula.text.detokenise import detokenise, split_any_case
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -109,7 +109,7 @@ class RovistC(ReaderMetric):
 
 
 def _neighbours(story: Story) -> list[Pair]:
-    return list(pairwise(parted(respaced(story.text))))
+    return list(pairwise(split_any_case(detokenise(story.text))))
 
 
 def _probabilities(logits: Array, pairs: list[Pair]) -> Array:

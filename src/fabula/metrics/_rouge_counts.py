@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabula.core.score import Missing, Status
-from fabula.text.ngrams import shared_ngrams, shared_skip_bigrams
+from fabula.text.ngrams import count_shared_ngrams, count_shared_skip_bigrams
 from fabula.text.stem import Stems
 from fabula.text.subsequence import lcs_length, weighted_lcs
 from fabula.text.words import ascii_words, bare_words
@@ -62,7 +62,7 @@ class Hits(NamedTuple):
 def ngram_hits(text: Words, reference: Words, n: int) -> Hits:
     """Shared n-grams, clipped."""
     totals = (max(0, len(side) - n + 1) for side in (reference, text))
-    return Hits(shared_ngrams(text, reference, n), *totals)
+    return Hits(count_shared_ngrams(text, reference, n), *totals)
 
 
 def lcs_hits(text: Words, reference: Words) -> Hits:
@@ -100,7 +100,7 @@ def refuse_long(
 def _shared_skips(text: tuple[str, ...], reference: tuple[str, ...]) -> int:
     """Shared skip bigrams, remembered because S* and SU* both ask."""
     refuse_long(text, reference)
-    return shared_skip_bigrams(*numbered(text, reference))
+    return count_shared_skip_bigrams(*numbered(text, reference))
 
 
 Lines = list[list[str]]

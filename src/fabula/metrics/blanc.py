@@ -25,7 +25,7 @@ from fabula.metrics._blanc_masking import (
 )
 from fabula.metrics.model_metric import ModelMetric
 from fabula.models.networks.tuning import Lesson, TunableFiller, Tuning
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 
 # Tokens that a model reads for one story: those of rows with gaps, or of rows to train on.
 _MOST_TOKENS = 1_000_000
@@ -238,7 +238,7 @@ def _counted(gaps: _Gaps, plain: list[Tokens], helped: list[Tokens]) -> Reading:
 
 
 def _tokens_by_sentence(model: GapFiller, text: str) -> list[Tokens]:
-    return parted(model.tokens(sentences(_plain(text))), model.room)
+    return parted(model.tokens(split_sentences(_plain(text))), model.room)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from fabula.core.card import Card
 from fabula.core.metric import PairMetric
 from fabula.core.score import Missing, Status
 from fabula.core.settings import Between
-from fabula.text.ngrams import shared_char_ngrams, shared_ngrams
+from fabula.text.ngrams import count_shared_char_ngrams, count_shared_ngrams
 
 Count = tuple[int, int, int]
 
@@ -77,11 +77,11 @@ class Chrf(PairMetric):
     def _counts(self, text: str, reference: str) -> list[Count]:
         """Shared n-grams and totals of both texts, for every order of characters and words."""
         chars = [self._characters(side) for side in (text, reference)]
-        shared = shared_char_ngrams(chars[0], chars[1], self.char_order)
+        shared = count_shared_char_ngrams(chars[0], chars[1], self.char_order)
         counts = [(hits, *_totals(chars, n)) for n, hits in enumerate(shared, 1)]
         words = [_split_words(side) for side in (text, reference)] if self.word_order else [[], []]
         for n in range(1, self.word_order + 1):
-            counts.append((shared_ngrams(words[0], words[1], n), *_totals(words, n)))
+            counts.append((count_shared_ngrams(words[0], words[1], n), *_totals(words, n)))
         return counts
 
     def _characters(self, text: str) -> str:

@@ -16,7 +16,7 @@ from fabula.core.metric import BatchMetric, BatchStatistics
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
-from fabula.text.grams import counted, looked_up, marked_codes, order_of, word_codes
+from fabula.text.grams import count_codes, look_up, mark_orders, order_of, word_codes
 from fabula.text.words import bare_words
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -47,7 +47,7 @@ class DocumentCounts:
         """Number of documents that hold each n-gram."""
         if self._heap:
             self._merge()
-        return looked_up(kinds, self._kinds, self._counts)
+        return look_up(kinds, self._kinds, self._counts)
 
     def _merge(self) -> None:
         kinds = np.concatenate([self._kinds, *self._heap])
@@ -177,7 +177,7 @@ def _weighted(text: Counts, documents: DocumentCounts) -> Array:
 @lru_cache(maxsize=256)
 def _counts(text: str, rule: str) -> Counts:
     words = _RULES[rule](text)
-    kinds, counts = counted(marked_codes(word_codes(words), _ORDER))
+    kinds, counts = count_codes(mark_orders(word_codes(words), _ORDER))
     return Counts(kinds, order_of(kinds), counts, max(0, len(words) - 1))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabula.core.card import Card
 from fabula.core.story import Story
 from fabula.metrics._words import WordMetric
-from fabula.text.quotes import speeches
+from fabula.text.sentences import speeches
 from fabula.text.words import ascii_words, words
 
 

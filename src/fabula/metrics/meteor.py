@@ -102,7 +102,7 @@ def _matcher(reference: str, forgotten: int) -> Matcher:
 
     It relies on words that WordNet has met: once these are forgotten, it is made anew.
     """
-    return Matcher(_tokens(reference), _stemmer(), _wordnet().related)
+    return Matcher(_tokens(reference), _stemmer(), _wordnet().find_related)
 
 
 @lru_cache(maxsize=256)

@@ -8,8 +8,8 @@ from fabula.core.card import Card
 from fabula.core.metric import Value
 from fabula.core.story import Story
 from fabula.metrics._words import WordMetric
-from fabula.text.sentences import sentences
-from fabula.text.syllables import count_syllables
+from fabula.text.sentences import split_sentences
+from fabula.text.words import count_syllables
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Readability(WordMetric):
     def value(self, story: Story) -> Value:
         """Grade and ease."""
         words = self.words_of(story)
-        per_sentence = len(words) / max(1, len(sentences(story.text)))
+        per_sentence = len(words) / max(1, len(split_sentences(story.text)))
         per_word = sum(map(count_syllables, words)) / len(words)
         grade = 0.39 * per_sentence + 11.8 * per_word - 15.59
         return grade, 206.835 - 1.015 * per_sentence - 84.6 * per_word

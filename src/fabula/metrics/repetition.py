@@ -11,7 +11,7 @@ from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
 from fabula.metrics._words import spacy_words, story_words
-from fabula.text.features import repeated_share
+from fabula.text.features import share_repeated
 
 
 @dataclass(frozen=True)
@@ -53,4 +53,4 @@ class Repetition(StoryMetric):
         found = spacy_words(story.text) if self.compat else story_words(story.text)
         if len(found) < self.n:
             raise Missing(Status.UNDEFINED, f"the story has fewer than {self.n} words")
-        return repeated_share(found, self.n)
+        return share_repeated(found, self.n)

@@ -16,7 +16,7 @@ from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
 from fabula.core.story import Story
 from fabula.models import AssetError, path_of
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 from fabula.text.words import tokens
 
 _MOST_SENTENCES = 2_000
@@ -108,7 +108,7 @@ def _overlap(left: list[str], right: list[str], compat: bool) -> float:
 
 def _own_parts(text: str) -> list[list[str]]:
     """Tokens of each sentence, without the mark at its end; sentences without a word drop out."""
-    parts = [tokens(sentence) for sentence in sentences(text)]
+    parts = [tokens(sentence) for sentence in split_sentences(text)]
     cut = [part[:-1] if part and not part[-1][0].isalnum() else part for part in parts]
     return [part for part in cut if any(token[0].isalnum() for token in part)]
 

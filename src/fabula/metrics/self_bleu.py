@@ -14,7 +14,7 @@ from fabula.core.card import Card
 from fabula.core.metric import BatchMetric, BatchStatistics
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
-from fabula.text.grams import counted, gram_codes, looked_up, word_codes
+from fabula.text.grams import count_codes, gram_codes, look_up, word_codes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -42,8 +42,8 @@ class TopCounts:
         """Highest count in any other story, for a story with these counts that was added."""
         if self._heap:
             self._merge()
-        first = looked_up(kinds, self._kinds, self._first)
-        second = looked_up(kinds, self._kinds, self._second)
+        first = look_up(kinds, self._kinds, self._first)
+        second = look_up(kinds, self._kinds, self._second)
         # A story that holds the highest count itself is left the second; if two stories tie
         # for the highest, the second is as high.
         return np.where(counts == first, second, first)
@@ -76,7 +76,7 @@ class _Batch:
         grams = _grams(story.text, self.order)
         self.lengths.append(len(grams[0]))
         for top, found in zip(self.tops, grams, strict=True):
-            top.add(*counted(found))
+            top.add(*count_codes(found))
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class SelfBleu(BatchMetric):
 
 def _clipped(grams: Array, top: TopCounts) -> int:
     """n-grams of a story that another story has too, each as often as at most one other."""
-    kinds, counts = counted(grams)
+    kinds, counts = count_codes(grams)
     return int(np.minimum(counts, top.among_others(kinds, counts)).sum())
 
 

@@ -8,7 +8,7 @@ from fabula.core.card import Card
 from fabula.core.metric import Value
 from fabula.core.story import Story
 from fabula.metrics._words import WordMetric
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 
 
 @dataclass(frozen=True)
@@ -30,5 +30,5 @@ class Sentences(WordMetric):
 
     def value(self, story: Story) -> Value:
         """Mean length and number."""
-        count = max(1, len(sentences(story.text)))
+        count = max(1, len(split_sentences(story.text)))
         return len(self.words_of(story)) / count, float(count)

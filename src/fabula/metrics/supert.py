@@ -17,7 +17,7 @@ from fabula.core.story import Story
 from fabula.metrics._vectors import excess, largest_cosines
 from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.metrics.model_metric import ModelMetric
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -100,13 +100,13 @@ class Supert(ModelMetric):
         return stop_words(self.stop_words)
 
     def _roles(self, story: Story) -> list[_Roles]:
-        text, prompt = sentences(story.text), sentences(story.prompt or "")
+        text, prompt = split_sentences(story.text), split_sentences(story.prompt or "")
         if self.use == "PS":
             document = text[: self.sentences]
             return [_Roles(prompt, document, sum(map(len, document)) / sum(map(len, text)))]
         if self.use == "SS":
             return [_Roles(text, prompt[: self.sentences])]
-        references = [sentences(one) for one in story.references if one.strip()]
+        references = [split_sentences(one) for one in story.references if one.strip()]
         return [_Roles(text, one[: self.sentences]) for one in references]
 
     def _content(self, sentence: str, found: TokenStates) -> _Content:

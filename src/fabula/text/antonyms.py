@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabula.core.errors import InputError
 from fabula.text.conceptnet import read_assertions
-from fabula.text.inflect import Form, cased_like, inflect, plain_forms
+from fabula.text.inflect import Form, inflect, match_case, plain_forms
 
 _PARTS = ("noun", "verb", "adj", "adv")
 _KINDS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
@@ -23,13 +23,13 @@ class Antonyms:
     def __or__(self, other: Antonyms) -> Antonyms:
         """Join two sources; what the left one holds comes first."""
         both = [(word, found) for one in (self, other) for word, found in one.pairs.items()]
-        return _gathered((word, antonym) for word, found in both for antonym in found)
+        return _gather((word, antonym) for word, found in both for antonym in found)
 
     def of(self, word: str) -> tuple[str, ...]:
         """Contraries in the form and case of the word: `Hotter` gives `Colder`."""
         plain, form = self._known(word)
         found = dict.fromkeys(inflect(one, form) for one in self.pairs.get(plain, ()))
-        return tuple(cased_like(word, one) for one in found if one != word.lower())
+        return tuple(match_case(word, one) for one in found if one != word.lower())
 
     def of_plain(self, word: str) -> tuple[str, ...]:
         """Contraries of the plain form as they are: `Hotter` gives `cold`."""
@@ -48,7 +48,7 @@ def read_wordnet(folder: Path) -> Antonyms:
     """
     try:
         direct = dict(_direct_antonyms(folder))
-        return _gathered(
+        return _gather(
             (word, antonym)
             for part in _PARTS
             for word, offsets in _senses(folder / f"index.{part}")
@@ -67,10 +67,10 @@ def read_conceptnet(path: Path) -> Antonyms:
     """
     found = [(one.start, one.end) for one in read_assertions(path, ("Antonym",))]
     both = [pair for start, end in found for pair in ((start, end), (end, start))]
-    return _gathered(pair for pair in both if all(word.isalpha() for word in pair))
+    return _gather(pair for pair in both if all(word.isalpha() for word in pair))
 
 
-def _gathered(pairs: Iterable[tuple[str, str]]) -> Antonyms:
+def _gather(pairs: Iterable[tuple[str, str]]) -> Antonyms:
     """Gather contraries by word, each once, in the order they come."""
     found: dict[str, dict[str, None]] = {}
     for word, antonym in pairs:

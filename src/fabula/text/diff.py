@@ -33,7 +33,7 @@ def matching_blocks(
     are those of `difflib.SequenceMatcher(None, left, right, autojunk)`, which is what finds them
     where numba is not installed.
     """
-    search = _compiled_search()
+    search = _load_search()
     if search is None:
         matcher = difflib.SequenceMatcher(None, left, right, autojunk)
         return [Block(*found) for found in matcher.get_matching_blocks()[:-1]]
@@ -43,7 +43,7 @@ def matching_blocks(
         for side in (left, right)
     )
     found = search(rows, columns, *_index(columns, len(numbers), autojunk))
-    return _joined(sorted(Block(*row) for row in found.tolist()))
+    return _join(sorted(Block(*row) for row in found.tolist()))
 
 
 def count_equal_pairs(
@@ -66,7 +66,7 @@ def _index(tokens: Array, kinds: int, autojunk: bool) -> tuple[Array, Array]:
     return np.concatenate([[0], np.cumsum(counts)]), kept[order]
 
 
-def _joined(blocks: list[Block]) -> list[Block]:
+def _join(blocks: list[Block]) -> list[Block]:
     """Join blocks that touch in both sequences."""
     joined: list[Block] = []
     for block in blocks:
@@ -79,10 +79,10 @@ def _joined(blocks: list[Block]) -> list[Block]:
 
 
 @lru_cache(maxsize=1)
-def _compiled_search() -> Callable[[Array, Array, Array, Array], Array] | None:
+def _load_search() -> Callable[[Array, Array, Array, Array], Array] | None:
     """Give the compiled search where numba is installed."""
     try:
-        from fabula.text._compiled_blocks import search
+        from fabula.text._compiled import search
     except ImportError:
         return None
     found: Callable[[Array, Array, Array, Array], Array] = search

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fabula.text.ngrams import ngrams
-from fabula.text.quotes import speeches
-from fabula.text.sentences import sentences
+from fabula.text.sentences import speeches, split_sentences
 from fabula.text.words import words
 
 # Goes up whenever a feature is added, or gives another number for the same text.
@@ -32,7 +31,7 @@ def features(text: str) -> dict[str, float]:
     """
     found = words(text)
     parts = paragraphs(text)
-    lengths = [len(words(sentence)) for part in parts for sentence in sentences(part)]
+    lengths = [len(words(sentence)) for part in parts for sentence in split_sentences(part)]
     lengths = [length for length in lengths if length]
     count, kinds = max(1, len(found)), len(set(found))
     spoken = sum(len(words(speech)) for speech in speeches(text))
@@ -44,7 +43,7 @@ def features(text: str) -> dict[str, float]:
         "sentence_length": len(found) / max(1, len(lengths)),
         "sentence_spread": _spread(lengths),
         "quoted_share": min(1.0, spoken / count),
-        "repeated_trigrams": repeated_share(found, 3),
+        "repeated_trigrams": share_repeated(found, 3),
         "log_paragraphs": math.log1p(len(parts)),
         "paragraph_length": len(found) / max(1, len(parts)),
         "word_length": sum(map(len, found)) / count,
@@ -69,9 +68,9 @@ def paragraphs(text: str) -> list[str]:
     characters.
     """
     text = _LINE_END.sub("\n", text)
-    lines = _worded(text.split("\n"))
+    lines = _keep_worded(text.split("\n"))
     if "\n" in text and max(map(len, lines), default=0) <= _WRAPPED_CHARACTERS:
-        blocks = _worded(_BLANK_LINE.split(text))
+        blocks = _keep_worded(_BLANK_LINE.split(text))
         return blocks if len(blocks) > 1 else lines
     return lines
 
@@ -93,13 +92,13 @@ def moving_type_token_ratio(found: Sequence[str], window: int) -> float:
     return total / (len(found) - window + 1) / window
 
 
-def repeated_share(found: Sequence[str], n: int) -> float:
+def share_repeated(found: Sequence[str], n: int) -> float:
     """Share of the different n-grams that occur more than once; 0 where there is none."""
     counts = Counter(ngrams(found, n))
     return sum(count > 1 for count in counts.values()) / max(1, len(counts))
 
 
-def _worded(parts: list[str]) -> list[str]:
+def _keep_worded(parts: list[str]) -> list[str]:
     return [part.strip() for part in parts if any(map(str.isalnum, part))]
 
 

@@ -38,7 +38,7 @@ def gram_codes(codes: Array, order: int) -> list[Array]:
     return found
 
 
-def marked_codes(codes: Array, order: int) -> Array:
+def mark_orders(codes: Array, order: int) -> Array:
     """Numbers of all n-grams, for n = 1 … order ≤ 4, in one array; `order_of` tells n − 1."""
     marked = [
         (grams >> np.uint64(2)) | np.uint64(n << 62)
@@ -52,13 +52,13 @@ def order_of(marked: Array) -> Array:
     return (marked >> np.uint64(62)).astype(np.int64)
 
 
-def counted(grams: Array) -> tuple[Array, Array]:
+def count_codes(grams: Array) -> tuple[Array, Array]:
     """Different n-grams, sorted, and how often each occurs."""
     kinds, counts = np.unique(grams, return_counts=True)
     return kinds, counts
 
 
-def looked_up(wanted: Array, kinds: Array, values: Array, default: float = 0.0) -> Array:
+def look_up(wanted: Array, kinds: Array, values: Array, default: float = 0.0) -> Array:
     """Value of each n-gram wanted, by sorted kinds; `default` for those that are not there."""
     if not len(kinds):
         return np.full(len(wanted), default)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from fabula.text.syllables import count_syllables
 from fabula.text.verbs import PASTS, plain_of_past, plain_of_third
+from fabula.text.words import count_syllables
 
 Form = Literal["plain", "past", "third", "plural", "ing", "more", "most"]
 
@@ -35,7 +35,7 @@ _SHORT = re.compile(r"[^aeiou][aeiou][^aeiouwxy]$")
 _MUTE = re.compile(r"[^eoy]e$")
 
 
-def _turned(pairs: dict[str, str]) -> dict[str, str]:
+def _turn(pairs: dict[str, str]) -> dict[str, str]:
     """Turn keys and values round; of several keys the first wins."""
     found: dict[str, str] = {}
     for key, value in pairs.items():
@@ -43,8 +43,8 @@ def _turned(pairs: dict[str, str]) -> dict[str, str]:
     return found
 
 
-_PAST_OF = _turned(PASTS) | {word: word for word in _UNCHANGED}
-_SINGULARS = _turned(_PLURALS)
+_PAST_OF = _turn(PASTS) | {word: word for word in _UNCHANGED}
+_SINGULARS = _turn(_PLURALS)
 _PLAIN_OF_DEGREE: dict[str, tuple[str, Form]] = {
     "better": ("good", "more"),
     "best": ("good", "most"),
@@ -71,7 +71,7 @@ def inflect(plain: str, form: Form) -> str:
     return _of_degree(plain, form) if form in ("more", "most") else plain
 
 
-def cased_like(word: str, other: str) -> str:
+def match_case(word: str, other: str) -> str:
     """Write another word with the capitals of a word."""
     if len(word) > 1 and word.isupper():
         return other.upper()
@@ -121,8 +121,8 @@ def _of_verb(plain: str, form: Form) -> str:
     if form == "ing" and _MUTE.search(plain):
         return plain[:-1] + "ing"
     if form == "ing":
-        return _doubled(plain) + "ing"
-    return _joined(plain, "ed")
+        return _double_last(plain) + "ing"
+    return _join(plain, "ed")
 
 
 def _with_s(plain: str, form: Form) -> str:
@@ -141,18 +141,18 @@ def _of_degree(plain: str, form: Form) -> str:
     short = count_syllables(plain) == 1 or (count_syllables(plain) == 2 and plain.endswith("y"))
     if not short:
         return f"{form} {plain}"
-    return _joined(plain, "er" if form == "more" else "est")
+    return _join(plain, "er" if form == "more" else "est")
 
 
-def _joined(plain: str, ending: str) -> str:
+def _join(plain: str, ending: str) -> str:
     """Join an ending that begins with e."""
     if plain.endswith("e"):
         return plain + ending[1:]
     if re.search(r"[^aeiou]y$", plain):
         return plain[:-1] + "i" + ending
-    return _doubled(plain) + ending
+    return _double_last(plain) + ending
 
 
-def _doubled(plain: str) -> str:
+def _double_last(plain: str) -> str:
     once = count_syllables(plain) == 1 and _SHORT.search(plain)
     return plain + plain[-1] if once or plain in _STRESSED else plain

@@ -25,11 +25,11 @@ def find_names(text: str) -> list[str]:
     """
     small = {found.lower() for found in _small().findall(text)}
     counts = Counter(_large().findall(text))
-    within = capitalised_within(text)
+    within = find_capitalised(text)
     return [name for name, _ in counts.most_common() if name in within and _may_be(name, small)]
 
 
-def capitalised_within(text: str) -> set[str]:
+def find_capitalised(text: str) -> set[str]:
     """Words with a capital that they do not owe to the beginning of a sentence or a speech."""
     return set(_within().findall(text))
 

@@ -6,7 +6,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from fabula.text.perturb_parts import draw_places, part_sentences
+from fabula.text.places import draw_places, part_sentences
 from fabula.text.verbs import is_plain, plain_of_past, plain_of_third
 
 _BE = frozenset("am is are was were".split())
@@ -67,31 +67,33 @@ def negate(text: str, *, share: float = 0.3, seed: int = 0) -> str | None:
     """
     parted = part_sentences(text)
     found = list(parted.sentences)
-    turned = {place: other for place, one in enumerate(found) if (other := _turned(one)) != one}
+    turned = {
+        place: other for place, one in enumerate(found) if (other := _negate_sentence(one)) != one
+    }
     for place in draw_places(random.Random(seed), list(turned), share * len(found)):
         found[place] = turned[place]
     return parted.joined(found) if turned else None
 
 
-def _turned(sentence: str) -> str:
+def _negate_sentence(sentence: str) -> str:
     """Take the first negation away; where there is none, add one at the first verb."""
     affirmed = _NEGATED.sub(_without, sentence, count=1)
-    return affirmed if affirmed != sentence else _denied(sentence)
+    return affirmed if affirmed != sentence else _deny(sentence)
 
 
 def _without(found: re.Match[str]) -> str:
     if found["after"]:
-        return _cased_like(found[0], found["after"])
+        return _match_case(found[0], found["after"])
     if found["whole"]:
-        return _cased_like(found["whole"], _SHRUNK[found["whole"].lower().replace("’", "'")])
+        return _match_case(found["whole"], _SHRUNK[found["whole"].lower().replace("’", "'")])
     return found["shrunk"] or found["apart"]
 
 
-def _cased_like(word: str, other: str) -> str:
+def _match_case(word: str, other: str) -> str:
     return other[:1].upper() + other[1:] if word[:1].isupper() else other
 
 
-def _denied(sentence: str) -> str:
+def _deny(sentence: str) -> str:
     """Add a negation at the first verb; a second one would take the first away."""
     if _NEGATIVE.search(sentence):
         return sentence
@@ -141,7 +143,7 @@ def _denial(words: _Words, place: int) -> str | None:
         return "cannot" if word == "can" else f"{word} not"
     if small in _HAVE and _PARTICIPLE.fullmatch(after):
         return f"{word} not"
-    return _supported(words, place)
+    return _support(words, place)
 
 
 def _is_asked(words: _Words, place: int) -> bool:
@@ -156,10 +158,10 @@ def _is_asked(words: _Words, place: int) -> bool:
 
 def _shrunk(word: str, sentence: str) -> str:
     mark = "’" if {"’", "“"} & set(sentence) else "'"
-    return _cased_like(word, _SHRINK[word.lower()].replace("'", mark))
+    return _match_case(word, _SHRINK[word.lower()].replace("'", mark))
 
 
-def _supported(words: _Words, place: int) -> str | None:
+def _support(words: _Words, place: int) -> str | None:
     """Write a main verb with do, does or did, where its subject stands before it."""
     word = words.at(place)
     if not word.islower():

@@ -21,7 +21,7 @@ def ngrams(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
     return list(zip(*(tokens[start:] for start in range(n)), strict=False))
 
 
-def shared_ngrams(left: Sequence[T], right: Sequence[T], n: int) -> int:
+def count_shared_ngrams(left: Sequence[T], right: Sequence[T], n: int) -> int:
     """Number of n-grams two token sequences share, each as often as in the one with fewer."""
     counts, others = Counter(ngrams(left, n)), Counter(ngrams(right, n))
     if len(others) < len(counts):
@@ -30,7 +30,7 @@ def shared_ngrams(left: Sequence[T], right: Sequence[T], n: int) -> int:
     return sum(min(count, get(gram, 0)) for gram, count in counts.items())
 
 
-def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
+def count_shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
     """Number of character n-grams two texts share, for n = 1 … order.
 
     The characters from each position on are packed into one integer. One sort of these serves
@@ -43,12 +43,12 @@ def shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
     alphabet = np.unique(np.concatenate(codes))
     bits = len(alphabet).bit_length()
     if order * bits + 1 > _MOST_BITS:
-        return [shared_ngrams(left, right, n) for n in range(1, order + 1)]
+        return [count_shared_ngrams(left, right, n) for n in range(1, order + 1)]
     packed = [_pack(np.searchsorted(alphabet, part) + 1, order, bits) for part in codes]
     keys = np.sort(np.concatenate([packed[0] << 1, packed[1] << 1 | 1]))
     shortest = min(len(left), len(right))
     ends = [k <= shortest and left[-k:] == right[-k:] for k in range(1, order)]
-    found = _shared_runs(keys, order, bits)
+    found = _count_shared_runs(keys, order, bits)
     return [shared - sum(ends[:n]) for n, shared in enumerate(found)]
 
 
@@ -66,7 +66,7 @@ def _pack(ranks: Array, order: int, bits: int) -> Array:
     return packed
 
 
-def _shared_runs(keys: Array, order: int, bits: int) -> list[int]:
+def _count_shared_runs(keys: Array, order: int, bits: int) -> list[int]:
     """Count the starts of equal grams that texts share, from sorted keys with the text's bit last.
 
     The few grams that reach beyond the end of their text are counted as well. A group of l grams
@@ -84,7 +84,7 @@ def _shared_runs(keys: Array, order: int, bits: int) -> list[int]:
     return shared[::-1]
 
 
-def shared_skip_bigrams(left: Sequence[int], right: Sequence[int]) -> int:
+def count_shared_skip_bigrams(left: Sequence[int], right: Sequence[int]) -> int:
     """Number of ordered word pairs, at any distance, that two sequences share (clipped).
 
     Only words of both texts matter. Their pairs are counted as a matrix, word by later word, a

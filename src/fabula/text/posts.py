@@ -6,7 +6,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from fabula.text.quotes import speeches
+from fabula.text.sentences import speeches
 
 # How StoryER's models are given the end of a line.
 NEWLINE_TAG = " <\\newline> "
@@ -73,9 +73,9 @@ def clean_post(text: str) -> Cleaned:
         first, last = _story_lines(lines)
         if first == last:
             warning = "all that is left looks like notes about the post; it was kept"
-            cleaned = Cleaned(strip_markup(text), removed, warning * _worded(text))
+            cleaned = Cleaned(strip_markup(text), removed, warning * _has_words(text))
         else:
-            dropped = [line for line in (*lines[:first], *lines[last:]) if _worded(line)]
+            dropped = [line for line in (*lines[:first], *lines[last:]) if _has_words(line)]
             removed = (*removed, *dropped)
             cleaned = Cleaned(strip_markup("\n".join(lines[first:last])), removed)
         if cleaned.text == text:
@@ -88,28 +88,28 @@ def is_note(line: str) -> bool:
     plain = strip_markup(line)
     if len(plain) > _MOST_CHARACTERS or len(plain.split()) > _MOST_WORDS:
         return False
-    told = _told(plain)
+    told = _strip_speech(plain)
     return bool(_LINKED.search(line) or _SIGNED.search(told) or _ASIDE.search(told))
 
 
 def _story_lines(lines: list[str]) -> tuple[int, int]:
     """Where the story begins and ends; at the same place if all lines are notes."""
     first, last = 0, len(lines)
-    while first < last and (is_note(lines[first]) or not _worded(lines[first])):
+    while first < last and (is_note(lines[first]) or not _has_words(lines[first])):
         first += 1
-    while first < last and (is_note(lines[last - 1]) or not _worded(lines[last - 1])):
+    while first < last and (is_note(lines[last - 1]) or not _has_words(lines[last - 1])):
         last -= 1
     return first, last
 
 
-def _told(line: str) -> str:
+def _strip_speech(line: str) -> str:
     """Give a line without what is said in it."""
     for speech in speeches(line):
         line = line.replace(speech, ' " ', 1)
     return line.replace("’", "'").strip()
 
 
-def _worded(line: str) -> bool:
+def _has_words(line: str) -> bool:
     return any(map(str.isalnum, strip_markup(line)))
 
 

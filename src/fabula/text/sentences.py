@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ ABBREVIATIONS = frozenset(
 _NEAR = 40
 
 
-def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list[str]:
+def split_sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list[str]:
     """Part a text into sentences, blanks around them dropped.
 
     A sentence ends at . ! ? … (and their like in other scripts) with the quotes and brackets that
@@ -24,7 +25,7 @@ def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list
     return [
         sentence
         for paragraph in _paragraph().split(text)
-        for sentence in _of_paragraph(paragraph.strip(), abbreviations)
+        for sentence in _split_paragraph(paragraph.strip(), abbreviations)
         if sentence
     ]
 
@@ -32,26 +33,26 @@ def sentences(text: str, abbreviations: Collection[str] = ABBREVIATIONS) -> list
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Places of the sentences in the text: where each begins and ends."""
     spans, place = [], 0
-    for sentence in sentences(text):
+    for sentence in split_sentences(text):
         start = text.index(sentence, place)
         place = start + len(sentence)
         spans.append((start, place))
     return spans
 
 
-def _of_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
+def _split_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
     found, start = [], 0
     for end in _ending().finditer(text):
         # The longest abbreviation is far shorter than what is looked at.
         near = text[max(start, end.start() - _NEAR) : end.start()]
-        if end[1] == "." and _abbreviated(near, abbreviations):
+        if end[1] == "." and _is_abbreviation(near, abbreviations):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
     return [*found, text[start:].strip()]
 
 
-def _abbreviated(before: str, abbreviations: Collection[str]) -> bool:
+def _is_abbreviation(before: str, abbreviations: Collection[str]) -> bool:
     """Whether a full stop follows an abbreviation or a single capital, as in J. Smith."""
     last = before.rsplit(maxsplit=1)[-1].lstrip("\"'“‘(") if before.strip() else ""
     return last.lower() in abbreviations or (len(last) == 1 and last.isupper() and last != "I")
@@ -74,3 +75,17 @@ def _ending() -> Any:
     opening = r"[\"'“‘«(\[\p{Pi}\p{Ps}—–-]*+[\p{Lu}\p{Lo}\p{N}]"
     spaced = rf"(?<!{mark})({mark}++){closing}(?=\s++{opening})"
     return regex.compile(rf"{spaced}|[。！？｡]++{closing}")
+
+
+_PAIRS = ("“”", "«»", "「」", "『』", "„“", "‹›")
+_CURLY = "|".join(f"{pair[0]}[^{pair}]*{pair[1]}" for pair in _PAIRS)
+
+# Single quotes are apostrophes too: they open a speech only at the beginning of a word and close
+# it only after a mark, within a thousand characters.
+_SINGLE = r"(?<![\w’'])[‘'](?=\w)(?:[^‘’'\n]|[’'](?=\w)){0,1000}[.,!?…—-][’'](?!\w)"
+_SPEECH = re.compile(rf'{_CURLY}|"[^"\n]*(?:"|\n|$)|{_SINGLE}')
+
+
+def speeches(text: str) -> list[str]:
+    """Parts in quotation marks, in order; one left open ends with its paragraph."""
+    return _SPEECH.findall(text)

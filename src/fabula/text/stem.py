@@ -88,7 +88,7 @@ def _has_vowel(word: str) -> bool:
     return not all(_consonants(word))
 
 
-def _doubled(word: str) -> bool:
+def _ends_doubled(word: str) -> bool:
     return len(word) > 1 and word[-1] == word[-2] and _consonants(word)[-1]
 
 
@@ -133,7 +133,7 @@ def _mend(head: str, dialect: Dialect) -> str:
     """Give back what -ed or -ing took: an e, or one of two letters too many."""
     if head.endswith(("at", "bl", "iz")):
         return head + "e"
-    if _doubled(head):
+    if _ends_doubled(head):
         return head if head[-1] in "lsz" else head[:-1]
     return head + "e" if _measure(head) == 1 and _short_end(head, dialect) else head
 

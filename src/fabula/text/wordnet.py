@@ -62,7 +62,7 @@ class WordNet:
             )
         return self._known[word]
 
-    def related(self, word: str) -> set[str]:
+    def find_related(self, word: str) -> set[str]:
         """Words met so far, by this method, that share a synset with a word.
 
         Each word is compared with those before it once; later it is there for the asking.

@@ -79,13 +79,24 @@ def _western_table() -> bytes:
 
 def _find(pattern: str, text: str) -> list[str]:
     """Find words in one spelling, so that é typed in two ways is one letter."""
-    found: list[str] = _compiled(pattern).findall(unicodedata.normalize("NFC", text))
+    found: list[str] = _compile(pattern).findall(unicodedata.normalize("NFC", text))
     return found
 
 
 @lru_cache(maxsize=4)
-def _compiled(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     """Compile on first use: importing `regex` costs start-up time."""
     import regex
 
     return regex.compile(pattern, regex.V1)
+
+
+_VOWELS = re.compile(r"[aeiouy]+")
+_SILENT = re.compile(r"(?:[^laeiouy]e|[^aeiouytd]ed|[^aeiouycghsxz]es|[^aeiouyscgxz]hes)$")
+
+
+@lru_cache(maxsize=100_000)
+def count_syllables(word: str) -> int:
+    """Groups of vowels, without a silent e at the end; at least one. A rule of thumb."""
+    groups = len(_VOWELS.findall(word))
+    return max(1, groups - bool(_SILENT.search(word)))

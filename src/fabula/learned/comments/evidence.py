@@ -16,8 +16,7 @@ from importlib.resources import files
 from fabula.core.errors import UnknownName, closest
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.text.names import find_names
-from fabula.text.quotes import speeches
-from fabula.text.sentences import sentence_spans
+from fabula.text.sentences import sentence_spans, speeches
 from fabula.text.stem import stem
 
 Span = tuple[int, int]

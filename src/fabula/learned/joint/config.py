@@ -13,8 +13,8 @@ from fabula.core.plain import from_plain, read_json
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.config import REMEDY, Head, Pin, ReaderConfig
 from fabula.learned.reader.scales import PERCENTILE_POINTS, Scale, Term
+from fabula.text.detokenise import detokenise
 from fabula.text.posts import NEWLINE_TAG, normalise_post
-from fabula.text.respaced import respaced
 
 FILE = "joint.json"
 HEADS_FILE = "heads.safetensors"
@@ -108,7 +108,7 @@ def _scales(config: JointConfig) -> dict[str, Scale]:
 def tag_newlines(text: str) -> str:
     r"""Write a text as StoryER's models read it, with `<\newline>` for the end of a line."""
     plain = text.encode("utf-8", "replace").decode("utf-8")
-    return normalise_post(respaced(plain), newline=NEWLINE_TAG)
+    return normalise_post(detokenise(plain), newline=NEWLINE_TAG)
 
 
 def comment_input(story: str, aspect: str) -> str:

@@ -6,9 +6,9 @@ import random
 import re
 
 from fabula.learned.negatives.tags import Tagger, light_tag
-from fabula.text.inflect import cased_like, plain_forms
+from fabula.text.inflect import match_case, plain_forms
 from fabula.text.negate import negate
-from fabula.text.perturb_parts import find_words
+from fabula.text.places import find_words
 
 # Treebank texts part n't from its verb, which may have lost a letter.
 _PARTED = re.compile(r"\b(\w+) n['’]t\b", re.IGNORECASE)
@@ -58,7 +58,7 @@ def _affirmed(found: re.Match[str]) -> str:
 
 
 def _affirmative(verb: str) -> str:
-    return cased_like(verb, _SHORTENED.get(verb.lower(), verb.lower()))
+    return match_case(verb, _SHORTENED.get(verb.lower(), verb.lower()))
 
 
 def _closed(before: str, after: str) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fabula.core.errors import InputError
 from fabula.learned.negatives.draw import Bag
 from fabula.learned.negatives.tags import Tagger, light_tag
-from fabula.text.inflect import cased_like
-from fabula.text.perturb_parts import Span, find_words
+from fabula.text.inflect import match_case
+from fabula.text.places import Span, find_words
 
 TRIES = 10
 
@@ -85,7 +85,7 @@ class Corpus:
         for _ in range(TRIES):
             other = self.bags[word.tag].draw(rng)
             if other != word.known:
-                return other if word.written == word.known else cased_like(word.written, other)
+                return other if word.written == word.known else match_case(word.written, other)
         return None
 
     def _known(self, written: str, *, first: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fabula.text.perturb_parts import Span, put_into
+from fabula.text.places import Span, put_into
 
 _ARTICLE = re.compile(r"(?<![\w'’])([Aa]n?)(\s+)$")
 _AN = re.compile(

@@ -13,8 +13,8 @@ from fabula.learned.negatives.events import Events
 from fabula.learned.negatives.plot_changes import Consequence, draw_consequence
 from fabula.learned.negatives.plot_recipe import ROC, PlotRecipe
 from fabula.text.antonyms import Antonyms
-from fabula.text.inflect import cased_like
-from fabula.text.perturb_parts import Span, find_words
+from fabula.text.inflect import match_case
+from fabula.text.places import Span, find_words
 
 _Placed = tuple[int, Word]
 _Changes = dict[int, dict[Span, str]]
@@ -115,7 +115,7 @@ def _may_take(spot: Word, word: Word, taken: dict[Span, str] | None) -> bool:
 
 def _written(word: str, spot: Word) -> str:
     """Write a word with the capital of a sentence's beginning, if it stands there."""
-    return word if spot.written == spot.known else cased_like(spot.written, word)
+    return word if spot.written == spot.known else match_case(spot.written, word)
 
 
 def _join(changes: dict[Span, str], sentence: str, verb: Word, found: Consequence) -> None:

@@ -18,7 +18,7 @@ from fabula.learned.negatives.union_changes import (
     shuffle,
 )
 from fabula.text.antonyms import Antonyms
-from fabula.text.sentences import sentences as part_sentences
+from fabula.text.sentences import split_sentences
 
 __all__ = [
     "NEEDS",
@@ -86,7 +86,7 @@ def part(prompt: str, text: str, *, compat: bool = False) -> list[str] | None:
     and None for stories of fewer than four sentences, which it leaves out.
     """
     if not compat:
-        return [*([prompt] if prompt else []), *part_sentences(text)]
+        return [*([prompt] if prompt else []), *split_sentences(text)]
     first = f"{prompt} ." if prompt[-1:].isalpha() else prompt
     found = [first, *(f"{one.strip()} ." for one in text.split(".") if one.strip())]
     return found if len(found) >= 4 else None

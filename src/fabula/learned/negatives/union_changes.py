@@ -13,7 +13,7 @@ from fabula.learned.negatives.corpus import TRIES, Corpus, Word
 from fabula.learned.negatives.draw import Seed, generator
 from fabula.learned.negatives.edits import write_words
 from fabula.text.antonyms import Antonyms
-from fabula.text.perturb_parts import Span, find_words
+from fabula.text.places import Span, find_words
 
 Sentences = list[str]
 

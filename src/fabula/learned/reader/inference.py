@@ -23,8 +23,8 @@ from fabula.learned.reader.network import open_network
 from fabula.learned.reader.scales import Scale
 from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
+from fabula.text.detokenise import detokenise
 from fabula.text.features import FEATURES_VERSION, feature_row
-from fabula.text.respaced import respaced
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -97,7 +97,7 @@ class Reader:
         """Give for every text what each head says of its windows: (windows, outputs)."""
 
         def make(places: list[int]) -> Iterable[Outputs]:
-            return self.source.window_outputs([respaced(texts[place]) for place in places])
+            return self.source.window_outputs([detokenise(texts[place]) for place in places])
 
         return self._windows.get([text_key(text) for text in texts], make)
 
@@ -139,14 +139,14 @@ class Reader:
         """Say in plain words what about a text is unlike the stories that it learned from."""
 
         def make(_: list[int]) -> Iterable[tuple[str, ...]]:
-            return [describe_oddities(respaced(text), self.config.domain)]
+            return [describe_oddities(detokenise(text), self.config.domain)]
 
         [oddities] = self._oddities.get([text_key(text)], make)
         return oddities
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:
-            return (feature_row(respaced(texts[place])) for place in places)
+            return (feature_row(detokenise(texts[place])) for place in places)
 
         return self._features.get([text_key(text) for text in texts], make)
 

@@ -29,8 +29,8 @@ from fabula.learned.training.surface import CLIP, ranked_weights, standardised_f
 from fabula.meta.coefficients import spearman
 from fabula.meta.resampling import Estimate, estimate, resample_rows
 from fabula.models import asset_names, path_of
+from fabula.text.detokenise import detokenise
 from fabula.text.features import FEATURES_VERSION, feature_row
-from fabula.text.respaced import respaced
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -117,7 +117,7 @@ class _Inputs:
     def __init__(self, reader: Reader, texts: Sequence[str]) -> None:
         self._scale = reader.scale(SCALE)
         self._outputs = reader.outputs(texts)
-        self._rows = [feature_row(respaced(text)) for text in texts]
+        self._rows = [feature_row(detokenise(text)) for text in texts]
         self.own = reader.raw(SCALE, texts)
         if np.isnan(self.own).any():
             place = int(np.flatnonzero(np.isnan(self.own))[0])

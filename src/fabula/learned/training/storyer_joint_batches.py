@@ -14,7 +14,7 @@ from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.training.storyer_joint_data import JointData, RatedItem
 from fabula.learned.training.storyer_joint_recipe import JointRecipe
-from fabula.text.respaced import parted
+from fabula.text.detokenise import split_any_case
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Deck:
 
 def _lines(text: str) -> list[list[str]]:
     """Part a story into lines of sentences."""
-    return [parted(line) for line in text.split("\n")]
+    return [split_any_case(line) for line in text.split("\n")]
 
 
 @lru_cache(maxsize=2)

@@ -14,7 +14,7 @@ from fabula.core.story import Story
 from fabula.learned.training.corpus import data_folder
 from fabula.learned.training.near_duplicates import PLACEHOLDER, near_duplicate_groups
 from fabula.learned.training.reader_recipe import Task
-from fabula.text.respaced import parted, respaced
+from fabula.text.detokenise import detokenise, split_any_case
 
 # Stories of a corpus that no training sees, so that there is something to measure on.
 KEPT_BACK = 0.035
@@ -57,7 +57,7 @@ def human_references(dataset: Dataset, split: str) -> list[Story]:
     texts: dict[str, str] = {}
     for story in _part(dataset, split):
         for reference in story.references:
-            texts.setdefault(respaced(reference), str(story.item))
+            texts.setdefault(detokenise(reference), str(story.item))
     return [
         Story(f"{dataset.name}:{number}", text, item=f"{dataset.name}:{item}")
         for number, (text, item) in enumerate(texts.items())
@@ -106,7 +106,7 @@ class Free:
 
     def _search(self, sources: Sequence[Dataset]) -> list[Story]:
         candidates = [
-            replace(story, text=respaced(story.text), id=f"{one.name}:{story.id}")
+            replace(story, text=detokenise(story.text), id=f"{one.name}:{story.id}")
             for one in sources
             for story in one.stories
         ]
@@ -136,7 +136,7 @@ def _part(dataset: Dataset, split: str) -> list[Story]:
 def _prompted(story: Story, name: str, task: Task) -> Story:
     before = f"{story.prompt} " if task.with_prompt and story.prompt else ""
     item = f"{name}:{story.item or story.id}"
-    return replace(story, text=respaced(before + story.text), item=item)
+    return replace(story, text=detokenise(before + story.text), item=item)
 
 
 def _openings(story: Story) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def _openings(story: Story) -> tuple[str, ...]:
 
 
 def _opening(text: str) -> str:
-    found = parted(respaced(text))
+    found = split_any_case(detokenise(text))
     return found[0] if found else ""
 
 

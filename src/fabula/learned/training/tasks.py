@@ -26,8 +26,8 @@ from fabula.learned.training.task_stories import (
     read_dataset,
     task_stories,
 )
+from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.features import feature_row
-from fabula.text.respaced import parted, respaced
 
 Cut = Callable[[Sequence[str]], list[list[int]]]
 _LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
@@ -79,7 +79,7 @@ def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> 
     tasks = [task for task in recipe.tasks.values() if task.kind in OPINIONS]
     names = recipe.domain or [name for task in tasks for name in task.data]
     stories = (story for name in dict.fromkeys(names) for story in dataset(name).stories)
-    return [text for text in dict.fromkeys(respaced(story.text) for story in stories) if text]
+    return [text for text in dict.fromkeys(detokenise(story.text) for story in stories) if text]
 
 
 def _build(
@@ -110,7 +110,7 @@ def order_stories(
         for one in sources:
             if one not in corpora:
                 found += human_references(one, task.split)
-    return [parted(story.text) for story in found][: task.most or None]
+    return [split_any_case(story.text) for story in found][: task.most or None]
 
 
 def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int) -> ExampleSet:
@@ -118,14 +118,16 @@ def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int)
     texts: dict[str, str] = {}
     members, items = [], []
     corpus = (
-        Corpus.of([parted(respaced(pair.worse.text)) for pair in pairs]) if task.negatives else None
+        Corpus.of([split_any_case(detokenise(pair.worse.text)) for pair in pairs])
+        if task.negatives
+        else None
     )
     for number, pair in enumerate(pairs):
-        texts.setdefault(pair.better.id, respaced(pair.better.text))
-        texts.setdefault(pair.worse.id, respaced(pair.worse.text))
+        texts.setdefault(pair.better.id, detokenise(pair.better.text))
+        texts.setdefault(pair.worse.id, detokenise(pair.worse.text))
         sides = pair.better.id, pair.worse.id
         if corpus is not None:
-            made = corrupt(parted(texts[sides[1]]), others=corpus, seed=_seed(seed, number))
+            made = corrupt(split_any_case(texts[sides[1]]), others=corpus, seed=_seed(seed, number))
             sides = sides[1], f"{sides[1]}/negative{number}"
             texts[sides[1]] = " ".join(made.sentences)
         members.append(sides)
@@ -191,7 +193,7 @@ def _stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list[str
     low, high = task.sentences
     found = []
     for number, story in enumerate(stories[: task.most or None]):
-        parts = parted(story.text)
+        parts = split_any_case(story.text)
         if high:
             rng = random.Random(_seed(seed, number))
             count = min(rng.randint(low, high), len(parts))

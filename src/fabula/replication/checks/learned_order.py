@@ -19,7 +19,7 @@ from fabula.models import path_of
 from fabula.replication.checks._agreement import correlated, shares
 from fabula.replication.checks._finding import Finding, barred, reported, unchecked
 from fabula.replication.checks._learned import dataset, published, scored
-from fabula.text.respaced import parted
+from fabula.text.detokenise import split_any_case
 
 _PART = "Sentence order (rovist_c)"
 _WEIGHTS = "order"
@@ -66,7 +66,7 @@ def _order(claim: str, stories: Sequence[Story]) -> Finding:
     pairs: list[tuple[str, str]] = []
     items = []
     for story in stories:
-        for one, other in pairwise(parted(story.text)):
+        for one, other in pairwise(split_any_case(story.text)):
             if one.strip().lower() != other.strip().lower():
                 pairs.append((one, other))
                 items.append(str(story.item or story.id))

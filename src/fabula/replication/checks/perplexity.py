@@ -14,7 +14,7 @@ from fabula.datasets import load_dataset
 from fabula.meta.effects import wilson_interval
 from fabula.replication.checks._finding import Finding, unchecked
 from fabula.scoring.evaluate import evaluate
-from fabula.text.perturb_order import shuffle, shuffle_words
+from fabula.text.perturb import shuffle, shuffle_words
 
 _PART = "Perplexity of stories in disorder"
 _STORIES = 100

@@ -21,7 +21,7 @@ from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.replication.unseen import UnseenValues
 from fabula.scoring.catalogue import METRICS
 from fabula.text.antonyms import Antonyms, read_wordnet
-from fabula.text.respaced import parted, respaced
+from fabula.text.detokenise import detokenise, split_any_case
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Corruption = Callable[[list[str], random.Random], list[str] | None]
@@ -197,10 +197,10 @@ def draw_unlearned(material: Material, name: str, count: int) -> list[Story]:
     story that people rated is left out.
     """
     corpus = material.dataset(name)
-    kept_back = tuple(story for story in corpus.stories if is_kept_back(respaced(story.text)))
+    kept_back = tuple(story for story in corpus.stories if is_kept_back(detokenise(story.text)))
     free = Free([material.dataset(rated) for rated in _RATED_SETS])
     unrated = free.stories([replace(corpus, stories=kept_back)], kept_back=True)
-    lines = [replace(story, text=" ".join(parted(story.text))) for story in unrated]
+    lines = [replace(story, text=" ".join(split_any_case(story.text))) for story in unrated]
     return draw_stories(lines, count, material.seed)
 
 
@@ -209,7 +209,7 @@ def vist_references(material: Material, count: int) -> list[Story]:
     texts: dict[str, str] = {}
     for story in vist_part(material.dataset("vist"), "test"):
         for reference in story.references:
-            texts.setdefault(respaced(reference), str(story.item))
+            texts.setdefault(detokenise(reference), str(story.item))
     stories = [
         Story(f"vist:{number}", text, item=item)
         for number, (text, item) in enumerate(texts.items())
@@ -223,14 +223,16 @@ def corrupt(material: Material, stories: Sequence[Story]) -> dict[str, list[Stor
     A story that does not admit of a way is left out of it, and a way that none admits of is not
     given at all.
     """
-    whole = [story for story in material.dataset("writingprompts").stories if parted(story.text)]
+    whole = [
+        story for story in material.dataset("writingprompts").stories if split_any_case(story.text)
+    ]
     others = draw_stories(whole, _CORPUS, material.seed)
-    corpus = Corpus.of([parted(respaced(story.text)) for story in others])
+    corpus = Corpus.of([split_any_case(detokenise(story.text)) for story in others])
     corrupted: dict[str, list[Story]] = {}
     for name, change in _corruptions(corpus, _read_antonyms(material)).items():
         for story in stories:
             rng = random.Random(f"{material.seed} {name} {story.id}")
-            sentences = change(parted(story.text), rng)
+            sentences = change(split_any_case(story.text), rng)
             if sentences is not None:
                 corrupted.setdefault(name, []).append(replace(story, text=" ".join(sentences)))
     return corrupted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.text.respaced import parted, respaced
+from fabula.text.detokenise import detokenise, split_any_case
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from fabula.text.respaced import parted, respaced
     ],
 )
 def test_a_tokenised_text_is_written_as_people_would(given: str, wanted: str) -> None:
-    assert respaced(given) == wanted
+    assert detokenise(given) == wanted
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_tokenised_text_is_written_as_people_would(given: str, wanted: str) ->
     ],
 )
 def test_what_people_wrote_stays_as_it_is(text: str) -> None:
-    assert respaced(text) == text
+    assert detokenise(text) == text
 
 
 def test_a_text_in_small_letters_is_parted_at_its_stops() -> None:
@@ -44,12 +44,12 @@ def test_a_text_in_small_letters_is_parted_at_its_stops() -> None:
         "nobody came at 3.5 knots.",
         "they slept.",
     ]
-    assert parted(text) == wanted
+    assert split_any_case(text) == wanted
 
 
 def test_a_text_with_capitals_is_parted_as_ever() -> None:
-    assert parted("Mr. Ames left. He was late.") == ["Mr. Ames left.", "He was late."]
+    assert split_any_case("Mr. Ames left. He was late.") == ["Mr. Ames left.", "He was late."]
 
 
 def test_no_text_has_no_parts() -> None:
-    assert parted("") == []
+    assert split_any_case("") == []

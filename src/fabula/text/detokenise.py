@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fabula.text.sentences import sentences
+from fabula.text.sentences import split_sentences
 
 _QUOTES = re.compile(r"``|''")
 _NOT = re.compile(r"\s+n\s?['’]\s?t\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _STRAY = re.compile(r"[\s@]+$")
 _END = re.compile(r"(?<=[.!?…])([\"'”’)]*)\s+(?=(\S))")
 
 
-def respaced(text: str) -> str:
+def detokenise(text: str) -> str:
     """Write a tokenised text as people would; one that people wrote stays nearly as it is.
 
     Corpora differ in such marks alone (`did n't , [MALE] said`), and what is learned from several
@@ -28,7 +28,7 @@ def respaced(text: str) -> str:
     return _STRAY.sub("", _BLANKS.sub(" ", _STOP.sub(r"\1", text))).strip()
 
 
-def parted(text: str) -> list[str]:
+def split_any_case(text: str) -> list[str]:
     """Part a respaced text into sentences, also one in small letters.
 
     Where most sentences begin with a small letter, capitals tell nothing, and every full stop,
@@ -37,6 +37,6 @@ def parted(text: str) -> list[str]:
     following = [found[2] for found in _END.finditer(text)]
     small = sum(one.islower() for one in following)
     if 2 * small <= len(following):
-        return sentences(text)
+        return split_sentences(text)
     marked = _END.sub(r"\1\n", text)
     return [part for line in marked.split("\n") if (part := line.strip())]

@@ -58,7 +58,10 @@ def test_the_pages_in_docs_are_those_of_the_cards(tmp_path: Path) -> None:
     assert {page.name for page in docs.iterdir()} == {page.name for page in tmp_path.iterdir()}
 
 
-def test_a_skeleton_in_another_package_works_as_it_stands(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [(), ("--model",)])
+def test_a_skeleton_in_another_package_works_as_it_stands(
+    tmp_path: Path, kind: tuple[str, ...]
+) -> None:
     package = tmp_path / "src" / "tales"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -66,7 +69,7 @@ def test_a_skeleton_in_another_package_works_as_it_stands(tmp_path: Path) -> Non
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tales\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[fabula.metrics]\nvariety = tales.variety\n")
-    run("new", "variety", "-o", str(tmp_path))
+    run("new", "variety", "-o", str(tmp_path), *kind)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
         cwd=tmp_path,

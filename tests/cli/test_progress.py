@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from fabula.cli._progress import StderrProgress, progress_line
+from fabula.cli._output import StderrProgress, progress_line
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
-        return sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if name[0] != "_")
+        modules = pkgutil.iter_modules(__path__)
+        return sorted(name for _, name, package in modules if name[0] != "_" and not package)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the command of that name."""

@@ -1,4 +1,4 @@
-"""The skeleton of a new metric and of its test."""
+"""The skeleton of a new metric and of its test: one that counts, or one that asks a model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import keyword
 from pathlib import Path
 
 from fabula.core.errors import UserError
+from fabula.core.files import write_text
 
 _METRIC = '''"""{title}: say in one line what it measures."""
 
@@ -66,30 +67,98 @@ def test_the_share_is_that_of_the_formula() -> None:
 """
 
 
-def write_skeleton(name: str, root: Path) -> list[Path]:
-    """Write metric and test below a project's root; never over what is there."""
+_MODEL_METRIC = '''"""{title}: say in one line what it measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.card import Card
+from fabula.core.model import Likelihood
+from fabula.core.score import Reading, Status
+from fabula.core.story import Story
+from fabula.metrics.model_metric import ModelMetric
+
+
+@dataclass(frozen=True)
+class {cls}(ModelMetric):
+    """Mean bits that a language model needs for a token of the story."""
+
+    card = Card(
+        title="{title}",
+        family="model",
+        direction="descriptive",
+        low=0.0,
+        assets=("smollm2",),
+        paper="Who proposed it, where.",
+        formula="−Σ log₂ p(token) / tokens",
+        cannot_see="What a good value does not tell.",
+    )
+
+    model: str = "embedded('smollm2')"
+
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
+        """Ask for the log probabilities of all stories at once."""
+        found = self.model_as(Likelihood).logs([("", story.text) for story in stories])
+        readings = []
+        for tokens in found:
+            logs = tokens.logs[~np.isnan(tokens.logs)]
+            if len(logs):
+                bits = -float(logs.mean()) / math.log(2)
+                readings.append(Reading((bits,), coverage=tokens.coverage))
+            else:
+                readings.append(self.missing(Status.UNDEFINED, "the model sees no token to guess"))
+        return readings
+'''
+
+_MODEL_TEST = """import math
+
+import pytest
+
+from fabula import Story, evaluate
+from fabula.models import load_model
+
+TEXT = "The old boat came home. The old boat was empty."
+
+
+def test_the_value_is_that_of_the_formula() -> None:
+    table = evaluate([Story("a", TEXT)], "{name}(model='fake()')")
+    [tokens] = load_model("fake()").logs([("", TEXT)])
+    assert table.scores[0].value == pytest.approx(-tokens.logs.mean() / math.log(2))
+
+
+def test_the_whole_story_is_read() -> None:
+    table = evaluate([Story("a", TEXT * 200)], "{name}(model='fake()')")
+    assert table.scores[0].coverage == 1.0
+"""
+
+
+def write_skeleton(name: str, root: Path, *, model: bool = False) -> list[Path]:
+    """Write a metric, perhaps one with a model, and its test; never over what is there."""
     if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower():
         raise UserError(f"{name!r} will not do as a name", "take lower-case words joined by _")
-    package = _package(root)
     words = {
         "name": name,
         "cls": "".join(part.capitalize() for part in name.split("_")),
         "title": name.replace("_", " ").capitalize(),
     }
     files = {
-        package / f"{name}.py": _METRIC,
-        root / "tests" / "metrics" / f"test_{name}.py": _TEST,
+        _find_package(root) / f"{name}.py": _MODEL_METRIC if model else _METRIC,
+        root / "tests" / "metrics" / f"test_{name}.py": _MODEL_TEST if model else _TEST,
     }
     for path in files:
         if path.exists():
             raise UserError(f"{path} is there already", "choose another name")
     for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.format(**words), encoding="utf-8")
+        write_text(path, text.format(**words))
     return list(files)
 
 
-def _package(root: Path) -> Path:
+def _find_package(root: Path) -> Path:
     """Folder for the metric: ours in a checkout, else `src/<package>`."""
     own = root / "src" / "fabula" / "metrics"
     if own.is_dir():

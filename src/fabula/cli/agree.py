@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fabula.cli._inputs import dataset_arguments
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError
 
 
@@ -33,7 +33,7 @@ def command(**options: Any) -> None:
     Intraclass correlations, Krippendorff's alpha, Fleiss', Cohen's and Gwet's coefficients and
     Kendall's W, with 95 % intervals. With one aspect the table shows them all.
     """
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.meta.raters.agreement import agree
     from fabula.reports.agreement import render_agreement
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._rows import format_option, print_rows
+from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import InputError, SettingError
 from fabula.core.files import write_text
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError, UnknownName, closest
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _metrics(run: Path) -> list[dict[str, Any]]:
 def _compare(
     run: Path, systems: tuple[str, str], metrics: list[dict[str, Any]], options: dict[str, Any]
 ) -> Comparison:
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.core.table import ScoreTable
     from fabula.meta.compare import Procedure, compare
 

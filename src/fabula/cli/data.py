@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
-from fabula.cli._rows import format_option, print_rows
+from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, UserError, closest
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import dataset_arguments
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.meta.study import Study
@@ -63,7 +63,7 @@ def command(**options: Any) -> None:
     stories; with bootstrap intervals, the noise ceiling of the ratings, and the trivial baselines
     beside them.
     """
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fabula.cli._rows import format_option, print_rows
+from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
 
 
@@ -91,11 +91,12 @@ def show(spec: str) -> None:
     default=Path(),
     help="Root of the project; a checkout of Fabula, or a package of your own.",
 )
-def new(name: str, root: Path) -> None:
+@click.option("--model", is_flag=True, help="A metric that asks a model, not one that counts.")
+def new(name: str, root: Path, *, model: bool) -> None:
     """Write the skeleton of the metric NAME and of its test."""
     from fabula.cli._skeleton import write_skeleton
 
-    for path in write_skeleton(name, root):
+    for path in write_skeleton(name, root, model=model):
         click.echo(path)
 
 
@@ -127,7 +128,7 @@ def regenerate(
     Scores are kept as they come: a run that was stopped goes on where it was. A metric whose
     model is not at hand says how to get it.
     """
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.datasets import load_dataset
     from fabula.replication.hanna.columns import (
         column_rows,
@@ -158,12 +159,12 @@ def regenerate(
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
 def docs(output: Path) -> None:
     """Write the page of every metric into a folder, from the cards."""
+    from fabula.core.files import write_text
     from fabula.reports.card import card_page, index_page
     from fabula.scoring.catalogue import METRICS
 
-    output.mkdir(parents=True, exist_ok=True)
     classes = {name: METRICS.get(name) for name in METRICS.names()}
     for name, cls in classes.items():
-        (output / f"{name}.md").write_text(card_page(cls), encoding="utf-8")
-    (output / "index.md").write_text(index_page(classes), encoding="utf-8")
+        write_text(output / f"{name}.md", card_page(cls))
+    write_text(output / "index.md", index_page(classes))
     click.echo(f"{len(classes)} pages in {output}")

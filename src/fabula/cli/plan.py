@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import COLUMN, GOLD
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError, UnknownName, closest
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fabula.cli._inputs import dataset_arguments
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.core.dataset import Dataset
     from fabula.meta.grid import Grid
     from fabula.meta.levels import Level
@@ -135,6 +135,6 @@ def _systems(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
 
 
 def _progress(options: dict[str, Any], what: str) -> StderrProgress | None:
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
 
     return None if options["quiet"] else StderrProgress(what)

@@ -34,7 +34,7 @@ def command(
     CSV and LaTeX, into the folder `tables`. All scores are in the page; of long runs it shows the
     texts of some stories only, unless `--stories all` is given.
     """
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.reports.report import write_report
 
     progress = None if quiet else StderrProgress("stories read")

@@ -97,7 +97,7 @@ def _review(story: Story, form: str, options: dict[str, Any]) -> None:
 
 def _commented(found: Review, options: dict[str, Any]) -> Review:
     """Add the comments; who writes them is loaded only now, when the scores are out."""
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.scoring.review import comment_on, commented_aspects
 
     progress = None if options["quiet"] else StderrProgress("comments")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import story_layout
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
@@ -84,7 +84,7 @@ def _run(
     quiet: bool,
 ) -> RunResult:
     """Run, saying what goes on unless quiet, and printing or holding the scores as they come."""
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.scoring.run import run
 
     options = replace(
@@ -128,7 +128,7 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
         if not quiet:
             click.echo(f"no report of so many stories: fabula report {result.folder}", err=True)
         return
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.reports.report import write_report
 
     progress = None if quiet else StderrProgress("stories read for the report")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import story_layout
-from fabula.cli._rows import paper_format_option
+from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
@@ -62,7 +62,7 @@ def command(source: str, metrics: tuple[str, ...], layout: StoryLayout, **option
 def _stress(
     stories: list[Story], metrics: tuple[str, ...], options: dict[str, Any]
 ) -> StressResult:
-    from fabula.cli._progress import StderrProgress
+    from fabula.cli._output import StderrProgress
     from fabula.scoring.stress import stress
 
     return stress(

@@ -1,9 +1,48 @@
-"""Progress on stderr: how much is done, how fast, and how long it will take."""
+"""What commands print: rows in the format asked for, and progress on stderr."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+
+def _make_format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "-f",
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default="table",
+        show_default=True,
+        help="How to print it.",
+    )
+
+
+format_option = _make_format_option("table", "json", "jsonl", "csv")
+paper_format_option = _make_format_option("table", "json", "jsonl", "csv", "latex")
+
+
+def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
+    """Print rows that share their keys."""
+    from fabula.reports.tables import Table, render
+
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    elif rows or form == "table":
+        columns = [name.replace("_", " ") for name in (rows[0] if rows else ())]
+        table = Table(columns, [[_flatten(value) for value in row.values()] for row in rows])
+        click.echo(render(form, rows, [table], {}))
+
+
+def _flatten(value: Any) -> str | float | int | None:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value) if isinstance(value, bool) else value
 
 
 class StderrProgress:
@@ -54,11 +93,11 @@ def progress_line(done: int, total: int, elapsed_s: float, what: str) -> str:
     """Say how far it is: `1,200/4,000 scores (30 %), 400/s, 0:07 left`."""
     rate = done / elapsed_s if elapsed_s > 0 else 0.0
     share = 100 * done / total if total else 100.0
-    left = _clock((total - done) / rate) if rate else "?"
+    left = _format_clock((total - done) / rate) if rate else "?"
     return f"{done:,}/{total:,} {what} ({share:.0f} %), {rate:,.0f}/s, {left} left"
 
 
-def _clock(seconds: float) -> str:
+def _format_clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

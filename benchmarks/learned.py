@@ -29,9 +29,8 @@ from fabula.core.model import Generator
 from fabula.core.story import Story
 from fabula.learned.comments.writer import Commenter
 from fabula.models import get_asset, load_model, need
-from fabula.scoring._review_opinions import opinions_on
 from fabula.scoring.catalogue import METRICS
-from fabula.scoring.review import comment_on, scored_review
+from fabula.scoring.review import review_story
 from fabula.text.features import feature_row
 
 Spent = tuple[float, float]  # seconds by the clock, and of the processor
@@ -102,7 +101,7 @@ def show_loading() -> None:
 
 def show_comments(stories: Iterator[Story]) -> None:
     def composed(story: Story) -> None:
-        for _ in comment_on(scored_review(story, opinions_on(story))):
+        for _ in review_story(story):
             pass
 
     show("scores and composed comments, 2 threads", taken(composed, stories, 5), None)
@@ -113,12 +112,11 @@ def show_comments(stories: Iterator[Story]) -> None:
         return
     found = []
     for _ in range(WRITTEN_ROUNDS):
-        story = next(stories)
-        scores = scored_review(story, opinions_on(story))
+        reviews = review_story(next(stories), commenter=writer)
+        last = next(reviews)
         start = time.perf_counter()
-        last = scores
-        for later in comment_on(scores, writer):
-            last = later
+        for review in reviews:
+            last = review
         found.append(time.perf_counter() - start)
     told = sum(one.by == "written" for one in last.aspects)
     print(f"  {'comments written, 2 threads':45}{median(found):8.1f} s (bar 20), {told} written")

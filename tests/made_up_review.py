@@ -8,8 +8,9 @@ from itertools import pairwise
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.scoring._review_parts import Lack, Opinions, Review, Step
-from fabula.scoring.review import comment_on, scored_review
+from fabula.scoring.review import MissingPart, PlacedTransition, Review
+from fabula.scoring.review.parts import Opinions
+from fabula.scoring.review.steps import add_comments, assemble_review
 from fabula.text.sentences import sentence_spans
 
 TEXT = """The lamp in the tower went out at nine, and nobody on the island said a word about \
@@ -46,16 +47,16 @@ NOTE = "the story is unlike those that the reader learned from: hardly a long wo
 
 
 def made_up_opinions(
-    text: str = TEXT, *, weakest: int = 6, note: str = "", lacks: tuple[Lack, ...] = ()
+    text: str = TEXT, *, weakest: int = 6, note: str = "", missing: tuple[MissingPart, ...] = ()
 ) -> Opinions:
     """Opinions of nobody on a story, each different."""
     spans = sentence_spans(text)
-    steps = tuple(
-        Step(one, other, 0.08 if at == weakest else 0.55 + 0.4 * ((at * 7) % 5) / 5)
+    transitions = tuple(
+        PlacedTransition(one, other, 0.08 if at == weakest else 0.55 + 0.4 * ((at * 7) % 5) / 5)
         for at, (one, other) in enumerate(pairwise(spans))
     )
     scores = {
-        "storyer": {"": 0.42, "percentile": 63.2},
+        "storyer": {"": 0.42, "percentile": 63.2, "low": 41.0, "high": 80.4},
         "criteria": CRITERIA,
         "coherence": {"": 3.4},
         "aspects": dict(zip(ASPECTS, RATINGS, strict=True)),
@@ -71,7 +72,7 @@ def made_up_opinions(
         for part, by_aspect in scores.items()
     }
     signatures = {"storyer": "storyer|reader:0123|rev:1|fabula:0", "words": "words|rev:1|fabula:0"}
-    return Opinions(made, steps, (41.0, 80.4), lacks, signatures)
+    return Opinions(made, transitions, missing, signatures)
 
 
 def without_models() -> Opinions:
@@ -80,15 +81,13 @@ def without_models() -> Opinions:
     why = "the asset 'reader' is not here; run: fabula models pull reader"
     absent = {"": Score("x", "storyer", "", status=Status.MISSING_MODEL, note=why)}
     parts = {"storyer": absent, "baselines": whole.scores["baselines"]}
-    return Opinions(parts, lacks=(Lack("storyer", why),), signatures=whole.signatures)
+    return Opinions(parts, missing=(MissingPart("storyer", why),), signatures=whole.signatures)
 
 
 def made_up_review(story: Story = STORY, **options: object) -> Review:
     """Review a story with made-up opinions, and composed comments."""
-    found = scored_review(story, made_up_opinions(story.text, **options))
-    for later in comment_on(found):
-        found = later
-    return found
+    scored = assemble_review(story, made_up_opinions(story.text, **options))
+    return [scored, *add_comments(scored)][-1]
 
 
 def renamed(review: Review, name: str) -> Review:

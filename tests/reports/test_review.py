@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
 from fabula.reports._review_marks import paragraph_spans, story_html
-from fabula.reports._review_words import standing_words
-from fabula.reports.review import comments_text, render_review, scores_text
+from fabula.reports.review import comments_text, preference_words, render_review, scores_text
 from fabula.reports.review_ranking import render_ranking
-from fabula.scoring._review_parts import Lack
-from fabula.scoring.review import scored_review
-from fabula.scoring.review_ranking import Liked, Ranking, standings
+from fabula.scoring.review import MissingPart, Ranking
+from fabula.scoring.review.ranking import Candidate, rank_candidates
+from fabula.scoring.review.steps import assemble_review
 from made_up_review import NOTE, STORY, TEXT, made_up_opinions, made_up_review, without_models
 
 
@@ -61,12 +60,12 @@ def test_the_terminal_shows_scores_first_and_then_comments() -> None:
 
 
 def test_scores_alone_hold_no_comment() -> None:
-    scored = scored_review(STORY, made_up_opinions())
+    scored = assemble_review(STORY, made_up_opinions())
     assert "Comments" not in scores_text(scored) and comments_text(scored) == ""
 
 
 def test_where_a_story_stands_is_said_in_words() -> None:
-    assert standing_words(scored_review(STORY, without_models())).startswith("There is no pref")
+    assert preference_words(assemble_review(STORY, without_models())).startswith("There is no pref")
 
 
 def test_json_is_the_plain_review() -> None:
@@ -123,7 +122,7 @@ def test_evidence_repetition_and_the_weakest_step_are_marked_in_place() -> None:
 def test_whatever_a_story_holds_stays_text() -> None:
     bad = '<script>alert(1)</script> \ud800 & "quotes". Another <img src=x onerror=y>. Third.'
     found = made_up_review(
-        Story(bad, bad, prompt=bad), weakest=0, note=bad, lacks=(Lack(bad, bad),)
+        Story(bad, bad, prompt=bad), weakest=0, note=bad, missing=(MissingPart(bad, bad),)
     )
     page = render_review("html", found)
     assert "<script" not in page and "<img" not in page
@@ -132,7 +131,7 @@ def test_whatever_a_story_holds_stays_text() -> None:
 
 
 def test_what_is_missing_is_said_on_top_with_the_command() -> None:
-    found = scored_review(STORY, without_models())
+    found = assemble_review(STORY, without_models())
     page = render_review("html", found)
     assert page.index("fabula models pull reader") < page.index("The lamp in the tower")
     assert "fabula models pull reader" in render_review("text", found)
@@ -146,9 +145,9 @@ def test_a_story_without_steps_or_repetition_is_still_a_page() -> None:
 
 @pytest.fixture
 def ranking() -> Ranking:
-    known = [Liked("<b>a</b>", 0.5, 63.0, (41.0, 80.0), 200.0), Liked("b", 0.73, 81.0),
-             Liked("c", float("nan"), note="the story has no text")]  # fmt: skip
-    return Ranking(tuple(standings(known, error=0.3)), (), {"storyer": "storyer|x"})
+    known = [Candidate("<b>a</b>", 0.5, 63.0, (41.0, 80.0), 200.0), Candidate("b", 0.73, 81.0),
+             Candidate("c", float("nan"), note="the story has no text")]  # fmt: skip
+    return Ranking(tuple(rank_candidates(known, error=0.3)), (), {"storyer": "storyer|x"})
 
 
 def test_a_ranking_is_a_table_with_win_rates(ranking: Ranking) -> None:

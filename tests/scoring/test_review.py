@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,12 +11,11 @@ from fabula.core.errors import UnknownName
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import Comment
-from fabula.learned.comments.evidence import Evidence, locate_words
-from fabula.scoring._review_opinions import opinions_on
-from fabula.scoring._review_repetition import repetitions
+from fabula.learned.comments.evidence import Evidence
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from fabula.scoring.review import comment_on, commented_aspects, review, scored_review
+from fabula.scoring.review import Review, choose_aspects, review_story
+from fabula.scoring.review.steps import add_comments, ask_metrics, assemble_review
 from made_up_review import (
     CONFIDENCES,
     NOTE,
@@ -33,6 +31,12 @@ PARTS = st.sampled_from(
     ["Mara ran.", "But it was dark. ", "“Go,” said Tom. ", "He wept and wept. ", "\n\n", "A day. ",
      "The old door was open again. ", "海は暗い。", "😀 "]
 )  # fmt: skip
+
+
+def reviewed(story: Story) -> Review:
+    """The whole review of a story by fake weights."""
+    *_, review = review_story(story, weights="fake", order="fake")
+    return review
 
 
 def test_the_plain_form_has_the_names_that_others_rely_on() -> None:
@@ -68,22 +72,22 @@ def test_every_comment_on_any_story_quotes_it(text: str) -> None:
     for one in found.aspects:
         if one.comment:
             assert one.evidence.quote in text and one.evidence.quote in one.comment
-    for step in found.steps:
+    for step in found.transitions:
         assert text[slice(*step.first)] and text[slice(*step.second)]
 
 
 def test_comments_go_to_the_aspects_that_are_surest_and_have_evidence() -> None:
-    scored = scored_review(STORY, made_up_opinions())
+    scored = assemble_review(STORY, made_up_opinions())
     # Surer than an even share of .1: ending .21, scene .18, opening .16, character .12.
-    assert [one.name for one in commented_aspects(scored)] == [
+    assert [one.name for one in choose_aspects(scored)] == [
         "ending", "scene", "opening", "character",
     ]  # fmt: skip
     assert not any(one.comment for one in scored.aspects)
 
 
 def test_comments_come_one_at_a_time_after_the_scores() -> None:
-    scored = scored_review(STORY, made_up_opinions())
-    told = [sum(bool(one.comment) for one in later.aspects) for later in comment_on(scored)]
+    scored = assemble_review(STORY, made_up_opinions())
+    told = [sum(bool(one.comment) for one in later.aspects) for later in add_comments(scored)]
     assert told == [1, 2, 3, 4]
 
 
@@ -109,7 +113,7 @@ def test_who_writes_comments_has_one_deadline_for_all() -> None:
             return Comment(f"“{evidence.quote}” Good.", evidence, "written")
 
     writer = Writer()
-    *_, found = comment_on(scored_review(STORY, made_up_opinions()), writer)
+    *_, found = add_comments(assemble_review(STORY, made_up_opinions()), writer)
     assert writer.asked == [7.0] * 4
     assert {one.by for one in found.aspects if one.comment} == {"written"}
 
@@ -119,16 +123,16 @@ def test_notes_of_scores_are_warnings_each_once() -> None:
 
 
 def test_without_models_all_else_is_given_with_what_to_do() -> None:
-    found = scored_review(STORY, without_models())
+    found = assemble_review(STORY, without_models())
     assert math.isnan(found.preference) and found.criteria == {} and found.weakest is None
     assert found.statistics["words"] == 229 and found.repetition and found.warnings == ()
-    assert "fabula models pull reader" in found.lacks[0].why
+    assert "fabula models pull reader" in found.missing[0].why
     assert all(one.evidence.found or one.evidence.reason for one in found.aspects)
-    assert found.plain()["interval"] is None and list(comment_on(found)) == []
+    assert found.plain()["interval"] is None and list(add_comments(found)) == []
 
 
 def test_values_are_those_of_the_metrics_themselves() -> None:
-    found = review(STORY, weights="fake", order="fake")
+    found = reviewed(STORY)
     table = evaluate([STORY], ["storyer(weights='fake')", "criteria(weights='fake')", "mattr"])
     values = {(one.scorer.partition("(")[0], one.aspect): one.value for one in table}
     assert found.preference == values["storyer", ""]
@@ -141,44 +145,16 @@ def test_values_are_those_of_the_metrics_themselves() -> None:
     ]
     low, high = found.interval
     assert low < found.percentile < high
-    assert any(one.comment for one in found.aspects) and not found.lacks
+    assert any(one.comment for one in found.aspects) and not found.missing
 
 
 @pytest.mark.parametrize("text", ["", "Yes.", "海は暗い。", "word " * 3000])
 def test_odd_stories_are_reviewed_as_well(text: str) -> None:
-    found = review(Story("odd", text), weights="fake", order="fake")
+    found = reviewed(Story("odd", text))
     assert json.dumps(found.plain(), allow_nan=False)
     assert len(found.aspects) == 10
 
 
 def test_weights_that_were_named_must_be_there() -> None:
     with pytest.raises(UnknownName, match="no asset is called 'nowhere'"):
-        opinions_on(STORY, weights="nowhere")
-
-
-def test_the_longest_runs_that_come_again_are_found_with_all_their_places() -> None:
-    text = "We walked down to the sea. He slept. WE walked, down to the sea! Down to the sea."
-    [found] = repetitions(text)
-    assert (found.text, found.count) == ("We walked down to the sea", 2)
-    assert [text[slice(*place)] for place in found.places] == [
-        "We walked down to the sea", "WE walked, down to the sea",
-    ]  # fmt: skip
-
-
-def test_function_words_alone_and_short_runs_are_no_repetition() -> None:
-    assert repetitions("It was in the box. It was in the jar. The red dog. The red dog.") == ()
-
-
-def test_a_loop_is_told_without_overlaps_and_quickly() -> None:
-    [found] = repetitions("tick tock " * 8)
-    assert (found.count, found.text) == (2, " ".join(["tick tock"] * 4))
-    assert repetitions("ha " * 50_000)
-
-
-@given(st.lists(st.sampled_from("red dog ran home far".split()), max_size=40).map(" ".join))
-def test_no_place_is_repeated_twice(text: str) -> None:
-    spans = sorted(place for one in repetitions(text) for place in one.places)
-    assert all(one[1] <= other[0] for one, other in pairwise(spans))
-    for one in repetitions(text):
-        said = {tuple(w.word for w in locate_words(text, *place)) for place in one.places}
-        assert len(said) == 1 and one.count >= 2
+        ask_metrics(STORY, weights="nowhere")

@@ -6,7 +6,8 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.scoring.review_ranking import Liked, logit, rank, standings, win_rate
+from fabula.scoring.review import rank_stories
+from fabula.scoring.review.ranking import Candidate, logit, rank_candidates, win_rate
 from made_up_review import TEXT
 
 
@@ -24,12 +25,12 @@ def test_the_chance_against_a_story_of_the_middle_is_the_preference_itself() -> 
 
 def test_the_best_liked_comes_first_ties_share_a_rank_and_the_unknown_come_last() -> None:
     known = [
-        Liked("a", 0.5),
-        Liked("b", math.nan, note="no text"),
-        Liked("c", 0.9),
-        Liked("d", 0.5),
+        Candidate("a", 0.5),
+        Candidate("b", math.nan, note="no text"),
+        Candidate("c", 0.9),
+        Candidate("d", 0.5),
     ]
-    found = standings(known, error=0.5)
+    found = rank_candidates(known, error=0.5)
     assert [(one.story, one.rank) for one in found] == [("c", 1), ("a", 2), ("d", 2), ("b", None)]
     assert found[0].win_low < found[0].wins < found[0].win_high
     assert found[-1].plain()["wins"] is None and found[-1].note == "no text"
@@ -38,12 +39,12 @@ def test_the_best_liked_comes_first_ties_share_a_rank_and_the_unknown_come_last(
 
 
 def test_without_an_error_there_is_no_interval() -> None:
-    assert math.isnan(standings([Liked("a", 0.2), Liked("b", 0.8)])[0].win_low)
+    assert math.isnan(rank_candidates([Candidate("a", 0.2), Candidate("b", 0.8)])[0].win_low)
 
 
 def test_stories_are_ranked_by_the_metric_itself() -> None:
     stories = [Story("long", TEXT), Story("short", "It rained. We left."), Story("none", "")]
-    found = rank(stories, weights="fake")
+    found = rank_stories(stories, weights="fake")
     assert {one.story for one in found.stories[:2]} == {"long", "short"}
     assert found.stories[0].preference >= found.stories[1].preference
     assert found.stories[-1].note == "the story has no text"
@@ -52,4 +53,4 @@ def test_stories_are_ranked_by_the_metric_itself() -> None:
 
 def test_one_story_is_not_ranked() -> None:
     with pytest.raises(InputError, match="one story cannot be ranked"):
-        rank([Story("a", TEXT)])
+        rank_stories([Story("a", TEXT)])

@@ -207,6 +207,11 @@ def json_line(row: dict[str, Any]) -> str:
     return json_text(plain_row(row)) + "\n"
 
 
+def without_halves(text: str) -> str:
+    """Write halves of characters, which no file can hold, as escapes."""
+    return text if text.isascii() else text.encode("utf-8", HALVES).decode()
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     """Write JSON in letters as they are, or in escapes where they hold half a character."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

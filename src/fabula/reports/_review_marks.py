@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabula.reports._markup import escaped, tag
-from fabula.reports._review_words import ASPECT_WORDS
-from fabula.scoring._review_parts import AspectReview, Review, Span
+from fabula.reports.review import ASPECT_WORDS
+from fabula.scoring.review import AspectReview, Review
+from fabula.text.repetition import Span
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _WRAPPED_CHARACTERS = 100
@@ -41,7 +42,7 @@ class Insert:
 def story_html(review: Review) -> str:
     """Write the story in paragraphs, marked."""
     text = review.story.text
-    marks, inserts = marks_of(review), inserts_of(review)
+    marks, inserts = find_marks(review), find_inserts(review)
     parts = []
     for start, end in paragraph_spans(text):
         kind = None if _is_wrapped(text[start:end]) else "lines"
@@ -59,56 +60,56 @@ def paragraph_spans(text: str) -> list[Span]:
     return [(first, last) for first, last in spans if text[first:last].strip()]
 
 
-def marks_of(review: Review) -> list[Mark]:
+def find_marks(review: Review) -> list[Mark]:
     """All spans to be marked, by the names that hovering goes by."""
     marks = [
         Mark(
-            f"aspect-{one.name}",
-            (one.evidence.start, one.evidence.end),
-            "evidence" if one.comment else "unsaid",
-            f"at-{one.name}",
+            f"aspect-{aspect.name}",
+            (aspect.evidence.start, aspect.evidence.end),
+            "evidence" if aspect.comment else "unsaid",
+            f"at-{aspect.name}",
         )
-        for one in review.aspects
-        if one.evidence.found
+        for aspect in review.aspects
+        if aspect.evidence.found
     ]
-    for number, one in enumerate(review.repetition[:_MOST_REPEATED]):
+    for number, run in enumerate(review.repetition[:_MOST_REPEATED]):
         marks += [
             Mark(f"repeated-{number}", span, "repeated", f"repeated-{number}-{time}")
-            for time, span in enumerate(one.places[:_MOST_TIMES])
+            for time, span in enumerate(run.places[:_MOST_TIMES])
         ]
     return marks
 
 
-def inserts_of(review: Review) -> list[Insert]:
+def find_inserts(review: Review) -> list[Insert]:
     """Numbers of comments, places of steps, and the sign of the weakest."""
-    found = []
-    for number, one in enumerate(commented(review), 1):
+    inserts = []
+    for number, aspect in enumerate(commented_aspects(review), 1):
         link = tag(
             "a",
             str(number),
-            href=f"#aspect-{one.name}",
+            href=f"#aspect-{aspect.name}",
             class_="note",
-            aria_label=f"comment {number}, on the {ASPECT_WORDS[one.name]}",
+            aria_label=f"comment {number}, on the {ASPECT_WORDS[aspect.name]}",
         )
-        found.append(Insert(one.evidence.end, tag("sup", link), after=True))
-    if len(review.steps) <= MOST_PLACES:
-        found += [
+        inserts.append(Insert(aspect.evidence.end, tag("sup", link), after=True))
+    if len(review.transitions) <= MOST_PLACES:
+        inserts += [
             Insert(step.second[0], tag("span", "", id=f"step-{number}", class_="place"))
-            for number, step in enumerate(review.steps)
+            for number, step in enumerate(review.transitions)
             if number != review.weakest
         ]
     if review.weakest is not None:
-        step = review.steps[review.weakest]
+        step = review.transitions[review.weakest]
         words = f"weakest step, {step.probability:.0%}".replace("%", " %")
         link = tag("a", words, href="#flow", class_="weakest", id=f"step-{review.weakest}")
-        found.append(Insert(step.second[0], f"{link} "))
-    return found
+        inserts.append(Insert(step.second[0], f"{link} "))
+    return inserts
 
 
-def commented(review: Review) -> list[AspectReview]:
+def commented_aspects(review: Review) -> list[AspectReview]:
     """Aspects with a comment, in the order of their places in the story."""
-    told = [one for one in review.aspects if one.comment]
-    return sorted(told, key=lambda one: (one.evidence.start, one.evidence.end))
+    commented = [aspect for aspect in review.aspects if aspect.comment]
+    return sorted(commented, key=lambda aspect: (aspect.evidence.start, aspect.evidence.end))
 
 
 def _is_wrapped(block: str) -> bool:
@@ -125,21 +126,21 @@ def _paragraph(text: str, span: Span, marks: Sequence[Mark], inserts: Sequence[I
     """Cut a paragraph where anything begins or ends, and write the pieces."""
     start, end = span
     here = [mark for mark in marks if mark.span[0] < end and mark.span[1] > start]
-    there = [one for one in inserts if _within(one, span)]
-    edges = {start, end, *(one.at for one in there)}
+    there = [insert for insert in inserts if _within(insert, span)]
+    edges = {start, end, *(insert.at for insert in there)}
     edges |= {min(max(edge, start), end) for mark in here for edge in mark.span}
     cuts = sorted(edges)
     parts = []
     for first, last in pairwise(cuts):
-        parts += [one.markup for one in there if one.at == first and not one.after]
+        parts += [insert.markup for insert in there if insert.at == first and not insert.after]
         parts += [_place(mark) for mark in here if _begins(mark, first, start)]
         parts.append(_piece(text[first:last], [m for m in here if _covers(m, first, last)]))
-        parts += [one.markup for one in there if one.at == last and one.after]
+        parts += [insert.markup for insert in there if insert.at == last and insert.after]
     return "".join(parts)
 
 
-def _within(one: Insert, span: Span) -> bool:
-    return span[0] < one.at <= span[1] if one.after else span[0] <= one.at < span[1]
+def _within(insert: Insert, span: Span) -> bool:
+    return span[0] < insert.at <= span[1] if insert.after else span[0] <= insert.at < span[1]
 
 
 def _begins(mark: Mark, at: int, paragraph: int) -> bool:

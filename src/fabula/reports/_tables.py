@@ -10,6 +10,7 @@ from typing import Any
 from fabula.core.card import ARROWS
 from fabula.core.files import write_text
 from fabula.core.score import Status
+from fabula.core.table import without_halves
 from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.run_data import ReportData
 from fabula.reports.standings import Standings
@@ -21,7 +22,6 @@ from fabula.reports.tables import (
     latex_table,
     records_csv,
     table_csv,
-    without_halves,
 )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from fabula._version import __version__
 from fabula.core.errors import SettingError
 from fabula.reports._markup import escaped, named, tag
-from fabula.reports._review_words import lack_words, number
 from fabula.reports._template import filled, joined, policy, static
+from fabula.reports.numbers import number_text
+from fabula.reports.review import missing_words
 from fabula.reports.tables import Table, TableColumn, render
-from fabula.scoring.review_ranking import Ranking, Standing
+from fabula.scoring.review import Ranking, Standing
 
 FORMS = ("text", "json", "csv", "html")
 _STYLES = ("page.css", "review.css")
@@ -28,50 +29,51 @@ def render_ranking(form: str, ranking: Ranking, name: str) -> str:
         raise SettingError(f"a ranking is not written as {form}", f"known: {', '.join(FORMS)}")
     if form == "html":
         return _page(ranking, name)
-    rows = [one.plain() for one in ranking.stories]
-    lacks = lack_words(ranking.lacks)
-    notes = [f"{one.story}: {one.note}" for one in ranking.stories if one.note]
+    rows = [standing.plain() for standing in ranking.stories]
+    missing = missing_words(ranking.missing)
+    notes = [f"{standing.story}: {standing.note}" for standing in ranking.stories if standing.note]
     table = Table(
         [_HEADS[0], *(TableColumn(name, align="right") for name in _HEADS[1:])],
-        [cells(one) for one in ranking.stories],
+        [_cells(standing) for standing in ranking.stories],
         f"{len(ranking.stories):,} stories of {name}, the best liked first",
-        [*lacks, _LEGEND, *notes],
+        [*missing, _LEGEND, *notes],
     )
     record = {
         "source": name,
-        "missing": [{"part": one.part, "why": one.why} for one in ranking.lacks],
+        "missing": [{"part": part.part, "why": part.why} for part in ranking.missing],
         "warnings": notes,
         "signatures": dict(ranking.signatures or {}),
     }
     return render(form, rows, [table], record)
 
 
-def cells(one: Standing) -> list[str]:
+def _cells(standing: Standing) -> list[str]:
     """Write a story's row."""
     return [
-        one.story,
-        "–" if one.rank is None else str(one.rank),
-        number(one.preference, 2),
-        number(one.percentile, 0),
-        _between(one.low, one.high, 0),
-        number(one.wins, 2),
-        _between(one.win_low, one.win_high, 2),
-        number(one.words, 0),
+        standing.story,
+        "–" if standing.rank is None else str(standing.rank),
+        number_text(standing.preference, 2),
+        number_text(standing.percentile, 0),
+        _between(standing.low, standing.high, 0),
+        number_text(standing.wins, 2),
+        _between(standing.win_low, standing.win_high, 2),
+        number_text(standing.words, 0),
     ]
 
 
 def _between(low: float, high: float, decimals: int) -> str:
     if not (math.isfinite(low) and math.isfinite(high)):
         return "–"
-    return f"{number(low, decimals)}–{number(high, decimals)}"
+    return f"{number_text(low, decimals)}–{number_text(high, decimals)}"
 
 
 def _page(ranking: Ranking, name: str) -> str:
-    notes = [f"{one.story}: {one.note}" for one in ranking.stories if one.note]
-    lines = [*lack_words(ranking.lacks), *notes]
+    notes = [f"{standing.story}: {standing.note}" for standing in ranking.stories if standing.note]
+    lines = [*missing_words(ranking.missing), *notes]
     listed = tag("ul", "".join(tag("li", escaped(line)) for line in lines))
     signatures = [
-        tag("li", tag("code", escaped(one))) for one in (ranking.signatures or {}).values()
+        tag("li", tag("code", escaped(signature)))
+        for signature in (ranking.signatures or {}).values()
     ]
     return filled(
         static("review_ranking.html"),
@@ -92,28 +94,28 @@ def _page(ranking: Ranking, name: str) -> str:
 def _table(stories: Sequence[Standing]) -> str:
     heads = ["rank", "story", "among 100 human stories", "95 %", "win rate", "95 %", "words"]
     head = tag("tr", "".join(tag("th", escaped(words), scope="col") for words in heads))
-    body = "\n".join(tag("tr", _row(one)) for one in stories)
+    body = "\n".join(tag("tr", _row(standing)) for standing in stories)
     table = tag("table", tag("thead", head) + tag("tbody", body), class_="ranking-table")
     return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label="Ranking")
 
 
-def _row(one: Standing) -> str:
-    _, rank, _, percentile, between, wins, win_between, words = cells(one)
+def _row(standing: Standing) -> str:
+    _, rank, _, percentile, between, wins, win_between, words = _cells(standing)
     parts = [
         tag("td", rank, class_="num"),
-        tag("th", named(one.story), scope="row", class_="system"),
-        tag("td", f"{tag('span', percentile, class_='figure')} {_track(one)}"),
+        tag("th", named(standing.story), scope="row", class_="system"),
+        tag("td", f"{tag('span', percentile, class_='figure')} {_track(standing)}"),
     ]
     parts += [tag("td", text, class_="num") for text in (between, wins, win_between, words)]
     return "".join(parts)
 
 
-def _track(one: Standing) -> str:
-    if not math.isfinite(one.percentile):
+def _track(standing: Standing) -> str:
+    if not math.isfinite(standing.percentile):
         return ""
     inside = ""
-    if math.isfinite(one.low) and math.isfinite(one.high):
-        style = f"left:{one.low:.1f}%;right:{100 - one.high:.1f}%"
+    if math.isfinite(standing.low) and math.isfinite(standing.high):
+        style = f"left:{standing.low:.1f}%;right:{100 - standing.high:.1f}%"
         inside = tag("span", class_="range", style=style)
-    point = tag("span", class_="point", style=f"left:{one.percentile:.1f}%")
+    point = tag("span", class_="point", style=f"left:{standing.percentile:.1f}%")
     return tag("span", inside + point, class_="track", aria_hidden="true")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.card import ARROWS, Direction
 from fabula.core.score import Summary, SummaryCell
-from fabula.core.table import json_text
+from fabula.core.table import json_text, without_halves
 from fabula.reports.numbers import decimals_for, number_text
-from fabula.reports.tables import Cell, Table, TableColumn, Tone, render, without_halves
+from fabula.reports.tables import Cell, Table, TableColumn, Tone, render
 
 if TYPE_CHECKING:
     from fabula.reports.standings import Standings

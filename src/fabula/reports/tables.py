@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabula.core.table import HALVES, json_text
+from fabula.core.table import json_text, without_halves
 from fabula.reports._markup import escaped, spelled, tag
 from fabula.reports.numbers import number_text
 
@@ -156,11 +156,6 @@ def render(
         write = latex_table if form == "latex" else text_table
         text = "\n\n".join(map(write, tables))
     return without_halves(text)
-
-
-def without_halves(text: str) -> str:
-    """Write halves of characters, which no file can hold, as escapes."""
-    return text.encode("utf-8", HALVES).decode()
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:

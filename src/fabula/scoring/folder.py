@@ -20,13 +20,13 @@ from fabula.core.machine import is_alive
 from fabula.core.story import Story
 from fabula.core.table import (
     COLUMNS,
-    HALVES,
     SCORES,
     STORIES,
     json_line,
     json_text,
     plain_row,
     story_line,
+    without_halves,
 )
 
 PARQUET, RUN = "scores.parquet", "run.json"
@@ -168,7 +168,13 @@ class _ParquetRows:
         self._rows: list[dict[str, Any]] = []
 
     def write(self, row: dict[str, Any]) -> None:
-        self._rows.append({key: _without_halves(value) for key, value in plain_row(row).items()})
+        self._rows.append(
+            {
+                # Parquet cannot hold halves of characters.
+                key: without_halves(value) if isinstance(value, str) else value
+                for key, value in plain_row(row).items()
+            }
+        )
         if len(self._rows) >= _GROUP_ROWS:
             self._flush()
 
@@ -180,13 +186,6 @@ class _ParquetRows:
     def close(self) -> None:
         self._flush()
         self._writer.close()
-
-
-def _without_halves(value: Any) -> Any:
-    """Give a value without halves of characters, which Parquet cannot hold."""
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode("utf-8", HALVES).decode()
 
 
 def _load_record(path: Path) -> dict[str, Any]:

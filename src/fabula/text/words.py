@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _BARE_WORD = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_WRITTEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 # Western letters and typographic marks: 8 bits are enough to lower-case and part them at once.
 _WESTERN = "cp1252"
@@ -28,6 +30,24 @@ _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
 _MARK = r"[[\p{Mn}\p{Mc}]--[\uFE00-\uFE0F\U000E0100-\U000E01EF]]"
 _ALONE = rf"{_UNSPACED}{_MARK}*+"
 _RUN = rf"[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{N}}{_MARK}]--{_UNSPACED}]*+"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word in small letters, and where it begins and ends."""
+
+    word: str
+    start: int
+    end: int
+
+
+def locate_words(text: str, start: int = 0, end: int | None = None) -> list[PlacedWord]:
+    """Words of a part of a text with their places in the whole."""
+    stop = len(text) if end is None else end
+    return [
+        PlacedWord(match[0].lower().replace("’", "'"), match.start(), match.end())
+        for match in _WRITTEN_WORD.finditer(text, start, stop)
+    ]
 
 
 def words(text: str) -> list[str]:

@@ -10,7 +10,8 @@ from fabula.learned.comments.composer import (
     put_in_quotes,
     templates,
 )
-from fabula.learned.comments.evidence import Evidence, find_evidence, locate_words
+from fabula.learned.comments.evidence import Evidence, find_evidence
+from fabula.text.words import locate_words
 from made_up_review import TEXT
 
 SENTENCES = st.lists(

@@ -11,10 +11,10 @@ from fabula.learned.comments.evidence import (
     MOST_WORDS,
     StorySentences,
     find_evidence,
-    locate_words,
     stem_list,
     word_list,
 )
+from fabula.text.words import locate_words
 from made_up_review import TEXT
 
 WORDS = st.sampled_from(

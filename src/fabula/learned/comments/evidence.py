@@ -6,7 +6,6 @@ taken. Where nothing fits, there is no evidence but a reason. Word lists are pla
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.text.names import find_names
 from fabula.text.sentences import sentence_spans, speeches
 from fabula.text.stem import stem
+from fabula.text.words import PlacedWord, locate_words
 
 Span = tuple[int, int]
 
@@ -28,7 +28,6 @@ _TONES = {
     "horror": "dread",
     "funny": "jest",
 }
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # A sentence that is longer is cut to what can be quoted.
 MOST_WORDS = 18
 MOST_CHARACTERS = 200
@@ -39,15 +38,6 @@ _LEAST_FOUND = 2
 _SHOWN = 4
 # A smoothing of density, lest a line of one word be the densest.
 _FEW = 6
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedWord:
-    """A word in small letters, and where it begins and ends."""
-
-    word: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -275,15 +265,6 @@ def _cut_characters(text: str, span: Span, *, from_end: bool) -> Span:
     quote = text[start:end]
     start += len(quote) - len(quote.lstrip())
     return start, start + len(quote.strip())
-
-
-def locate_words(text: str, start: int = 0, end: int | None = None) -> list[PlacedWord]:
-    """Words of a part of a text with their places in the whole."""
-    stop = len(text) if end is None else end
-    return [
-        PlacedWord(match[0].lower().replace("’", "'"), match.start(), match.end())
-        for match in _WORD.finditer(text, start, stop)
-    ]
 
 
 @lru_cache(maxsize=16)

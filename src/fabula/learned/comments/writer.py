@@ -19,9 +19,10 @@ from fabula.learned.comments.composer import (
     compose_comment,
     put_in_quotes,
 )
-from fabula.learned.comments.evidence import Evidence, locate_words, stem_list, stem_word, word_list
+from fabula.learned.comments.evidence import Evidence, stem_list, stem_word, word_list
 from fabula.learned.joint.config import comment_input
 from fabula.text.ngrams import ngrams
+from fabula.text.words import locate_words
 
 TRIES = 3
 BUDGET_S = 18.0

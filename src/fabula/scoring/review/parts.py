@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.learned.comments.evidence import Evidence
-
-Span = tuple[int, int]
+from fabula.text.repetition import Repetition, Span
 
 
 @dataclass(frozen=True)
-class Step:
-    """The step from one sentence to the next: their places, and how likely it is."""
+class PlacedTransition:
+    """From one sentence to the next: their places, and how likely the second is to follow."""
 
     first: Span
     second: Span
@@ -24,20 +24,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """Words that come again: as they are first written, and all their places."""
-
-    text: str
-    places: tuple[Span, ...]
-
-    @property
-    def count(self) -> int:
-        """How often they are said."""
-        return len(self.places)
-
-
-@dataclass(frozen=True)
-class Lack:
+class MissingPart:
     """A part that cannot be had: why, and what to do."""
 
     part: str
@@ -46,16 +33,14 @@ class Lack:
 
 @dataclass(frozen=True)
 class Opinions:
-    """What everyone says of a story: scores by part and aspect, steps, and what is lacking.
+    """What everyone says of a story: scores by part and aspect, transitions, what is missing.
 
-    `interval` are the percentiles between which the preference lies, `usual` what raters give each
-    aspect as a rule.
+    `usual` is what raters give each aspect as a rule.
     """
 
     scores: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-    interval: tuple[float, float] = (math.nan, math.nan)
-    lacks: tuple[Lack, ...] = ()
+    transitions: tuple[PlacedTransition, ...] = ()
+    missing: tuple[MissingPart, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
     usual: Mapping[str, float] = field(default_factory=dict)
 
@@ -84,13 +69,13 @@ class AspectReview:
 
     def plain(self) -> dict[str, Any]:
         """Write it as plain values."""
-        found = self.evidence
+        evidence = self.evidence
         quoted = {
-            "quote": found.quote,
-            "start": found.start,
-            "end": found.end,
-            "how": found.how,
-            "words": list(found.words),
+            "quote": evidence.quote,
+            "start": evidence.start,
+            "end": evidence.end,
+            "how": evidence.how,
+            "words": list(evidence.words),
         }
         return {
             "name": self.name,
@@ -99,14 +84,14 @@ class AspectReview:
             "usual": self.usual,
             "comment": self.comment or None,
             "by": self.by or None,
-            "evidence": quoted if found.found else None,
-            "reason": found.reason or None,
+            "evidence": quoted if evidence.found else None,
+            "reason": evidence.reason or None,
         }
 
 
 @dataclass(frozen=True)
 class Review:
-    """One story and every opinion on it; what is not there is NaN, and `lacks` says why."""
+    """One story and every opinion on it; what is not there is NaN, and `missing` says why."""
 
     story: Story
     preference: float
@@ -115,17 +100,23 @@ class Review:
     coherence: float
     criteria: Mapping[str, float]
     aspects: tuple[AspectReview, ...]
-    steps: tuple[Step, ...]
-    weakest: int | None
-    repetition: tuple[Repeated, ...]
+    transitions: tuple[PlacedTransition, ...]
+    repetition: tuple[Repetition, ...]
     statistics: Mapping[str, float]
     warnings: tuple[str, ...]
-    lacks: tuple[Lack, ...]
+    missing: tuple[MissingPart, ...]
     signatures: Mapping[str, str]
+
+    @cached_property
+    def weakest(self) -> int | None:
+        """Number of the least likely transition, from 0; None where there is none."""
+        chances = [transition.probability for transition in self.transitions]
+        return min(range(len(chances)), key=chances.__getitem__, default=None)
 
     def plain(self) -> dict[str, Any]:
         """Write it as plain values, as JSON wants them; what is not there is None."""
         low, high = map(or_none, self.interval)
+        text = self.story.text
         return {
             "story": self.story.id,
             "preference": or_none(self.preference),
@@ -133,25 +124,24 @@ class Review:
             "interval": None if low is None or high is None else [low, high],
             "coherence": or_none(self.coherence),
             "criteria": dict(self.criteria),
-            "aspects": [one.plain() for one in self.aspects],
-            "transitions": [self._step(one) for one in self.steps],
+            "aspects": [aspect.plain() for aspect in self.aspects],
+            "transitions": [
+                {
+                    "first": text[slice(*transition.first)],
+                    "second": text[slice(*transition.second)],
+                    "probability": or_none(transition.probability),
+                }
+                for transition in self.transitions
+            ],
             "weakest": self.weakest,
             "repetition": [
-                {"text": one.text, "count": one.count, "places": [list(at) for at in one.places]}
-                for one in self.repetition
+                {"text": run.text, "count": run.count, "places": [list(at) for at in run.places]}
+                for run in self.repetition
             ],
             "statistics": dict(self.statistics),
             "warnings": list(self.warnings),
-            "missing": [{"part": one.part, "why": one.why} for one in self.lacks],
+            "missing": [{"part": lack.part, "why": lack.why} for lack in self.missing],
             "signatures": dict(self.signatures),
-        }
-
-    def _step(self, one: Step) -> dict[str, Any]:
-        text = self.story.text
-        return {
-            "first": text[slice(*one.first)],
-            "second": text[slice(*one.second)],
-            "probability": or_none(one.probability),
         }
 
 

@@ -1,0 +1,22 @@
+"""A review: one story, every opinion on it, and comments on what readers would speak of.
+
+`review_story` gives it step by step, for a terminal, a program or a page that shows what is there
+already; `rank_stories` sets several stories side by side.
+"""
+
+from fabula.scoring.review.parts import AspectReview, MissingPart, PlacedTransition, Review
+from fabula.scoring.review.ranking import Ranking, Standing, rank_stories
+from fabula.scoring.review.steps import WrittenComments, choose_aspects, review_story
+
+__all__ = [
+    "AspectReview",
+    "MissingPart",
+    "PlacedTransition",
+    "Ranking",
+    "Review",
+    "Standing",
+    "WrittenComments",
+    "choose_aspects",
+    "rank_stories",
+    "review_story",
+]

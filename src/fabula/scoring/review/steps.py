@@ -1,0 +1,321 @@
+"""A story is reviewed step by step: everyone is asked, then comments come one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from fabula.core.errors import InputError, SettingError, UserError
+from fabula.core.metric import Metric
+from fabula.core.score import Missing, Score, Status
+from fabula.core.spec import format_spec
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
+from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.aspects import Aspects
+from fabula.learned.comments.composer import Comment, compose_comment
+from fabula.learned.comments.evidence import Evidence, StorySentences, find_evidence, word_list
+from fabula.learned.rovist_c import RovistC
+from fabula.scoring.catalogue import METRICS, choose_metrics
+from fabula.scoring.evaluate import evaluate
+from fabula.scoring.review.parts import (
+    AspectReview,
+    MissingPart,
+    Opinions,
+    PlacedTransition,
+    Review,
+)
+from fabula.text.repetition import find_repetitions
+from fabula.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from fabula.learned.comments.writer import Commenter
+
+WEIGHTS, ORDER_WEIGHTS = "reader", "order"
+WRITER = "embedded('smollm2')"
+PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
+# Readers of StoryER spoke of three to five of the ten aspects.
+LEAST_COMMENTS, MOST_COMMENTS = 3, 5
+_FAKE = "fake"  # for tests, where no part has weights
+
+
+class Commenting(Protocol):
+    """Writes comments, for so long in all."""
+
+    def deadline(self) -> float:
+        """When the time is spent, if it begins now."""
+        ...
+
+    def comment(
+        self,
+        text: str,
+        evidence: Evidence,
+        rating: float,
+        *,
+        until: float,
+        usual: float = 3.0,
+        seed: int = 0,
+    ) -> Comment | None:
+        """Give a comment on a story's aspect; None without evidence."""
+        ...
+
+
+def review_story(
+    story: Story,
+    *,
+    weights: str = WEIGHTS,
+    order: str = ORDER_WEIGHTS,
+    comments: bool = True,
+    commenter: Commenting | None = None,
+    seed: int = 0,
+    cache: bool | str | Path = False,
+) -> Iterator[Review]:
+    """Review a story. The first review holds all but the comments, each after it one more of them.
+
+    Comments are composed by rules unless a `commenter` writes them, and may take long then. The
+    last review is the whole: `*_, review = review_story(story)`.
+    """
+    review = assemble_review(story, ask_metrics(story, weights=weights, order=order, cache=cache))
+    yield review
+    if comments:
+        yield from add_comments(review, commenter, seed=seed)
+
+
+@dataclass(frozen=True)
+class ReviewMetrics:
+    """The learned metrics of a review by its parts, their signatures, and which there are not."""
+
+    parts: dict[str, Metric] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    missing: list[MissingPart] = field(default_factory=list)
+
+
+def choose_parts(
+    weights: str, order: str = ORDER_WEIGHTS, wanted: Iterable[str] = ()
+) -> ReviewMetrics:
+    """Build the learned metrics of a review, or of the parts wanted; say which there are not.
+
+    Weights that the user has named must be there.
+    """
+    reader = {} if weights == WEIGHTS else {"weights": weights}
+    specs: dict[str, tuple[str, dict[str, object]]] = {
+        PREFERENCE: (PREFERENCE, {**reader, "interval": True}),
+        # From the same pass as the preference, rather than from weights of their own.
+        "criteria": ("criteria", {"weights": weights}),
+        "coherence": ("coherence", {"weights": weights} if weights == _FAKE else {}),
+        "aspects": ("aspects", {**reader}),
+        CONFIDENCE: ("aspects", {**reader, "confidence": True}),
+        ORDER: (ORDER, {} if order == ORDER_WEIGHTS else {"weights": order}),
+    }
+    chosen = ReviewMetrics()
+    for part in wanted or specs:
+        name, settings = specs[part]
+        try:
+            metric = METRICS.build(format_spec(name, settings))
+            chosen.signatures[metric.spec] = metric.signature()
+            chosen.parts[part] = metric
+        except UserError as error:
+            if settings.get("weights", WEIGHTS) != WEIGHTS:
+                raise
+            chosen.missing.append(MissingPart(part, str(error)))
+    return chosen
+
+
+def ask_metrics(
+    story: Story,
+    *,
+    weights: str = WEIGHTS,
+    order: str = ORDER_WEIGHTS,
+    cache: bool | str | Path = False,
+) -> Opinions:
+    """Ask the learned metrics and the trivial baselines about a story.
+
+    What cannot be had is said, with what to do.
+    """
+    chosen = choose_parts(weights, order)
+    trivial = choose_metrics(BASELINES)
+    table = evaluate([story], [*chosen.parts.values(), *trivial], cache=cache)
+    scores = _group_scores(table, chosen.parts, trivial)
+    absent = [
+        MissingPart(part, score.note)
+        for part, by_aspect in scores.items()
+        for score in [*by_aspect.values()][:1]
+        if score.status is Status.MISSING_MODEL
+    ]
+    transitions: tuple[PlacedTransition, ...] = ()
+    order_metric = chosen.parts.get(ORDER)
+    if isinstance(order_metric, RovistC) and any(score.ok for score in scores[ORDER].values()):
+        try:
+            transitions = _place_transitions(story, order_metric)
+        except (Missing, UserError) as error:
+            why = error.note if isinstance(error, Missing) else str(error)
+            absent.append(MissingPart(ORDER, why))
+    ratings = chosen.parts.get("aspects")
+    usual = ratings.usual() if isinstance(ratings, Aspects) and ratings.at_hand else {}
+    signatures = chosen.signatures | {metric.spec: metric.signature() for metric in trivial}
+    missing = (*chosen.missing, *absent)
+    return Opinions(scores, transitions, missing, signatures, usual)
+
+
+def _group_scores(
+    table: ScoreTable, parts: dict[str, Metric], trivial: list[Metric]
+) -> dict[str, dict[str, Score]]:
+    """Give the scores of one story by part and aspect; those of all baselines are one part."""
+    by_spec: dict[str, dict[str, Score]] = {}
+    for score in table:
+        by_spec.setdefault(score.scorer, {})[score.aspect] = score
+    scores = {part: by_spec[metric.spec] for part, metric in parts.items()}
+    scores[BASELINES] = {
+        f"{metric.spec} {aspect}".strip(): score
+        for metric in trivial
+        for aspect, score in by_spec[metric.spec].items()
+    }
+    return scores
+
+
+def _place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, ...]:
+    """Give transitions with their places; none where the metric parts sentences otherwise."""
+    transitions = metric.transitions(story)
+    spans = sentence_spans(story.text)
+    if len(spans) != len(transitions) + 1:
+        return ()
+    return tuple(
+        PlacedTransition(first, second, float(transition.probability))
+        for first, second, transition in zip(spans[:-1], spans[1:], transitions, strict=True)
+    )
+
+
+def assemble_review(story: Story, opinions: Opinions) -> Review:
+    """Put together all but the comments, from what everyone says."""
+    sentences = StorySentences(story.text)
+    aspects = tuple(
+        AspectReview(
+            name,
+            opinions.value(CONFIDENCE, name),
+            opinions.value("aspects", name),
+            find_evidence(sentences, name),
+            usual=opinions.usual.get(name, 3.0),
+        )
+        for name in ASPECTS
+    )
+    return Review(
+        story=story,
+        preference=opinions.value(PREFERENCE),
+        percentile=opinions.value(PREFERENCE, "percentile"),
+        interval=(opinions.value(PREFERENCE, "low"), opinions.value(PREFERENCE, "high")),
+        coherence=opinions.value("coherence"),
+        criteria=opinions.values("criteria"),
+        aspects=aspects,
+        transitions=opinions.transitions,
+        repetition=find_repetitions(story.text, stop_words=word_list("stop")),
+        statistics=opinions.values(BASELINES),
+        warnings=_collect_notes(opinions),
+        missing=opinions.missing,
+        signatures=opinions.signatures,
+    )
+
+
+def _collect_notes(opinions: Opinions) -> tuple[str, ...]:
+    """What scores say of themselves, each once; of a missing model `missing` speaks."""
+    lacking = {lack.why for lack in opinions.missing}
+    notes: dict[str, list[str]] = {}
+    for part, scores in opinions.scores.items():
+        for score in scores.values():
+            if score.note and score.note not in lacking:
+                parts = notes.setdefault(score.note, [])
+                name = score.scorer.partition("(")[0] if part == BASELINES else part
+                if name not in parts:
+                    parts.append(name)
+    return tuple(f"{', '.join(parts)}: {note}" for note, parts in notes.items())
+
+
+def add_comments(
+    review: Review, commenter: Commenting | None = None, *, seed: int = 0
+) -> Iterator[Review]:
+    """Add a comment at a time, on the aspects we are surest of; give the review after each."""
+    text = review.story.text
+    until = commenter.deadline() if commenter else math.inf
+    for aspect in choose_aspects(review):
+        if commenter is None:
+            comment = compose_comment(
+                text, aspect.evidence, aspect.rating, usual=aspect.usual, seed=seed
+            )
+        else:
+            comment = commenter.comment(
+                text, aspect.evidence, aspect.rating, until=until, usual=aspect.usual, seed=seed
+            )
+        if comment is not None:
+            commented = replace(aspect, comment=comment.text, by=comment.by)
+            aspects = [commented if old.name == aspect.name else old for old in review.aspects]
+            review = replace(review, aspects=tuple(aspects))
+            yield review
+
+
+def choose_aspects(review: Review) -> list[AspectReview]:
+    """Choose the aspects to comment on: rated, with evidence, and surer than an even share.
+
+    At least three, where there are so many, and at most five.
+    """
+    ready = [
+        aspect
+        for aspect in review.aspects
+        if aspect.evidence.found and math.isfinite(aspect.rating)
+    ]
+    ready.sort(key=lambda aspect: -aspect.confidence if math.isfinite(aspect.confidence) else 0.0)
+    sure = sum(aspect.confidence > 1 / len(ASPECTS) for aspect in ready)
+    return ready[: min(max(sure, LEAST_COMMENTS), MOST_COMMENTS)]
+
+
+@dataclass
+class WrittenComments:
+    """Comments by a language model or by the folder of a joint training, loaded when they begin.
+
+    A model that cannot be had is told to `on_missing`, and comments are composed.
+    """
+
+    name: str = WRITER
+    on_missing: Callable[[UserError], None] | None = None
+    _commenter: Commenter | None = field(default=None, repr=False)
+
+    def deadline(self) -> float:
+        """Load who writes; give when the time is spent."""
+        try:
+            self._commenter = _load_commenter(self.name)
+        except (InputError, SettingError):
+            raise  # A name that names nothing is a mistake, not a model that is not here yet.
+        except UserError as error:
+            if self.on_missing:
+                self.on_missing(error)
+            return math.inf
+        return self._commenter.deadline()
+
+    def comment(
+        self,
+        text: str,
+        evidence: Evidence,
+        rating: float,
+        *,
+        until: float,
+        usual: float = 3.0,
+        seed: int = 0,
+    ) -> Comment | None:
+        """Give a comment on a story's aspect; None without evidence."""
+        if self._commenter is None:
+            return compose_comment(text, evidence, rating, usual=usual, seed=seed)
+        return self._commenter.comment(text, evidence, rating, until=until, usual=usual, seed=seed)
+
+
+def _load_commenter(name: str) -> Commenter:
+    if Path(name).is_dir():
+        from fabula.learned.comments.writer import JointCommenter
+        from fabula.learned.joint.network import open_writer
+
+        return JointCommenter(open_writer(Path(name)))
+    from fabula.core.model import Generator
+    from fabula.learned.comments.writer import Commenter
+    from fabula.models import load_model, need
+
+    return Commenter(need(load_model(name), Generator))

@@ -9,7 +9,7 @@ from fabula.core.model import GapFiller
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics import blanc
-from fabula.metrics._blanc_masking import Chunks, Masking, beginning, count, lessons, parted
+from fabula.metrics._blanc_masking import Chunks, Masking, beginning, count, cut_rows, lessons
 from fabula.metrics.blanc import Blanc
 from fabula.models import load_model
 from fabula.models.networks.tuning import Lesson, Tuning
@@ -40,11 +40,11 @@ def test_tokens_of_one_offset_are_masked_together():
 
 def test_a_long_sentence_is_read_in_pieces_of_one_size():
     sentence = tuple(map(str, range(250)))
-    found = parted([("a",), sentence, ()], 254)
+    found = cut_rows([("a",), sentence, ()], 254)
     assert [len(piece) for piece in found] == [1, 84, 84, 82]
     assert sum(found[1:], ()) == sentence
     # Of a small room half is left to the summary.
-    assert [len(piece) for piece in parted([sentence[:20]], 16)] == [7, 7, 6]
+    assert [len(piece) for piece in cut_rows([sentence[:20]], 16)] == [7, 7, 6]
 
 
 def test_the_first_sentences_of_a_summary_are_read_as_far_as_there_is_room():

@@ -70,8 +70,8 @@ def test_a_fitted_regressor_predicts_what_scikit_learn_s_machine_does(fitted, mo
         kept.append(best(*arguments))
         return kept[-1]
 
-    best = regressor._best
-    monkeypatch.setattr(regressor, "_best", keep)
+    best = regressor._choose_machine
+    monkeypatch.setattr(regressor, "_choose_machine", keep)
     assert fit(STORIES, TARGETS, seed=0, target="made up", model="fake()") == fitted
     lexis = Lexis.of([t for s in STORIES for t in (s.text, *s.references)], load_model("fake()"))
     points = np.array(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import ClassVar, Protocol, TypeGuard
@@ -147,6 +147,16 @@ class Metric:
         """Give the reading of a story there is no value for."""
         return Reading.missing(len(self.aspects), status, note)
 
+    def best(self, readings: Iterable[Reading], aspect: int = -1) -> Reading:
+        """Give the reading with the best value of an aspect; one without a value comes last."""
+        sign = -1 if self.card.direction == "lower" else 1
+
+        def merit(reading: Reading) -> float:
+            value = sign * reading.values[aspect]
+            return -math.inf if math.isnan(value) else value
+
+        return max(readings, key=merit)
+
     def _read_ready(
         self, stories: Sequence[Story], measure: Callable[[Sequence[Story]], Sequence[Reading]]
     ) -> list[Reading]:
@@ -206,15 +216,10 @@ class PairMetric(StoryMetric):
 
     def value(self, story: Story) -> Reading:
         """Best reading over the references that are not blank."""
-        references = [reference for reference in story.references if reference.strip()]
-        readings = [self._reading_of(self.compare, story.text, text) for text in references]
-        return max(readings, key=self._merit)
-
-    def _merit(self, reading: Reading) -> float:
-        value = reading.values[-1]
-        if math.isnan(value):
-            return -math.inf
-        return -value if self.card.direction == "lower" else value
+        readings = [
+            self._reading_of(self.compare, story.text, text) for text in story.nonblank_references
+        ]
+        return self.best(readings)
 
 
 class BatchStatistics(Protocol):

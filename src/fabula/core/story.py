@@ -44,6 +44,11 @@ class Story:
         for name in ("references", "images"):
             object.__setattr__(self, name, self._strings(name))
 
+    @property
+    def nonblank_references(self) -> tuple[str, ...]:
+        """References that hold more than blanks: what a metric can compare with."""
+        return tuple(reference for reference in self.references if reference.strip())
+
     def _strings(self, name: str) -> tuple[str, ...]:
         """Give a field as a tuple of strings; a bare string is a mistake, not letters."""
         value = getattr(self, name)

@@ -90,7 +90,7 @@ class Ruber(LearnedMetric[RuberModel]):
         return [story.text, *prompt, *self._references(story)]
 
     def _references(self, story: Story) -> list[str]:
-        return [text for text in story.references if text.strip() and "reference" in self.needs]
+        return list(story.nonblank_references) if "reference" in self.needs else []
 
     def _compare(self, story: Story, pooled: dict[str, Pooled]) -> Reading:
         text, config = pooled[story.text], self.model.config

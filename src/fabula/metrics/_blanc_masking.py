@@ -57,7 +57,7 @@ class Masking:
         return len(token) >= (self.lead if after.startswith(CONTINUED) else self.whole)
 
 
-def parted(sentences: Sequence[Tokens], room: int) -> list[Tokens]:
+def cut_rows(sentences: Sequence[Tokens], room: int) -> list[Tokens]:
     """Part long sentences into pieces of one size that leave at least half of the room."""
     most = max(min(LONGEST, room // 2), 1)
     return [piece for sentence in sentences for piece in _pieces(sentence, most)]
@@ -75,7 +75,7 @@ def beginning(summary: Sequence[Tokens], room: int) -> Tokens:
     return tuple(chain.from_iterable(summary[: sum(1 for _ in takewhile(room.__ge__, sizes))]))
 
 
-def masked(tokens: Tokens, places: Sequence[int]) -> list[str | None]:
+def mask_rows(tokens: Tokens, places: Sequence[int]) -> list[str | None]:
     """Tokens with gaps."""
     hidden = set(places)
     return [None if at in hidden else token for at, token in enumerate(tokens)]

@@ -57,7 +57,7 @@ def supports(points: Array, along: Array) -> Array:
     sums = _sums(places)
     bounds = np.percentile(sums, PERCENTILES)
     inside = np.searchsorted(bounds, sums, side="right")
-    parts = _sliced(places, lambda some: _farthest(some, inside))
+    parts = _map_slices(places, lambda some: _farthest(some, inside))
     return np.maximum.accumulate(np.concatenate(parts, axis=1), axis=0)[::-1]
 
 
@@ -86,16 +86,16 @@ def _sums(places: Array) -> Array:
     """Sum over the directions of min(rank, n − rank), by point; whole numbers, so exact."""
     add = _ranking()
 
-    def summed(some: Array) -> Array:
+    def sum_ranks(some: Array) -> Array:
         sums = np.zeros(some.shape[1], np.int64)
         add(some, sums)
         return sums
 
-    total: Array = np.sum(_sliced(places, summed), axis=0)
+    total: Array = np.sum(_map_slices(places, sum_ranks), axis=0)
     return total
 
 
-def _sliced(places: Array, work: Callable[[Array], T]) -> list[T]:
+def _map_slices(places: Array, work: Callable[[Array], T]) -> list[T]:
     """Work on slices of directions, as many at once as there are cores for."""
     slices = np.array_split(places, min(thread_limit(), len(places)))
     if len(slices) == 1:

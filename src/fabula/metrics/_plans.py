@@ -35,7 +35,7 @@ class Pairs(Protocol):
         """Give the mass of every pair, and the mean over rows of r · log Σ exp((g − cost) / r)."""
         ...
 
-    def grown(self, plan: Array, growth: Array) -> tuple[Array, Array]:
+    def grow(self, plan: Array, growth: Array) -> tuple[Array, Array]:
         """Multiply columns, then rows so that their mass is as before; and give the rows' growth.
 
         This is the plan of other potentials, without another exponential of all pairs.
@@ -80,7 +80,7 @@ class AllPairs:
         plan *= (1 / (len(plan) * sums))[:, None]
         return plan, r * float((top + np.log(sums)).mean())
 
-    def grown(self, plan: Array, growth: Array) -> tuple[Array, Array]:
+    def grow(self, plan: Array, growth: Array) -> tuple[Array, Array]:
         """Multiply columns, then rows so that their mass is as before."""
         growths = len(plan) * (plan @ growth)
         found = plan * growth
@@ -102,7 +102,7 @@ class AllPairs:
         """Give the sum of mass × cost."""
         return float(np.vdot(plan, self.costs))
 
-    def pruned(self, potentials: Array, r: float) -> SomePairs:
+    def prune(self, potentials: Array, r: float) -> SomePairs:
         """Keep the pairs that matter near these potentials."""
         gains = potentials - self.costs
         rows, columns = np.nonzero(gains >= gains.max(axis=1, keepdims=True) - _SLACK * r)
@@ -129,7 +129,7 @@ class SomePairs:
         plan /= (self.shape[0] * sums)[self.rows]
         return plan, r * float((top + np.log(sums)).mean())
 
-    def grown(self, plan: Array, growth: Array) -> tuple[Array, Array]:
+    def grow(self, plan: Array, growth: Array) -> tuple[Array, Array]:
         """Multiply columns, then rows so that their mass is as before."""
         found = plan * growth[self.columns]
         growths = self.shape[0] * np.add.reduceat(found, self.starts[:-1])

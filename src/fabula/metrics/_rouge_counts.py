@@ -40,7 +40,7 @@ def perl_lines(text: str, stem: bool, left_out: frozenset[str]) -> list[list[str
     return [[_MARTIN[word] for word in line] if stem else line for line in lines if line]
 
 
-def numbered(*sides: Sequence[str]) -> list[list[int]]:
+def number_words(*sides: Sequence[str]) -> list[list[int]]:
     """Give the words of several sequences as numbers, the same word the same number."""
     numbers: dict[str, int] = {}
     return [[numbers.setdefault(word, len(numbers)) for word in side] for side in sides]
@@ -70,10 +70,10 @@ def lcs_hits(text: Words, reference: Words) -> Hits:
     return Hits(lcs_length(text, reference), len(reference), len(text))
 
 
-def weighted_hits(text: Words, reference: Words, weight: float) -> Hits:
+def count_weighted_hits(text: Words, reference: Words, weight: float) -> Hits:
     """Weight of the common subsequence; a whole text of k words would weigh k**weight."""
     refuse_long(text, reference)
-    sides = numbered(reference, text)
+    sides = number_words(reference, text)
     total, _ = weighted_lcs(sides[0], sides[1], weight)
     return Hits(total, len(reference) ** weight, len(text) ** weight)
 
@@ -100,7 +100,7 @@ def refuse_long(
 def _shared_skips(text: tuple[str, ...], reference: tuple[str, ...]) -> int:
     """Shared skip bigrams, remembered because S* and SU* both ask."""
     refuse_long(text, reference)
-    return count_shared_skip_bigrams(*numbered(text, reference))
+    return count_shared_skip_bigrams(*number_words(text, reference))
 
 
 Lines = list[list[str]]
@@ -160,7 +160,7 @@ def _marked_runs(text: Lines, reference: Lines, weight: float) -> list[int]:
     A word counts while both texts still have it to give.
     """
     _refuse_many_lines(text, reference)
-    numbers = numbered(*reference, *text)
+    numbers = number_words(*reference, *text)
     sources, targets = numbers[: len(reference)], numbers[len(reference) :]
     budget, other = Counter(chain(*sources)), Counter(chain(*targets))
     runs: list[int] = []

@@ -64,7 +64,7 @@ def entropic(costs: Array, strengths: Sequence[float]) -> list[Entropic]:
     trail = [(math.inf, np.zeros(costs.shape[1]))]
     for r in _waypoints(strengths):
         tolerance = TOLERANCE if r in strengths else _LOOSE
-        place = _summit(pairs, r, _predicted(trail, r), tolerance=tolerance)
+        place = _summit(pairs, r, _extrapolate(trail, r), tolerance=tolerance)
         trail.append((r, place.potentials))
         if r in strengths:
             found.append(place.transport)
@@ -81,7 +81,7 @@ def _waypoints(strengths: Sequence[float]) -> list[float]:
     return path
 
 
-def _predicted(trail: list[tuple[float, Array]], r: float) -> Array:
+def _extrapolate(trail: list[tuple[float, Array]], r: float) -> Array:
     """Go on in a straight line; potentials are nearly one in r where r is small."""
     (before, first), (last, second) = trail[-2] if len(trail) > 1 else trail[-1], trail[-1]
     if before > _STRAIGHT:
@@ -127,8 +127,8 @@ class _Place:
         cost = self.pairs.cost(self.plan)
         return Entropic(self.r, cost, value, self.error, self.potentials)
 
-    def moved(self, by: Array) -> _Place:
-        plan, growths = self.pairs.grown(self.plan, np.exp(by / self.r))
+    def move(self, by: Array) -> _Place:
+        plan, growths = self.pairs.grow(self.plan, np.exp(by / self.r))
         height = self.height + float(by.mean()) - self.r * float(np.log(growths).mean())
         mass = self.pairs.masses(plan)
         return _Place(self.pairs, self.r, self.potentials + by, plan, mass, height)
@@ -138,7 +138,7 @@ def _summit(pairs: AllPairs, r: float, start: Array, *, tolerance: float) -> _Pl
     """Climb with the pairs that matter, then see whether the others leave it at that."""
     if r <= _FEW_MATTER:
         for _ in range(_MOST_PRUNINGS):
-            few = _Place.at(pairs.pruned(start, r), r, start)
+            few = _Place.at(pairs.prune(start, r), r, start)
             reached = _climb(few, tolerance / 2, leash=_LEASH * r)
             start = reached.potentials
             if reached.error > tolerance / 2:
@@ -175,17 +175,17 @@ def _climb(place: _Place, tolerance: float, *, leash: float = math.inf) -> _Plac
     for _ in range(_MOST_STEPS):
         if place.error <= tolerance or float(np.ptp(place.potentials - start)) > leash:
             break
-        place = (_stepped(place) if place.near else None) or _swept_once(place)
+        place = (_step(place) if place.near else None) or _swept_once(place)
     return place
 
 
 def _swept_once(place: _Place) -> _Place:
     """One sweep of Sinkhorn's, in logarithms: it leads up, however far off."""
     share = np.clip(place.mass * len(place.mass), 1e-9, 1e9)
-    return place.moved(-place.r * np.log(share))
+    return place.move(-place.r * np.log(share))
 
 
-def _stepped(place: _Place) -> _Place | None:
+def _step(place: _Place) -> _Place | None:
     """One step of Newton's, shortened until it leads up; none where it does not."""
     slope, direction = place.slope, _newton(place)
     if direction is None:
@@ -193,7 +193,7 @@ def _stepped(place: _Place) -> _Place | None:
     length = min(1.0, _REACH * place.r / max(float(np.abs(direction).max()), 1e-300))
     rounding = 1e-14 * max(place.r, 1.0)
     for _ in range(4):
-        there = place.moved(length * direction)
+        there = place.move(length * direction)
         if there.height >= place.height + 1e-4 * length * float(slope @ direction) - rounding:
             return there
         length /= 4

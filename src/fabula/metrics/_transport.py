@@ -54,7 +54,7 @@ def exact_transport(a: Array, b: Array, costs: Array) -> Transport:
     """Give the cheapest plan with its cost and its duals."""
     if not (a.sum() > 0 and b.sum() > 0):
         raise ValueError("there is nothing to carry: all weights are 0")
-    left, right = (np.asarray(one, dtype=np.float64) / one.sum() for one in (a, b))
+    left, right = (np.asarray(mass, dtype=np.float64) / mass.sum() for mass in (a, b))
     matrix = np.ascontiguousarray(costs, dtype=np.float64)
     plan, found = _emd()(left, right, matrix, numItermax=_MOST_PIVOTS, log=True)
     if found["warning"]:

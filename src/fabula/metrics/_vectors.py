@@ -34,7 +34,7 @@ def dot_products(left: Array, right: Array) -> Array:
 
 def squared_distances(left: Array, right: Array) -> Array:
     """Give the squares of all Euclidean distances: left × right."""
-    squares = [np.einsum("th,th->t", one, one) for one in (left, right)]
+    squares = [np.einsum("th,th->t", side, side) for side in (left, right)]
     found = dot_products(left, right)
     found *= -2
     found += squares[0][:, None]
@@ -98,7 +98,7 @@ def distinct_texts(stories: Sequence[Story]) -> list[str]:
 
 def texts_of(story: Story) -> list[str]:
     """Give the text of a story, then those of its references that are not blank."""
-    return [story.text, *(one for one in story.references if one.strip())]
+    return [story.text, *story.nonblank_references]
 
 
 def make_clouds(
@@ -115,8 +115,8 @@ def make_clouds(
     """
     parts = _cut(encoder, texts) if cut else texts
     # A cut text fits one window, so that no state comes from further on.
-    for text, part, one in zip(texts, parts, encoder.states(parts, layers), strict=True):
-        yield _cloud(one, exact, share=len(part) / len(text))
+    for text, part, states in zip(texts, parts, encoder.states(parts, layers), strict=True):
+        yield _make_cloud(states, exact, share=len(part) / len(text))
 
 
 def _cut(encoder: Embedder, texts: Sequence[str]) -> Sequence[str]:
@@ -125,7 +125,7 @@ def _cut(encoder: Embedder, texts: Sequence[str]) -> Sequence[str]:
     return encoder.truncate(texts, window) if window and isinstance(encoder, Truncating) else texts
 
 
-def _cloud(found: TokenStates, exact: bool, *, share: float) -> Cloud:
+def _make_cloud(found: TokenStates, exact: bool, *, share: float) -> Cloud:
     states: Array = found.states.astype(np.float64) if exact else found.states
     lengths = np.sqrt(np.einsum("lth,lth->lt", states, states))[..., None]
     points = states / np.maximum(lengths, 1e-12)

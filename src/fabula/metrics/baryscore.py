@@ -105,7 +105,7 @@ class Baryscore(RarityMetric):
         """Encode all texts in one pass and find their middles, then carry story by story."""
         own, others = self._middles(stories, rarities)
         return [
-            self._best(own[story.text], [others[one] for one in texts_of(story)[1:]])
+            self._nearest(own[story.text], [others[text] for text in texts_of(story)[1:]])
             for story in stories
         ]
 
@@ -117,7 +117,9 @@ class Baryscore(RarityMetric):
         layers = self.layers_wanted()
         clouds = make_clouds(encoder, texts, layers=layers, cut=self.compat, exact=True)
         if rarities is None:
-            known = {text: self._middle(one, None) for text, one in zip(texts, clouds, strict=True)}
+            known = {
+                text: self._middle(cloud, None) for text, cloud in zip(texts, clouds, strict=True)
+            }
             return known, known
         own, others = _Known(), _Known()
         written = {story.text for story in stories}
@@ -141,19 +143,18 @@ class Baryscore(RarityMetric):
             return _Middle(lack=(Status.UNDEFINED, "no token of one of the texts has weight"))
         return _Middle(barycentre(cloud.points[:, kept], weights), cloud.coverage)
 
-    def _best(self, story: _Middle, references: list[_Middle]) -> Reading:
-        found = [self._carried(story, one) for one in references]
-        return min(found, key=lambda one: (one.status is not Status.OK, one.values[0]))
+    def _nearest(self, story: _Middle, references: list[_Middle]) -> Reading:
+        return self.best((self._carry(story, reference) for reference in references), aspect=0)
 
-    def _carried(self, story: _Middle, reference: _Middle) -> Reading:
+    def _carry(self, story: _Middle, reference: _Middle) -> Reading:
         if why := story.lack or reference.lack:
             return self.missing(*why)
         # Costs are the same there and back; Newton's method solves for the shorter side.
-        tall, short = sorted((story, reference), key=lambda one: -len(one.points))
+        tall, short = sorted((story, reference), key=lambda middle: -len(middle.points))
         costs = squared_distances(tall.points, short.points)
         found = entropic(costs, STRENGTHS)
         own = [*story.alone, *reference.alone] if self.debiased else []
-        if wrong := [one for one in (*found, *own) if one.error > TOLERANCE]:
+        if wrong := [plan for plan in (*found, *own) if plan.error > TOLERANCE]:
             return self.missing(Status.UNDEFINED, f"no convergence at r = {wrong[0].r:g}")
         w = certified_cost(costs, found[-1].potentials, width=_WIDTH * STRENGTHS[-1])
         coverage = min(story.coverage, reference.coverage)
@@ -161,7 +162,7 @@ class Baryscore(RarityMetric):
 
     def _values(self, found: list[Entropic], story: _Middle, reference: _Middle) -> list[float]:
         if not self.debiased:
-            return [one.cost for one in found]
+            return [plan.cost for plan in found]
         sides = zip(found, story.alone, reference.alone, strict=True)
         return [max(both.value - (x.value + y.value) / 2, 0.0) for both, x, y in sides]
 

@@ -78,15 +78,16 @@ class Bertscore(RarityMetric):
         texts = distinct_texts(stories)
         encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat)
-        known = {text: _Units.of(one, rarities) for text, one in zip(texts, clouds, strict=True)}
-        return [self._best(story, known) for story in stories]
+        known = {
+            text: _Units.of(cloud, rarities) for text, cloud in zip(texts, clouds, strict=True)
+        }
+        return [self._compare_story(story, known) for story in stories]
 
-    def _best(self, story: Story, known: dict[str, _Units]) -> Reading:
+    def _compare_story(self, story: Story, known: dict[str, _Units]) -> Reading:
         text, *references = texts_of(story)
-        found = [self._matched(known[text], known[one]) for one in references]
-        return max(found, key=lambda one: (one.status is Status.OK, one.values[-1]))
+        return self.best(self._match(known[text], known[other]) for other in references)
 
-    def _matched(self, story: _Units, reference: _Units) -> Reading:
+    def _match(self, story: _Units, reference: _Units) -> Reading:
         if why := story.lack or reference.lack:
             return self.missing(Status.UNDEFINED, why)
         if note := excess(len(story.vectors), len(reference.vectors)):

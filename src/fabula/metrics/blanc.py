@@ -19,9 +19,9 @@ from fabula.metrics._blanc_masking import (
     Tokens,
     beginning,
     count,
+    cut_rows,
     lessons,
-    masked,
-    parted,
+    mask_rows,
 )
 from fabula.metrics.model_metric import ModelMetric
 from fabula.models.networks.tuning import Lesson, TunableFiller, Tuning
@@ -135,7 +135,7 @@ class Blanc(ModelMetric):
         """Read each different pair of document and summary once."""
         wanted = [self._pairs(story) for story in stories]
         pairs = list(dict.fromkeys(pair for some in wanted for pair in some))
-        found = self._helped(pairs) if self.how == "help" else self._tuned(pairs)
+        found = self._read_help(pairs) if self.how == "help" else self._read_tune(pairs)
         return [max((found[pair] for pair in some), key=_merit) for some in wanted]
 
     def _pairs(self, story: Story) -> list[_Pair]:
@@ -145,7 +145,7 @@ class Blanc(ModelMetric):
         pair = (story.prompt or "", story.text)
         return [pair if self.use == "SS" else pair[::-1]]
 
-    def _helped(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
+    def _read_help(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
         model = self.model_as(GapFiller)
         return {pair: self._help(model, *pair) for pair in pairs}
 
@@ -157,9 +157,9 @@ class Blanc(ModelMetric):
         if why := self._hindrance(gaps, gaps.size):
             return why
         found = model.fill([*gaps.plain, *gaps.helped])
-        return _counted(gaps, found[: len(gaps.plain)], found[len(gaps.plain) :])
+        return _count_gains(gaps, found[: len(gaps.plain)], found[len(gaps.plain) :])
 
-    def _tuned(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
+    def _read_tune(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
         """Train one copy a summary, one after the other, for copies are large."""
         model = self.model_as(TunableFiller)
         gaps = {document: self._gaps(model, document, []) for document, _ in pairs}
@@ -170,7 +170,7 @@ class Blanc(ModelMetric):
             rows = self._lessons(model, summary)
             ready = []
             for document in some:
-                if why := self._unlearned(rows) or self._hindrance(
+                if why := self._lacks_rows(rows) or self._hindrance(
                     gaps[document], self._size(rows)
                 ):
                     found[document, summary] = why
@@ -182,7 +182,7 @@ class Blanc(ModelMetric):
                 if document not in plain:
                     plain[document] = model.fill(given.plain)
                 after = tuned.fill(given.plain)
-                found[document, summary] = _counted(given, plain[document], after)
+                found[document, summary] = _count_gains(given, plain[document], after)
         return found
 
     @property
@@ -211,7 +211,7 @@ class Blanc(ModelMetric):
             shown = beginning(summary, model.room - len(sentence))
             shares.append(len(shown) / whole if whole else 1.0)
             for places in self._masking.evenly(sentence):
-                row = masked(sentence, places)
+                row = mask_rows(sentence, places)
                 plain.append([*[_FILLER] * len(shown), *row])
                 helped.append([*shown, *row] if whole else [])
                 answers += [sentence[at] for at in places]
@@ -224,21 +224,21 @@ class Blanc(ModelMetric):
             return self.missing(Status.TOO_LONG, note)
         return None if gaps.answers else self._nothing("the document has no word to mask")
 
-    def _unlearned(self, rows: list[Lesson]) -> Reading | None:
+    def _lacks_rows(self, rows: list[Lesson]) -> Reading | None:
         return None if rows else self._nothing("the summary has no word to train on")
 
     def _nothing(self, note: str) -> Reading:
         return Reading((0.0,), note=note) if self.compat else self.missing(Status.UNDEFINED, note)
 
 
-def _counted(gaps: _Gaps, plain: list[Tokens], helped: list[Tokens]) -> Reading:
+def _count_gains(gaps: _Gaps, plain: list[Tokens], helped: list[Tokens]) -> Reading:
     found = count(gaps.answers, *(list(chain.from_iterable(side)) for side in (plain, helped)))
     note = f"{found.gained} gained and {found.lost} lost of {found.total}"
     return Reading((found.share,), coverage=gaps.coverage, note=note)
 
 
 def _tokens_by_sentence(model: GapFiller, text: str) -> list[Tokens]:
-    return parted(model.tokens(split_sentences(_plain(text))), model.room)
+    return cut_rows(model.tokens(split_sentences(_plain(text))), model.room)
 
 
 def _plain(text: str) -> str:

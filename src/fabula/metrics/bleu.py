@@ -70,8 +70,7 @@ class Bleu(StoryMetric):
 
     def value(self, story: Story) -> float:
         """Sentence BLEU against all references."""
-        references = [reference for reference in story.references if reference.strip()]
-        texts = [story.text, *references]
+        texts = [story.text, *story.nonblank_references]
         if self.tokenize == "captions":
             texts = [" ".join(caption_words(text)) for text in texts]
         found = self._scorer.sentence_score(texts[0], texts[1:])

@@ -145,7 +145,9 @@ class Cider(BatchMetric):
     def _value(self, story: Story, documents: DocumentCounts) -> float:
         text = _counts(story.text, self._rule)
         references = [_counts(reference, self._rule) for reference in _references(story)]
-        return sum(_similarity(text, one, documents) for one in references) / len(references)
+        return sum(_similarity(text, reference, documents) for reference in references) / len(
+            references
+        )
 
 
 def _similarity(text: Counts, reference: Counts, documents: DocumentCounts) -> float:

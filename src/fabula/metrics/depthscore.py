@@ -71,8 +71,8 @@ class Depthscore(ModelMetric):
         texts = distinct_texts(stories)
         encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat)
-        known = {text: self._reach(one) for text, one in zip(texts, clouds, strict=True)}
-        return [self._best(story, known) for story in stories]
+        known = {text: self._reach(cloud) for text, cloud in zip(texts, clouds, strict=True)}
+        return [self._compare_story(story, known) for story in stories]
 
     def _reach(self, cloud: Cloud) -> _Reach:
         if not len(cloud) or len(cloud) * self.directions > _MOST_PLACES:
@@ -81,10 +81,9 @@ class Depthscore(ModelMetric):
         along = directions(self.directions, points.shape[1], self.seed)
         return _Reach(len(cloud), supports(points, along), cloud.coverage)
 
-    def _best(self, story: Story, known: dict[str, _Reach]) -> Reading:
+    def _compare_story(self, story: Story, known: dict[str, _Reach]) -> Reading:
         text, *references = texts_of(story)
-        found = [self._between(known[text], known[one]) for one in references]
-        return min(found, key=lambda one: (one.status is not Status.OK, one.values[-1]))
+        return self.best(self._between(known[text], known[other]) for other in references)
 
     def _between(self, story: _Reach, reference: _Reach) -> Reading:
         if not story.tokens or not reference.tokens:

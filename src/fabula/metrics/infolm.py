@@ -94,7 +94,7 @@ class Infolm(RarityMetric):
         self, stories: Sequence[Story], rarities: Rarities | None
     ) -> list[Reading]:
         """Guess at every different text of the stories once, then compare story by story."""
-        sides = list(dict.fromkeys(one for story in stories for one in _sides(story, rarities)))
+        sides = list(dict.fromkeys(side for story in stories for side in _sides(story, rarities)))
         guesses = dict(zip(sides, self._guesses(sides, rarities), strict=True))
         return [self._nearest(story, rarities, guesses) for story in stories]
 
@@ -126,9 +126,8 @@ class Infolm(RarityMetric):
     def _nearest(
         self, story: Story, rarities: Rarities | None, guesses: dict[_Side, MeanGuess | None]
     ) -> Reading:
-        own, *references = (guesses[one] for one in _sides(story, rarities))
-        found = [self._apart(own, one) for one in references]
-        return min(found, key=lambda one: (one.status is not Status.OK, one.values[0]))
+        own, *references = (guesses[side] for side in _sides(story, rarities))
+        return self.best((self._apart(own, reference) for reference in references), aspect=0)
 
     def _apart(self, story: MeanGuess | None, reference: MeanGuess | None) -> Reading:
         if story is None or reference is None:
@@ -152,7 +151,7 @@ class Infolm(RarityMetric):
 
 def _sides(story: Story, rarities: Rarities | None) -> list[_Side]:
     """The story's text and its references; where nothing is weighed both are alike."""
-    references = [(one, rarities is not None) for one in story.references if one.strip()]
+    references = [(text, rarities is not None) for text in story.nonblank_references]
     return [(story.text, False), *references]
 
 

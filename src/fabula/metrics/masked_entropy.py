@@ -44,7 +44,7 @@ class MaskedEntropy(ModelMetric):
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Mask every token of every story in turn."""
         found = self.model_as(MaskedLikelihood).masked_logs([story.text for story in stories])
-        return [self._reading(one) for one in found]
+        return [self._reading(logs) for logs in found]
 
     def _reading(self, found: TokenLogs) -> Reading:
         if not len(found.logs) or found.entropies is None:

@@ -87,14 +87,16 @@ class Moverscore(RarityMetric):
         encoder = self.model_as(Embedder)
         clouds = make_clouds(encoder, texts, layers=[self.layer], cut=self.compat, exact=True)
         known = dict(zip(texts, clouds, strict=True))
-        return [self._best(story, known, rarities) for story in stories]
+        return [self._compare_story(story, known, rarities) for story in stories]
 
-    def _best(self, story: Story, known: dict[str, Cloud], rarities: Rarities | None) -> Reading:
+    def _compare_story(
+        self, story: Story, known: dict[str, Cloud], rarities: Rarities | None
+    ) -> Reading:
         sides = (rarities.stories, rarities.references) if rarities else (None, None)
         text, *references = texts_of(story)
         own = self._mass(text, known[text], sides[0])
-        found = [self._carried(own, self._mass(one, known[one], sides[1])) for one in references]
-        return max(found, key=lambda one: (one.status is Status.OK, one.values[0]))
+        masses = [self._mass(text, known[text], sides[1]) for text in references]
+        return self.best((self._carry(own, mass) for mass in masses), aspect=0)
 
     def _mass(self, text: str, cloud: Cloud, rarity: Rarity | None) -> _Mass:
         """Leave out what weighs nothing."""
@@ -114,7 +116,7 @@ class Moverscore(RarityMetric):
             return False
         return not _is_mark(written, only_ascii=self.compat)
 
-    def _carried(self, story: _Mass, reference: _Mass) -> Reading:
+    def _carry(self, story: _Mass, reference: _Mass) -> Reading:
         if not story.read or not reference.read:
             return self.missing(Status.UNDEFINED, "the model sees no token in one of the texts")
         counts = len(story.weights), len(reference.weights)

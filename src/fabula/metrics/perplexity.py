@@ -52,7 +52,9 @@ class Perplexity(ModelMetric):
         """Ask for the logs of every story given its prompt."""
         pairs = [self._pair(story) for story in stories]
         logs = self.model_as(Likelihood).logs(pairs)
-        return [self._reading(story, one) for story, one in zip(stories, logs, strict=True)]
+        return [
+            self._reading(story, text_logs) for story, text_logs in zip(stories, logs, strict=True)
+        ]
 
     def _pair(self, story: Story) -> tuple[str, str]:
         context = (story.prompt or "").strip() if self.prompt else ""

@@ -12,13 +12,13 @@ from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
 from fabula.metrics._rouge_counts import (
     Hits,
+    count_weighted_hits,
     lcs_hits,
     ngram_hits,
     perl_lines,
     perl_values,
     rouge_words,
     skip_hits,
-    weighted_hits,
 )
 from fabula.metrics._words import stop_words, stop_words_digest
 
@@ -114,7 +114,7 @@ class Rouge(PairMetric):
         if self.n == "L":
             return lcs_hits(text, reference)
         if self.n == "W":
-            return weighted_hits(text, reference, self.weight)
+            return count_weighted_hits(text, reference, self.weight)
         pairs = skip_hits(text, reference)
         if self.n == "S*":
             return pairs

@@ -78,11 +78,10 @@ class RougeWe(ModelMetric):
         return [self._beside_all(story, lexis) for story in stories]
 
     def _beside_all(self, story: Story, lexis: Lexis) -> Reading:
-        references = [one for one in story.references if one.strip()]
+        references = story.nonblank_references
         if self.compat:
             return self._beside(story.text, references, lexis)
-        found = [self._beside(story.text, [one], lexis) for one in references]
-        return max(found, key=lambda one: (one.status is Status.OK, one.values[-1]))
+        return self.best(self._beside(story.text, [text], lexis) for text in references)
 
     def _beside(self, text: str, references: Sequence[str], lexis: Lexis) -> Reading:
         try:

@@ -96,16 +96,15 @@ class S3(ModelMetric):
         texts = [text for story in stories for text in (story.text, *story.references)]
         lexis = Lexis.of(texts, vectors)
         strange = "" if vectors.signature == self._regressor.vectors else _STRANGE
-        return [self._noted(story, self._best(story, lexis), strange) for story in stories]
+        return [self._note(story, self._compare_story(story, lexis), strange) for story in stories]
 
     @cached_property
     def _regressor(self) -> Regressor:
         return load_regressor(self.regressor)
 
-    def _best(self, story: Story, lexis: Lexis) -> Reading:
-        references = [one for one in story.references if one.strip()]
-        found = [self._beside(story.text, one, lexis) for one in references]
-        return max(found, key=lambda one: (one.status is Status.OK, one.values[0]))
+    def _compare_story(self, story: Story, lexis: Lexis) -> Reading:
+        references = story.nonblank_references
+        return self.best(self._beside(story.text, text, lexis) for text in references)
 
     def _beside(self, text: str, reference: str, lexis: Lexis) -> Reading:
         if not plain_words(text):
@@ -118,7 +117,7 @@ class S3(ModelMetric):
             return self.missing(missing.status, missing.note)
         return Reading((float(self._regressor.predict(found)[0]),))
 
-    def _noted(self, story: Story, reading: Reading, strange: str) -> Reading:
+    def _note(self, story: Story, reading: Reading, strange: str) -> Reading:
         if reading.status is not Status.OK:
             return reading
         fitted = "the regressor was fitted on this story" if self.fitted_on(story) else ""

@@ -197,7 +197,7 @@ class Summaqa(ModelMetric):
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Answer the questions on all stories in one call."""
         asked = [
-            [self._questions(story, one) for one in story.references if one.strip()]
+            [self._questions(story, reference) for reference in story.nonblank_references]
             for story in stories
         ]
         pairs = [
@@ -207,7 +207,7 @@ class Summaqa(ModelMetric):
             for cloze in (found if isinstance(found, tuple) else ())
         ]
         answers = self.model_as(Answerer).answers(pairs, apart=self.compat)
-        return [_best([self._reading(found, answers) for found in sets]) for sets in asked]
+        return [self.best([self._reading(found, answers) for found in sets]) for sets in asked]
 
     def _questions(self, story: Story, reference: str) -> tuple[Cloze, ...] | Reading:
         """Give the questions that a reference asks, or why there is no asking."""
@@ -231,7 +231,3 @@ class Summaqa(ModelMetric):
         sure = sum(answer.probability for answer, _ in given) / len(given)
         right = sum(squad_f1(answer.text, truth) for answer, truth in given) / len(given)
         return Reading((sure, right), coverage=min(answer.coverage for answer, _ in given))
-
-
-def _best(readings: list[Reading]) -> Reading:
-    return max(readings, key=lambda one: (one.status is Status.OK, one.values[-1]))

@@ -87,13 +87,15 @@ class Supert(ModelMetric):
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Encode every different sentence once, then match story by story."""
         roles = [self._roles(story) for story in stories]
-        parts = (part for some in roles for one in some for part in (one.summary, one.document))
+        parts = (
+            part for pairs in roles for pair in pairs for part in (pair.summary, pair.document)
+        )
         texts = list(dict.fromkeys(sentence for part in parts for sentence in part))
         states = self.model_as(Embedder).states(texts, [self.layer])
         content = {
             text: self._content(text, found) for text, found in zip(texts, states, strict=True)
         }
-        return [self._best([self._matched(one, content) for one in some]) for some in roles]
+        return [self.best(self._match(pair, content) for pair in pairs) for pairs in roles]
 
     @cached_property
     def _left_out(self) -> frozenset[str]:
@@ -106,8 +108,8 @@ class Supert(ModelMetric):
             return [_Roles(prompt, document, sum(map(len, document)) / sum(map(len, text)))]
         if self.use == "SS":
             return [_Roles(text, prompt[: self.sentences])]
-        references = [split_sentences(one) for one in story.references if one.strip()]
-        return [_Roles(text, one[: self.sentences]) for one in references]
+        references = [split_sentences(reference) for reference in story.nonblank_references]
+        return [_Roles(text, reference[: self.sentences]) for reference in references]
 
     def _content(self, sentence: str, found: TokenStates) -> _Content:
         """Unit vectors of the tokens that count."""
@@ -128,25 +130,22 @@ class Supert(ModelMetric):
         word = sentence[span[0] : span[1]].strip().lower()
         return word in self._left_out and not any(_goes_on(sentence, place) for place in span)
 
-    def _best(self, found: list[Reading]) -> Reading:
-        return max(found, key=lambda one: (one.status is Status.OK, one.values[-1]))
-
-    def _matched(self, roles: _Roles, content: dict[str, _Content]) -> Reading:
-        summary = [content[one] for one in roles.summary]
-        document = [content[one] for one in roles.document]
-        counts = [sum(len(one.vectors) for one in some) for some in (summary, document)]
+    def _match(self, roles: _Roles, content: dict[str, _Content]) -> Reading:
+        summary = [content[sentence] for sentence in roles.summary]
+        document = [content[sentence] for sentence in roles.document]
+        counts = [sum(len(part.vectors) for part in side) for side in (summary, document)]
         if not all(counts):
             note = "there is nothing but stop words in one of the texts"
             return self.missing(Status.UNDEFINED, note)
         if note := excess(*counts):
             return self.missing(Status.TOO_LONG, note)
         left, right = (
-            np.concatenate([one.vectors for one in some]) for some in (summary, document)
+            np.concatenate([part.vectors for part in side]) for side in (summary, document)
         )
-        precision, recall = (float(some.mean()) for some in largest_cosines(left, right))
+        precision, recall = (float(cosines.mean()) for cosines in largest_cosines(left, right))
         # Of means that differ in their sign there is no harmonic one.
         f = 2 * precision * recall / (precision + recall) if precision * recall > 0 else 0.0
-        read = min(one.coverage for one in (*summary, *document))
+        read = min(part.coverage for part in (*summary, *document))
         return Reading((f,), coverage=roles.coverage * read)
 
 

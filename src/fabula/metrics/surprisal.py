@@ -54,13 +54,16 @@ class Surprisal(ModelMetric):
             for prompt, story in zip(prompts, stories, strict=True)
         ]
         logs = self.model_as(Likelihood).logs(pairs)
-        return [self._reading(story.text, one) for story, one in zip(stories, logs, strict=True)]
+        return [
+            self._reading(story.text, text_logs)
+            for story, text_logs in zip(stories, logs, strict=True)
+        ]
 
     def _reading(self, text: str, found: TokenLogs) -> Reading:
         curve = sentence_bits(text, found)
         if not len(curve):
             return self.missing(Status.UNDEFINED, "the model sees no token to guess")
-        note = "bits by sentence: " + " ".join(f"{one:.2f}" for one in curve)
+        note = "bits by sentence: " + " ".join(f"{bits:.2f}" for bits in curve)
         shape = _shape(curve) if len(curve) > 1 else (math.nan, math.nan)
         note += "" if len(curve) > 1 else " (one sentence has no spread and no rise)"
         return Reading((float(curve.mean()), *shape), coverage=found.coverage, note=note)

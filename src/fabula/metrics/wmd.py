@@ -90,10 +90,9 @@ class Wmd(ModelMetric):
 
     def _nearest(self, story: Story, bags: dict[str, Bag], known: dict[str, Array]) -> Reading:
         text, *references = texts_of(story)
-        found = [self._carried(bags[text], bags[one], known) for one in references]
-        return max(found, key=lambda one: (one.status is Status.OK, -one.values[0]))
+        return self.best(self._carry(bags[text], bags[other], known) for other in references)
 
-    def _carried(self, story: Bag, reference: Bag, known: dict[str, Array]) -> Reading:
+    def _carry(self, story: Bag, reference: Bag, known: dict[str, Array]) -> Reading:
         for bag, which in ((story, "story"), (reference, "reference")):
             if not bag.shares:
                 note = f"the {which} has no content word with a vector"
@@ -146,8 +145,8 @@ def carrying_cost(left: Bag, right: Bag, known: dict[str, Array]) -> float:
     What both have of a word stays where it is: distances obey the triangle inequality, so that
     moving it gains nothing.
     """
-    surplus = {word: one for word, one in _surplus(left, right).items() if one > _TINY}
-    lack = {word: one for word, one in _surplus(right, left).items() if one > _TINY}
+    surplus = {word: mass for word, mass in _surplus(left, right).items() if mass > _TINY}
+    lack = {word: mass for word, mass in _surplus(right, left).items() if mass > _TINY}
     if not surplus or not lack:
         return 0.0
     if (pairs := len(surplus) * len(lack)) > MOST_PAIRS:

@@ -22,14 +22,14 @@ class Antonyms:
 
     def __or__(self, other: Antonyms) -> Antonyms:
         """Join two sources; what the left one holds comes first."""
-        both = [(word, found) for one in (self, other) for word, found in one.pairs.items()]
+        both = [(word, found) for source in (self, other) for word, found in source.pairs.items()]
         return _gather((word, antonym) for word, found in both for antonym in found)
 
     def of(self, word: str) -> tuple[str, ...]:
         """Contraries in the form and case of the word: `Hotter` gives `Colder`."""
         plain, form = self._known(word)
-        found = dict.fromkeys(inflect(one, form) for one in self.pairs.get(plain, ()))
-        return tuple(match_case(word, one) for one in found if one != word.lower())
+        found = dict.fromkeys(inflect(antonym, form) for antonym in self.pairs.get(plain, ()))
+        return tuple(match_case(word, other) for other in found if other != word.lower())
 
     def of_plain(self, word: str) -> tuple[str, ...]:
         """Contraries of the plain form as they are: `Hotter` gives `cold`."""

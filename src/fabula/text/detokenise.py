@@ -35,7 +35,7 @@ def split_any_case(text: str) -> list[str]:
     question or exclamation mark before a blank ends one.
     """
     following = [found[2] for found in _END.finditer(text)]
-    small = sum(one.islower() for one in following)
+    small = sum(letter.islower() for letter in following)
     if 2 * small <= len(following):
         return split_sentences(text)
     marked = _END.sub(r"\1\n", text)

@@ -193,4 +193,4 @@ def _is_subject(words: _Words, subject: int, verb: int) -> bool:
     near += [words.before(subject - 1).lower()] if near[0] else []
     after = words.after(verb)
     free = not after or after in _AFTER_PAST or after.endswith("ly")
-    return free and any(one in _DETERMINERS for one in near)
+    return free and any(word in _DETERMINERS for word in near)

@@ -307,7 +307,9 @@ _ALL = (
     Perturbation("quotes", quotes, "same", "turns straight quotes curly, or curly ones straight"),
 )  # fmt: skip
 
-PERTURBATIONS: Mapping[str, Perturbation] = {one.name: one for one in _ALL}
+PERTURBATIONS: Mapping[str, Perturbation] = {
+    perturbation.name: perturbation for perturbation in _ALL
+}
 
 
 def choose_perturbations(names: str | Iterable[str] | None = None) -> list[Perturbation]:

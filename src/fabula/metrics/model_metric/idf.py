@@ -58,7 +58,7 @@ class _Sides:
 
     def add(self, story: Story) -> None:
         assert self.tokenise is not None
-        texts = [story.text, *(text for text in story.references if text.strip())]
+        texts = [story.text, *story.nonblank_references]
         story_tokens, *reference_tokens = self.tokenise(texts)
         self.stories.add(story_tokens)
         for tokens in reference_tokens:

@@ -49,13 +49,15 @@ class Seq2SeqScore(ModelMetric):
         """Ask for the logs of all targets in one call."""
         model = self.model_as(Likelihood)
         pairs = [self._pairs(model, story) for story in stories]
-        fit = [(one.source, one.target) for some in pairs for one in some if not _is_long(one)]
+        fit = [
+            (pair.source, pair.target) for group in pairs for pair in group if not _is_long(pair)
+        ]
         logs = model.logs(fit)
-        return [self._joined([self._reading(one, logs) for one in some]) for some in pairs]
+        return [self._join([self._reading(pair, logs) for pair in group]) for group in pairs]
 
     def _pairs(self, model: Likelihood, story: Story) -> list[_Pair]:
         prompt = (story.prompt or "").strip()
-        others = [prompt] if "P" in self.use else [one for one in story.references if one.strip()]
+        others = [prompt] if "P" in self.use else list(story.nonblank_references)
         text, *others = self._cut(model, [story.text, *others])
         coverage = len(text) / len(story.text)
         if self.use.startswith("S"):
@@ -80,14 +82,14 @@ class Seq2SeqScore(ModelMetric):
         value = min(float(np.nanmean(told)), 0.0)
         return Reading((value,), coverage=found.coverage * pair.coverage)
 
-    def _joined(self, readings: list[Reading]) -> Reading:
+    def _join(self, readings: list[Reading]) -> Reading:
         """Give the mean or best over the references that have a value."""
-        good = [one for one in readings if one.status is Status.OK]
+        good = [reading for reading in readings if reading.status is Status.OK]
         if not good:
             return readings[0]
-        values = [one.values[0] for one in good]
+        values = [reading.values[0] for reading in good]
         value = max(values) if self.several == "max" else sum(values) / len(values)
-        return Reading((value,), coverage=min(one.coverage for one in good))
+        return Reading((value,), coverage=min(reading.coverage for reading in good))
 
 
 def _is_long(pair: _Pair) -> bool:

@@ -65,7 +65,9 @@ class Regressor:
 
     def fitted_on(self, story: Story) -> bool:
         """Whether the story, beside any of its references, was among those it was fitted on."""
-        return any(pair_digest(story.text, one) in self._known for one in story.references)
+        return any(
+            pair_digest(story.text, reference) in self._known for reference in story.references
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -111,7 +113,7 @@ def _read(path: Path, changed: int) -> Regressor:
     try:
         found = Regressor(**{key: _frozen(value) for key, value in raw.items()})
         shape = np.array(found.support, dtype=float).shape
-        sizes = [np.array(one, dtype=float).shape for one in (found.means, found.scales)]
+        sizes = [np.array(numbers, dtype=float).shape for numbers in (found.means, found.scales)]
         weights = np.array(found.coefficients, dtype=float).shape
     except (TypeError, AttributeError, ValueError):
         raise ValueError("no regressor of S3") from None
@@ -152,7 +154,7 @@ def fit(
     means, scales = raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-9)
     gold = np.asarray(targets, dtype=np.float64)
     items = [story.item or story.id for story in stories]
-    machine = _best((raw - means) / scales, gold, _folds(items, seed), most_vectors)
+    machine = _choose_machine((raw - means) / scales, gold, _folds(items, seed), most_vectors)
     return Regressor(
         target=target,
         features=FEATURES_VERSION,
@@ -190,7 +192,7 @@ def _folds(items: Sequence[str], seed: int) -> Array:
     return np.array([part[item] for item in items])
 
 
-def _best(points: Array, gold: Array, folds: Array, most_vectors: int) -> Any:
+def _choose_machine(points: Array, gold: Array, folds: Array, most_vectors: int) -> Any:
     """The smoothest machine that does about best on stories of items that it has not seen."""
     spread = float(gold.std())
     found = []

@@ -9,7 +9,10 @@ import numpy as np
 
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports._study_blocks import (
+from fabula.reports.figures.cluster import cluster
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.run_data import ReportColumn
+from fabula.reports.study_blocks import (
     FigureBlock,
     ScatterBlock,
     Section,
@@ -18,9 +21,6 @@ from fabula.reports._study_blocks import (
     TabsBlock,
     Words,
 )
-from fabula.reports._svg.cluster import cluster
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.run_data import ReportColumn
 
 ASPECTS = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
 SYSTEMS = (

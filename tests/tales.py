@@ -12,7 +12,7 @@ from fabula.core.score import Score
 from fabula.core.table import ScoreTable
 from fabula.meta.study import Study
 from fabula.meta.study_file import USUAL_PARTS, StudyFile
-from fabula.reports.parts._view import View
+from fabula.reports.study_view import View
 from fabula.scoring.evaluate import add_baselines
 from grids import make_dataset
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fabula.reports._study_blocks import Words
-from fabula.reports._study_page import write_study
+from fabula.reports.study_blocks import Words
+from fabula.reports.study_page import write_study
 from study_factory import MadeUp, make_study, study_sections
 
 expect = pytest.importorskip("playwright.sync_api").expect

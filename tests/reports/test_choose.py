@@ -5,7 +5,7 @@ import pytest
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports._choose import Budget, choose_stories
+from fabula.reports._embedded import Budget, choose_stories
 from fabula.reports.run_data import ReportData, read_report_data
 
 EVERYTHING = Budget(10**9, float("inf"))

@@ -8,9 +8,8 @@ import pytest
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports._blocks import kept_spans, user_metric
-from fabula.reports._embedded import page_json, script_safe
-from fabula.reports._markup import escaped, spelled, tag
+from fabula.reports._embedded import kept_spans, page_json, script_safe, user_metric
+from fabula.reports.pages import escaped, spelled, tag
 from fabula.reports.run_data import read_report_data
 
 HOSTILE = [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.story import Story
-from fabula.reports._tables import status_rows, write_tables
+from fabula.reports.report import status_rows, write_tables
 from fabula.reports.run_data import ReportData, read_report_data
 from fabula.reports.standings import compute_standings
 

@@ -10,9 +10,9 @@ import pytest
 from fabula._version import __version__
 from fabula.core.errors import UnknownName, UserError
 from fabula.meta.study import Study
-from fabula.reports._study_blocks import FigureBlock, TableBlock, blocks_of
-from fabula.reports.parts._view import View
 from fabula.reports.study import make_sections, signature, write_plain_study, write_report
+from fabula.reports.study_blocks import FigureBlock, TableBlock, blocks_of
+from fabula.reports.study_view import View
 from tales import ALL_PARTS, tales, view_of
 
 OPTIONS = {"example": {"item": "i0", "systems": ["a", "b"], "metrics": ["good"]}}

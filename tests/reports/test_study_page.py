@@ -14,7 +14,9 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports._study_blocks import (
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.run_data import ReportColumn
+from fabula.reports.study_blocks import (
     Cell,
     FigureBlock,
     ScatterBlock,
@@ -24,11 +26,7 @@ from fabula.reports._study_blocks import (
     TabsBlock,
     Words,
 )
-from fabula.reports._study_data import study_json
-from fabula.reports._study_html import marked
-from fabula.reports._study_page import write_study
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.run_data import ReportColumn
+from fabula.reports.study_page import marked, study_json, write_study
 from study_factory import ASPECTS, make_study, study_sections
 
 LEAD = Words(["A lead with **bold** words and `code`."])

@@ -53,7 +53,7 @@ def _row(name: str, card: DatasetCard, place: Place | None) -> dict[str, Any]:
 def show_command(name: str) -> None:
     """Show the card of a data set and where it lies."""
     from fabula.datasets import DATASETS, find_place, load_dataset
-    from fabula.reports.dataset_card import dataset_page
+    from fabula.reports.cards import dataset_page
 
     card = DATASETS.get(name).CARD if name in DATASETS else load_dataset(name).card
     click.echo(dataset_page(name, card))
@@ -179,7 +179,7 @@ def docs_command(output: Path) -> None:
     """Write the page of every data set into a folder, from the cards."""
     from fabula.core.files import write_text
     from fabula.datasets import DATASETS
-    from fabula.reports.dataset_card import dataset_index_page, dataset_page
+    from fabula.reports.cards import dataset_index_page, dataset_page
 
     cards = {name: DATASETS.get(name).CARD for name in DATASETS.names()}
     for name, card in cards.items():

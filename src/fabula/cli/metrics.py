@@ -72,7 +72,7 @@ def _row(name: str, cls: Any) -> dict[str, Any]:
 @click.argument("spec")
 def show(spec: str) -> None:
     """Show the card of a metric and the signature of SPEC."""
-    from fabula.reports.card import card_page
+    from fabula.reports.cards import card_page
     from fabula.scoring.catalogue import METRICS
 
     metric = METRICS.build(spec)
@@ -160,7 +160,7 @@ def regenerate(
 def docs(output: Path) -> None:
     """Write the page of every metric into a folder, from the cards."""
     from fabula.core.files import write_text
-    from fabula.reports.card import card_page, index_page
+    from fabula.reports.cards import card_page, index_page
     from fabula.scoring.catalogue import METRICS
 
     classes = {name: METRICS.get(name) for name in METRICS.names()}

@@ -62,7 +62,6 @@ def command(
 
     chosen = choose_metrics(metrics or ("strings",))
     options = RunOptions(output, overwrite, cache=not no_cache and (cache or True), jobs=jobs)
-    # Only what marks the best system needs all scores at hand.
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     with open_stories(file, layout) as source:
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)

@@ -65,8 +65,8 @@ def _run_ratings(
     from fabula.meta.study_file import read_study
     from fabula.replication.hanna.publication import read_publication
     from fabula.reports.parts import PARTS
-    from fabula.reports.parts._view import View
     from fabula.reports.study import make_sections, write_report
+    from fabula.reports.study_view import View
     from fabula.scoring.evaluate import add_baselines
 
     study = read_study(file)

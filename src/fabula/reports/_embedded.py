@@ -1,17 +1,21 @@
-"""What a report's page carries for its scripts: all scores, and the texts that were chosen."""
+"""What a page carries for its scripts: all scores, and the texts of the stories it shows."""
 
 from __future__ import annotations
 
 import json
 import math
+import random
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fabula.core.score import Missing
 from fabula.core.story import Story
-from fabula.reports._blocks import kept_spans, user_metric
-from fabula.reports._choose import texts_of
-from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData
+from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData, spec_name
 
 if TYPE_CHECKING:
     from fabula.metrics.user import User
@@ -102,3 +106,119 @@ def _parts_of(story: Story, number: dict[str, int], user: User | None) -> dict[s
         if user:
             parts["blocks"] = kept_spans(user, story)
     return parts
+
+
+# Share of the stories shown that is drawn at random, so that not only extremes are looked at.
+_RANDOM_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many stories, and how many characters with their prompts and references."""
+
+    stories: int
+    chars: float
+
+
+def choose_stories(data: ReportData, budget: Budget, *, seed: int) -> list[int]:
+    """Give the places of the stories to show, in the order of the run."""
+    if budget.stories >= len(data.stories):
+        return _fitting(data, iter(range(len(data.stories))), budget)
+    telling = int(budget.stories * (1 - _RANDOM_SHARE))
+    chosen = dict.fromkeys(_first(_telling(data), telling))
+    rest = [place for place in range(len(data.stories)) if place not in chosen]
+    random.Random(seed).shuffle(rest)
+    return _fitting(data, iter([*chosen, *rest]), budget)
+
+
+def _first(places: Iterator[int], most: int) -> list[int]:
+    found: dict[int, None] = {}
+    for place in places:
+        if len(found) >= most:
+            break
+        found[place] = None
+    return list(found)
+
+
+def _telling(data: ReportData) -> Iterator[int]:
+    """Best, worst and middle story by metric and system; the metrics before the baselines."""
+    systems = list(data.places().values())
+    for number, column in enumerate(data.columns):
+        if column.main:
+            ranked = [_ranked(places, data.values[:, number], column) for places in systems]
+            for pick in (0, -1, None):
+                for order in ranked:
+                    if len(order):
+                        yield int(order[len(order) // 2 if pick is None else pick])
+
+
+def _ranked(places: Array, values: Array, column: ReportColumn) -> Array:
+    """Places of stories that have a value, the best first."""
+    there = places[np.isfinite(values[places])]
+    sign = 1 if column.direction == "lower" else -1
+    return there[np.argsort(sign * values[there], kind="stable")]
+
+
+def _fitting(data: ReportData, places: Iterator[int], budget: Budget) -> list[int]:
+    """Take what still fits; a reference or prompt that several stories share counts once."""
+    taken: list[int] = []
+    counted: set[str] = set()
+    chars = 0
+    for place in places:
+        if len(taken) >= budget.stories:
+            break
+        texts = set(texts_of(data.stories[place])) - counted
+        size = sum(map(len, texts))
+        if chars + size <= budget.chars:
+            taken.append(place)
+            counted |= texts
+            chars += size
+    return sorted(taken)
+
+
+def texts_of(story: Story) -> list[str]:
+    """All that is to be read of a story: its text, prompt and references."""
+    return [story.text, *([story.prompt] if story.prompt else []), *story.references]
+
+
+# Characters of scripts without blanks are words of their own, as in the metrics.
+_UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W_])+")
+
+
+def user_metric(scorers: Iterable[str]) -> User | None:
+    """Build the first metric `user` among the scorers, if there is one."""
+    for scorer in scorers:
+        if spec_name(scorer) == "user":
+            from fabula.metrics.user import User
+            from fabula.scoring.catalogue import METRICS
+
+            metric = METRICS.build(scorer)
+            return metric if isinstance(metric, User) else None
+    return None
+
+
+def kept_spans(user: User, story: Story) -> list[tuple[int, int, int, int]]:
+    """Where text and first reference share blocks: start and end in each, counted in UTF-16."""
+    sides = [list(_WORD.finditer(text)) for text in (story.text, story.references[0])]
+    words, published = ([found[0].lower() for found in side] for side in sides)
+    try:
+        blocks = user.kept_blocks(words, published)
+    except Missing:
+        return []
+    here = [_span(sides[0], block.left, block.size) for block in blocks]
+    there = [_span(sides[1], block.right, block.size) for block in blocks]
+    ends = zip(_utf16(story.text, here), _utf16(story.references[0], there), strict=True)
+    return [(*one, *other) for one, other in ends]
+
+
+def _span(side: list[re.Match[str]], start: int, size: int) -> tuple[int, int]:
+    return side[start].start(), side[start + size - 1].end()
+
+
+def _utf16(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Count as JavaScript does, where characters beyond the first 65,536 are two."""
+    wide = [place for place, char in enumerate(text) if ord(char) > 0xFFFF]
+    return [
+        (start + bisect_left(wide, start), end + bisect_left(wide, end)) for start, end in spans
+    ]

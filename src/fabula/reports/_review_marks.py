@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.reports._markup import escaped, tag
+from fabula.reports.pages import escaped, tag
 from fabula.reports.review import ASPECT_WORDS
 from fabula.scoring.review import AspectReview, Review
 from fabula.text.repetition import Span

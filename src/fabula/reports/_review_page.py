@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from fabula._version import __version__
-from fabula.reports._markup import escaped, tag
 from fabula.reports._review_marks import MOST_PLACES, commented_aspects, story_html
-from fabula.reports._svg.drawing import drawing, short
-from fabula.reports._template import filled, joined, policy, static
+from fabula.reports.figures.drawing import drawing, short
 from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, filled, joined, policy, static, tag
 from fabula.reports.review import (
     ASPECT_WORDS,
     aspect_reason,

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from fabula.core.card import Card
+from fabula.core.card import ARROWS, Card
 from fabula.core.protocols import Progress
-from fabula.reports._choose import Budget, choose_stories
-from fabula.reports._citations import cards_of, citations
-from fabula.reports._embedded import page_json
-from fabula.reports._figures import figures
-from fabula.reports._markup import escaped, tag
-from fabula.reports._page import (
+from fabula.reports._embedded import Budget, choose_stories, page_json
+from fabula.reports._report_page import (
+    cards_of,
+    citations,
     facts,
     occasion,
-    printed_tables,
+    printed_html,
     signatures,
-    statuses_table,
-    systems_table,
+    status_rows,
+    statuses_html,
+    systems_html,
     versions,
 )
-from fabula.reports._page_file import write_page
-from fabula.reports._tables import status_rows, write_tables
-from fabula.reports._template import filled, joined, one_script, policy, static
+from fabula.reports.figures.distributions import figures
+from fabula.reports.numbers import interval_text, number_text
+from fabula.reports.pages import (
+    escaped,
+    filled,
+    joined,
+    one_script,
+    policy,
+    static,
+    tag,
+    write_page,
+)
 from fabula.reports.run_data import ReportData, read_report_data
 from fabula.reports.standings import Standings, compute_standings
+from fabula.reports.tables import Cell, Table, TableColumn, Tone, write_table
 
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.
@@ -77,12 +87,12 @@ def _parts(
         "facts": facts(data),
         "finding": escaped(finding(standings)),
         "aspects": _aspects_switch(data),
-        "systems": systems_table(standings, cards),
-        "printed": printed_tables(standings, cards),
+        "systems": systems_html(standings, cards),
+        "printed": printed_html(standings, cards),
         "resampled": "items" if standings.by_item else "stories",
         "added": _added(data),
         "figures": figures(data),
-        "statuses": statuses_table(status_rows(data)),
+        "statuses": statuses_html(status_rows(data)),
         "shown": _shown(data, chosen, folder),
         "reader": filled(static("reader.html"), {"more": more, "ratings": ""}),
         "signatures": signatures(data),
@@ -158,3 +168,68 @@ def _limits(cards: Mapping[str, Card]) -> str:
         for name, card in names.items()
     ]
     return tag("dl", "\n".join(pairs), class_="limits")
+
+
+def write_tables(folder: Path, data: ReportData, standings: Standings) -> None:
+    """Write every table of the report as CSV and LaTeX into a folder."""
+    statuses = Table(
+        ["scorer", "status", "stories", TableColumn("first note", prose=True)],
+        [[row.scorer, row.status, row.count, row.note] for row in status_rows(data)],
+    )
+    signatures = Table(
+        ["metric", TableColumn("signature", prose=True)],
+        [[metric["spec"], metric["signature"]] for metric in data.metrics],
+    )
+    write_table(folder, "systems", systems_table(standings), system_records(standings))
+    write_table(folder, "statuses", statuses)
+    write_table(folder, "signatures", signatures)
+
+
+def system_records(standings: Standings) -> list[dict[str, Any]]:
+    """Give the main table as one record per system and column."""
+    records = []
+    for place, system in enumerate(standings.systems):
+        for number, column in enumerate(standings.columns):
+            mean = standings.estimates[place, number]
+            records.append(
+                {
+                    "system": system,
+                    "scorer": column.scorer,
+                    "aspect": column.aspect,
+                    "direction": column.direction,
+                    "family": column.family,
+                    "mean": mean.value,
+                    "low": mean.low,
+                    "high": mean.high,
+                    "scored": mean.n,
+                    "left_out": int(standings.left_out[place, number]),
+                    "best": int(standings.best[number] == place),
+                }
+            )
+    return records
+
+
+def systems_table(standings: Standings) -> Table:
+    """Give the main table for papers: metrics × systems, the best in bold."""
+    columns = standings.columns
+    firsts = [number for number, column in enumerate(columns) if column.is_baseline][:1]
+    return Table(
+        ["metric", TableColumn("", align="left"), *(name or "all" for name in standings.systems)],
+        [
+            [column.label, ARROWS[column.direction], *_cells(standings, number)]
+            for number, column in enumerate(columns)
+        ],
+        notes=["mean and 95 % bootstrap interval; bold: the interval is better than every other"],
+        rules=[number for number in firsts if number],
+    )
+
+
+def _cells(standings: Standings, number: int) -> list[Cell]:
+    """Write a column's means with their intervals, system by system."""
+    decimals, cells = standings.decimals(number), []
+    for place in range(len(standings.systems)):
+        mean = standings.estimates[place, number]
+        tone: Tone = "good" if standings.best[number] == place else ""
+        aside = interval_text(*mean.interval, decimals)
+        cells.append(Cell(mean.value, number_text(mean.value, decimals), tone, aside=aside))
+    return cells

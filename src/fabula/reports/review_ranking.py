@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from fabula._version import __version__
 from fabula.core.errors import SettingError
-from fabula.reports._markup import escaped, named, tag
-from fabula.reports._template import filled, joined, policy, static
 from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, filled, joined, named, policy, static, tag
 from fabula.reports.review import missing_words
 from fabula.reports.tables import Table, TableColumn, render
 from fabula.scoring.review import Ranking, Standing

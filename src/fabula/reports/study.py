@@ -12,11 +12,11 @@ from fabula.core.errors import UserError
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports._study_blocks import ScatterBlock, Section, Words, blocks_of
-from fabula.reports._study_page import write_study
 from fabula.reports.parts import PARTS
-from fabula.reports.parts._view import View
 from fabula.reports.parts.scatter import study_stories
+from fabula.reports.study_blocks import ScatterBlock, Section, Words, blocks_of
+from fabula.reports.study_page import write_study
+from fabula.reports.study_view import View
 from fabula.reports.tables import records_csv
 
 

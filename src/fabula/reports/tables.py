@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fabula.core.files import write_text
 from fabula.core.table import json_text, without_halves
-from fabula.reports._markup import escaped, spelled, tag
 from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, spelled, tag
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -180,6 +182,18 @@ def table_csv(table: Table) -> str:
 
 def _csv_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_table(
+    folder: Path, name: str, table: Table, records: Sequence[dict[str, Any]] | None = None
+) -> None:
+    """Write a table as `name`.csv for programs and `name`.tex for papers.
+
+    Where `records` are given, the CSV holds them and not the table.
+    """
+    rows = table_csv(table) if records is None else records_csv(records)
+    write_text(folder / f"{name}.csv", without_halves(f"{rows}\n"))
+    write_text(folder / f"{name}.tex", without_halves(f"{latex_table(table)}\n"))
 
 
 def text_table(table: Table) -> str:

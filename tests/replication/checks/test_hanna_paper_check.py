@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fabula.replication.checks import hanna_paper
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 
 EQUAL = PrintedValue("Table 4: means", "a", 3.5, 3.5, 1e-9)
 OFF = PrintedValue("Table 4: means", "b", 3.5, 3.75, 1e-9)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.replication.hanna import Printed, read_printed, replicate
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 from hanna_figures import hanna
 
 

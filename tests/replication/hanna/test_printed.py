@@ -7,7 +7,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.replication.hanna.paper import metric_name, read_printed
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 
 
 def test_a_number_holds_within_its_tolerance() -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 from fabula.meta.study import Study
 from fabula.replication.hanna import HannaPublication, Printed
 from fabula.replication.hanna.publication import read_publication
-from fabula.reports._study_blocks import FigureBlock, TableBlock, blocks_of
-from fabula.reports.parts._view import View
-from fabula.reports.published import PrintedValue, Publication
 from fabula.reports.study import make_sections
+from fabula.reports.study_blocks import FigureBlock, TableBlock, blocks_of
+from fabula.reports.study_view import PrintedValue, Publication, View
 from tales import tales, view_of
 
 PARTS = ("systems", "strongest", "ranking", "labels", "top_k", "significance")

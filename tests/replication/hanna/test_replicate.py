@@ -9,7 +9,7 @@ from fabula.core.dataset import ScorerCard
 from fabula.replication.hanna import Printed
 from fabula.replication.hanna.paper import ASPECTS, Paper
 from fabula.replication.hanna.replicate import MISPRINTS
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 from grids import make_dataset, scipy_value
 
 # What the paper's tables and figures hold: rows × columns.

@@ -8,7 +8,7 @@ from fabula.core.dataset import ScorerCard
 from fabula.replication.hanna import Printed
 from fabula.replication.hanna.paper import ASPECTS, Paper
 from fabula.replication.hanna.replicate import williams_tables, williams_values
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 from grids import make_dataset
 
 RNG = np.random.default_rng(4)

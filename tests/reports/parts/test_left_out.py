@@ -8,8 +8,8 @@ import pytest
 
 from fabula.core.dataset import Dataset
 from fabula.meta.study import Study
-from fabula.reports._study_blocks import Section
 from fabula.reports.parts import PARTS
+from fabula.reports.study_blocks import Section
 from tales import ALL_PARTS, tales, view_of
 
 ASKED = {"example": {"item": "i0", "systems": ["a", "b"], "metrics": ["good"]}}

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from fabula.meta.study import Study
-from fabula.reports._study_blocks import (
+from fabula.reports.parts import PARTS
+from fabula.reports.parts.scatter import study_stories
+from fabula.reports.study_blocks import (
     Block,
     FigureBlock,
     ScatterBlock,
@@ -18,9 +20,7 @@ from fabula.reports._study_blocks import (
     Words,
     blocks_of,
 )
-from fabula.reports.parts import PARTS
-from fabula.reports.parts._view import View
-from fabula.reports.parts.scatter import study_stories
+from fabula.reports.study_view import View
 from grids import make_dataset
 from tales import tales, view_of
 

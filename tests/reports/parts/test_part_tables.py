@@ -10,9 +10,9 @@ import pytest
 import scipy.stats
 
 from fabula.meta.study import Study
-from fabula.reports._study_blocks import TableBlock, Words, blocks_of
 from fabula.reports.parts import PARTS
-from fabula.reports.parts._view import View
+from fabula.reports.study_blocks import TableBlock, Words, blocks_of
+from fabula.reports.study_view import View
 from grids import make_dataset, scipy_value
 from tales import CARDS, tales, view_of
 

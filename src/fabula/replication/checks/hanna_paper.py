@@ -8,7 +8,7 @@ from pathlib import Path
 from fabula.datasets import load_dataset
 from fabula.replication.checks._finding import Finding, unchecked
 from fabula.replication.hanna import read_printed, replicate
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 
 _PART = "HANNA's paper (Chhun et al., 2022), from its ratings and released scores"
 _DATA = "data/hanna"

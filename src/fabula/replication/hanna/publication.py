@@ -12,8 +12,8 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.replication.hanna.paper import Printed, read_printed
 from fabula.replication.hanna.replicate import replicate
-from fabula.reports._study_blocks import Block, TableBlock
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_blocks import Block, TableBlock
+from fabula.reports.study_view import PrintedValue
 
 # Numbers of the paper by the report's names of tables and figures.
 _NUMBERS = {

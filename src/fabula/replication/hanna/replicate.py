@@ -25,7 +25,7 @@ from fabula.replication.hanna.paper import (
     Printed,
     metric_name,
 )
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_view import PrintedValue
 
 # What the paper prints in Tables 8 and 9 and its own data do not give.
 MISPRINTS = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from fabula._version import __version__
 from fabula.core.files import write_json, write_text
 from fabula.meta.resampling import Estimate
-from fabula.reports._study_blocks import Block, Section, TableBlock, Words
-from fabula.reports._study_page import write_study
+from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.study_page import write_study
 from fabula.reports.tables import Cell, Table, TableColumn, render
 
 if TYPE_CHECKING:

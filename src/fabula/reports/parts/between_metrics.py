@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fabula.meta.levels import correlation_table
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock
-from fabula.reports._svg.cluster import cluster
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_title
+from fabula.reports.figures.cluster import cluster
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels, level_title
 
 
 def section(view: View) -> Section | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.reports._study_blocks import Section, TableBlock
-from fabula.reports.parts._view import View
+from fabula.reports.study_blocks import Section, TableBlock
+from fabula.reports.study_view import View
 
 _FAMILIES = ("string", "embedding", "model", "judge", "baseline")
 

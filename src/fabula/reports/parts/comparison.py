@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabula.reports._study_blocks import Block, Section, TableBlock, Words
-from fabula.reports.parts._view import View
-from fabula.reports.published import PrintedValue
+from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.study_view import PrintedValue, View
 from fabula.reports.tables import Cell
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fabula.meta.grid import Grid
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_title
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels, level_title
 
 _MORE = (
     "All values with their intervals, n, undefined items, noise ceilings and gains over the best "

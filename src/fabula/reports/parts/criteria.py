@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.meta.levels import correlation_table
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, level_title
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, level_title
 
 
 def section(view: View) -> Section | None:

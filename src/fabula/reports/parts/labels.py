@@ -10,10 +10,10 @@ import numpy as np
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
 from fabula.meta.systems.labels import label_f1
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.parts._view import View
-from fabula.reports.parts._view import labels as labels_of
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
+from fabula.reports.study_view import View
+from fabula.reports.study_view import labels as labels_of
 
 _ABOUT = (
     "For every two systems the items are drawn again and again; a system that has the higher "

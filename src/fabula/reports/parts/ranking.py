@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fabula.meta.levels import Level
 from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
-from fabula.reports._study_blocks import Block, Section, TableBlock, Words
-from fabula.reports.parts._view import View, level_title
+from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.study_view import View, level_title
 
 _FIRST = 15
 _POINTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from fabula.meta.raters.agreement import Agreement, agree
-from fabula.reports._study_blocks import Block, Section, TableBlock, Words
-from fabula.reports.parts._view import View
+from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.study_view import View
 from fabula.reports.tables import Cell
 
 _UNKNOWN = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.reports._study_blocks import Block, ScatterBlock, Section, StudyStories
 from fabula.reports.correlations import NAMES, table_order
-from fabula.reports.parts._view import View
 from fabula.reports.run_data import ReportColumn
+from fabula.reports.study_blocks import Block, ScatterBlock, Section, StudyStories
+from fabula.reports.study_view import View
 
 
 def section(view: View) -> Section:

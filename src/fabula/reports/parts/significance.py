@@ -10,9 +10,9 @@ from fabula.meta.significance.clusters import rank_clusters, significant_ranks
 from fabula.meta.significance.permutation import perm_matrix
 from fabula.meta.significance.sign_flips import benjamini_hochberg
 from fabula.meta.significance.williams import williams_matrix
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
-from fabula.reports._svg.heatmap import heatmap
-from fabula.reports.parts._view import View, labels, level_title
+from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
+from fabula.reports.study_view import View, labels, level_title
 
 _MOST = 20
 _CLUSTER_HEADS = ("cluster", "beaten by", "metric", "mean r by item")

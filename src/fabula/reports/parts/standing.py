@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from fabula.meta.correlated import Correlated
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
-from fabula.reports._svg.intervals import Band, Interval, intervals
 from fabula.reports.correlations import study_words, table_order
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, level_title
+from fabula.reports.figures.intervals import Band, Interval, intervals
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, level_title
 
 # Metrics that a figure shows besides the baselines.
 _MOST = 30

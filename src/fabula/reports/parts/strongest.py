@@ -6,8 +6,8 @@ import numpy as np
 
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.levels import Level
-from fabula.reports._study_blocks import Block, Section, TableBlock, TabsBlock, Words
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels, level_title
+from fabula.reports.study_blocks import Block, Section, TableBlock, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels, level_title
 from fabula.reports.tables import Cell
 
 _FIRST = 5

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from fabula.core.table import ScoreTable
 from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
-from fabula.reports._study_blocks import Section, TableBlock
-from fabula.reports.parts._view import View
 from fabula.reports.standings import find_best
+from fabula.reports.study_blocks import Section, TableBlock
+from fabula.reports.study_view import View
 from fabula.reports.tables import Cell
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.meta.systems.top_k import top_k_correlations
-from fabula.reports._study_blocks import Block, FigureBlock, Section, TabsBlock, Words
-from fabula.reports._svg.curves import curves
-from fabula.reports.parts._view import COEFFICIENT_NAMES, View, labels
+from fabula.reports.figures.curves import curves
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels
 
 _LEAST = 4
 _ABOUT = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fabula.reports._study_blocks import FigureBlock, Section
-from fabula.reports._svg.violins import violins
-from fabula.reports.parts._view import View
+from fabula.reports.figures.violins import violins
+from fabula.reports.study_blocks import FigureBlock, Section
+from fabula.reports.study_view import View
 
 
 def section(view: View) -> Section | None:

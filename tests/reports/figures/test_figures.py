@@ -2,19 +2,24 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from itertools import combinations
 
 import numpy as np
 import pytest
 
-from fabula.reports._svg.axes import Scale, number_words, reach_of, round_step, tick_words
-from fabula.reports._svg.colours import SERIES
-from fabula.reports._svg.curves import curves
-from fabula.reports._svg.drawing import cut, short, standalone, width_of
-from fabula.reports._svg.intervals import Band, Interval, intervals
-from fabula.reports._svg.labels import Rectangle, place_labels, spread
-from fabula.reports._svg.scatter import Point, scatter, shape
-from fabula.reports._svg.violins import outline, violins
+from fabula.reports.figures.curves import curves, spread_labels
+from fabula.reports.figures.drawing import (
+    Scale,
+    cut,
+    reach_of,
+    round_step,
+    short,
+    standalone,
+    tick_words,
+    width_of,
+)
+from fabula.reports.figures.intervals import Band, Interval, intervals
+from fabula.reports.figures.violins import outline, violins
+from fabula.reports.numbers import number_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script>"
@@ -33,8 +38,8 @@ def test_ticks_are_round_and_few() -> None:
 
 
 def test_numbers_have_a_true_minus_and_no_minus_zero() -> None:
-    assert number_words(-0.1234, 3) == "−0.123" and number_words(-0.0001, 3) == "0.000"
-    assert number_words(math.nan, 3) == "–" and short(-0.01) == "0"
+    assert number_text(-0.1234, 3) == "−0.123" and number_text(-0.0001, 3) == "0.000"
+    assert number_text(math.nan, 3) == "–" and short(-0.01) == "0"
 
 
 def test_an_axis_reaches_beyond_its_values() -> None:
@@ -50,16 +55,9 @@ def test_a_text_is_cut_to_its_room() -> None:
 
 def test_places_are_moved_apart_as_little_as_possible() -> None:
     # The pair at 10 and 11 is centred on 10.5; 40 stays.
-    assert spread([11, 10, 40], 5, low=0, high=100) == pytest.approx([13, 8, 40])
-    found = spread([98, 99, 100], 10, low=0, high=100)
+    assert spread_labels([11, 10, 40], 5, low=0, high=100) == pytest.approx([13, 8, 40])
+    found = spread_labels([98, 99, 100], 10, low=0, high=100)
     assert found == pytest.approx([80, 90, 100])
-
-
-def test_labels_of_crowded_points_do_not_cover_one_another() -> None:
-    points = [(100 + 6 * n, 100 + 4 * (n % 3)) for n in range(10)]
-    names = [f"system {n}" for n in range(10)]
-    boxes = place_labels(names, points, within=Rectangle(0, 0, 400, 300))
-    assert all(one.overlap(other) == 0 for one, other in combinations(boxes, 2))
 
 
 def test_intervals_are_sorted_and_the_undefined_come_last() -> None:
@@ -124,25 +122,14 @@ def test_names_of_curves_stand_apart_and_gaps_are_gaps() -> None:
     assert paths[8].get("stroke-dasharray") and not paths[0].get("stroke-dasharray")
 
 
-def test_points_without_a_value_are_named_below() -> None:
-    points = [Point("a", 1, 2, 0), Point("b", 2, 3, 1), Point("c", math.nan, 1, 2)]
-    texts = [t.text for t in elements(scatter(points, title="t", x_label="x", y_label="y"), "text")]
-    assert "undefined: c" in texts and "a" in texts
-
-
-def test_no_two_of_32_series_look_alike() -> None:
-    assert len({(n % SERIES, shape(n, 5)) for n in range(32)}) == 32
-
-
 @pytest.mark.parametrize(
     "svg",
     [
         intervals([Interval(HOSTILE, 0.5, 0.1, 0.9)], title=HOSTILE, x_label=HOSTILE),
         violins({HOSTILE: {HOSTILE: [1.0, 2.0]}}, title=HOSTILE),
         curves([1, 2], {HOSTILE: [1.0, 2.0]}, title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
-        scatter([Point(HOSTILE, 1, 1)], title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
     ],
-    ids=["intervals", "violins", "curves", "scatter"],
+    ids=["intervals", "violins", "curves"],
 )
 def test_figures_are_well_formed_whatever_they_name(svg: str) -> None:
     root = ElementTree.fromstring(svg)

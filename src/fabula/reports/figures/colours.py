@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fabula.reports._template import static
+from fabula.reports.pages import static
 
 DIVERGING, SEQUENTIAL = 21, 13
 # Orange to blue and pale to teal; in the dark the pale end is the dark one.

@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from fabula.reports._markup import escaped, tag
-from fabula.reports._svg.axes import Scale, bottom_axis, number_words, reach_of
-from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
+from fabula.reports.figures.drawing import (
+    Scale,
+    bottom_axis,
+    cut,
+    drawing,
+    reach_of,
+    short,
+    width_of,
+    words,
+)
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, tag
 
 _ROW, _BELOW = 20, 46
 _LONGEST_NAME = 240
@@ -116,9 +125,9 @@ def _words(row: Interval) -> str:
     if not math.isfinite(row.value):
         return f"{row.label} {row.note or 'undefined'}"
     if not math.isfinite(row.low):
-        return f"{row.label} {number_words(row.value, 3)}"
-    ends = f"{number_words(row.low, 3)} to {number_words(row.high, 3)}"
-    return f"{row.label} {number_words(row.value, 3)} ({ends})"
+        return f"{row.label} {number_text(row.value, 3)}"
+    ends = f"{number_text(row.low, 3)} to {number_text(row.high, 3)}"
+    return f"{row.label} {number_text(row.value, 3)} ({ends})"
 
 
 def _stripes(placed: Sequence[_Placed], width: float) -> str:
@@ -142,7 +151,7 @@ def _band(band: Band, across: Scale, top: float, bottom: float) -> str:
     half = width_of(band.label, 11) / 2
     x = min(max(middle, half), across.end + 10 - half)
     name = words(band.label, x, top - 8, class_="tick", text_anchor="middle")
-    ends_words = f"{number_words(band.low, 3)} to {number_words(band.high, 3)}"
+    ends_words = f"{number_text(band.low, 3)} to {number_text(band.high, 3)}"
     title = tag("title", escaped(f"{band.label}: {ends_words}"))
     return tag("rect", title, **box, class_="band") + name
 
@@ -161,7 +170,7 @@ def _row(placed: _Placed, across: Scale, left: float) -> str:
     )
     if not math.isfinite(row.value):
         return name + words(row.note or "undefined", left - _NUMBER + 16, y + 4, class_="axis-name")
-    number = words(number_words(row.value, 3), left - 14, y + 4, text_anchor="end", class_=quiet)
+    number = words(number_text(row.value, 3), left - 14, y + 4, text_anchor="end", class_=quiet)
     return name + tag("g", _title(row) + _whisker(row, y, across) + _mark(row, y, across)) + number
 
 

@@ -1,4 +1,4 @@
-"""What a part sees: the study file, what was found, and the paper it is held against."""
+"""What a part of a study report sees: the study file, what was found, and what a paper prints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.meta.arrays import Values
@@ -15,7 +15,7 @@ from fabula.meta.grid import Column, Grid
 from fabula.meta.levels import Level, correlation_table
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports.published import PrintedValue, Publication
+from fabula.reports.study_blocks import Block
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
     "pearson": "Pearson",
@@ -146,3 +146,56 @@ def labels(grid: Grid) -> list[str]:
 def level_title(level: Level) -> str:
     """Call a level as a heading."""
     return {"item": "Item level", "system": "System level", "pooled": "Pooled"}[level]
+
+
+@dataclass(frozen=True)
+class PrintedValue:
+    """A printed number, ours, and how far apart they may be."""
+
+    table: str
+    what: str
+    printed: float
+    ours: float
+    tolerance: float
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether ours is the printed number within the tolerance."""
+        return abs(self.ours - self.printed) <= self.tolerance
+
+    def row(self) -> dict[str, Any]:
+        """Give a flat row."""
+        return {
+            "table": self.table,
+            "what": self.what,
+            "printed": self.printed,
+            "ours": self.ours,
+            "difference": self.ours - self.printed,
+            "holds": self.holds,
+            "note": self.note,
+        }
+
+
+class Publication(Protocol):
+    """A paper about the data set of a study.
+
+    Tables and figures are named as in the report: `systems`, `ranking_item`, `strongest_system`.
+    Without printed values at hand it still knows how its tables are numbered.
+    """
+
+    @property
+    def values(self) -> Sequence[PrintedValue]:
+        """Give every printed value beside ours, table by table."""
+
+    def number(self, name: str) -> str:
+        """Give the number of a table or figure, such as `Table 4`; "" if it has none."""
+
+    def value(self, name: str, what: str) -> PrintedValue | None:
+        """Find the printed value of a row of a table."""
+
+    def remarks(self, part: str) -> Sequence[str]:
+        """Say what comparing a part of the report with the paper shows."""
+
+    def blocks(self, part: str) -> Sequence[Block]:
+        """Give the paper's own tables that belong below a part."""

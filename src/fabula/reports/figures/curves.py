@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from fabula.reports._markup import escaped, tag
-from fabula.reports._svg.axes import Scale, bottom_axis, left_axis, number_words, reach_of
-from fabula.reports._svg.colours import SERIES
-from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
-from fabula.reports._svg.labels import spread
+from fabula.reports.figures.colours import SERIES
+from fabula.reports.figures.drawing import (
+    Scale,
+    bottom_axis,
+    cut,
+    drawing,
+    left_axis,
+    reach_of,
+    short,
+    width_of,
+    words,
+)
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, tag
 
 _LEFT, _TOP, _BELOW, _GAP = 56, 30, 46, 15
 _LONGEST_NAME = 190
@@ -60,7 +69,7 @@ def _chosen(
 
 def _words(x: Sequence[float], lines: Mapping[str, Sequence[float]]) -> str:
     ends = [
-        f"{name} from {number_words(line[0], 3)} to {number_words(line[-1], 3)}"
+        f"{name} from {number_text(line[0], 3)} to {number_text(line[-1], 3)}"
         for name, line in lines.items()
     ]
     return f"From {x[0]:g} to {x[-1]:g}: {'; '.join(ends)}."
@@ -79,7 +88,7 @@ def _line(
     dots = [
         tag(
             "circle",
-            tag("title", escaped(f"{name}, {at:g}: {number_words(value, 3)}")),
+            tag("title", escaped(f"{name}, {at:g}: {number_text(value, 3)}")),
             cx=short(across(at)), cy=short(down(value)), r=3.5,
             class_=f"curve-dot s{number % SERIES}",
         )
@@ -120,7 +129,7 @@ def _names(
         next((v for v in reversed(line) if math.isfinite(v)), math.nan) for line in lines.values()
     ]
     wanted = [down(value) if math.isfinite(value) else height - _BELOW for value in last]
-    places = spread(wanted, _GAP, low=_TOP, high=height - _BELOW)
+    places = spread_labels(wanted, _GAP, low=_TOP, high=height - _BELOW)
     drawn = []
     for number, (name, at, wish, value) in enumerate(zip(names, places, wanted, last, strict=True)):
         if abs(at - wish) > 3:
@@ -130,3 +139,24 @@ def _names(
         kind = f"curve-name s{number % SERIES}"
         drawn.append(words(said, right + 10, at + 4, class_=kind))
     return "".join(drawn)
+
+
+def spread_labels(wanted: Sequence[float], gap: float, *, low: float, high: float) -> list[float]:
+    """Move places on a line apart by a gap, as little as possible and within its ends."""
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    clusters: list[list[float]] = []  # sum of wished starts, members
+    for number, place in enumerate(order):
+        clusters.append([wanted[place] - number * gap, 1.0])
+        while len(clusters) > 1 and _mean(clusters[-2]) > _mean(clusters[-1]):
+            total, size = clusters.pop()
+            clusters[-1] = [clusters[-1][0] + total, clusters[-1][1] + size]
+    starts = [_mean(cluster) for cluster in clusters for _ in range(int(cluster[1]))]
+    most = high - (len(order) - 1) * gap
+    places = [0.0] * len(order)
+    for number, place in enumerate(order):
+        places[place] = max(min(starts[number], most), low) + number * gap
+    return places
+
+
+def _mean(cluster: Sequence[float]) -> float:
+    return cluster[0] / cluster[1]

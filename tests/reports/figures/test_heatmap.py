@@ -8,11 +8,10 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from fabula.reports._svg._heat_cells import P_LEVELS, UNDEFINED, ground_of, levels
-from fabula.reports._svg.cluster import branches, cluster, cluster_order
-from fabula.reports._svg.colours import DIVERGING, SEQUENTIAL, channels, palette
-from fabula.reports._svg.drawing import standalone
-from fabula.reports._svg.heatmap import heatmap
+from fabula.reports.figures.cluster import branches, cluster
+from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL, channels, palette
+from fabula.reports.figures.drawing import standalone
+from fabula.reports.figures.heatmap import P_LEVELS, UNDEFINED, ground_of, heatmap, levels
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["a", "b", "c"]
@@ -128,7 +127,7 @@ def test_numbers_can_be_read_on_every_colour(scheme: str, ink: str) -> None:
 def test_what_correlates_stands_side_by_side() -> None:
     # Rows 0 and 2 say the same, 1 and 3 say the opposite of one another.
     r = np.array([[1, 0.1, 0.9, 0], [0.1, 1, 0, -0.8], [0.9, 0, 1, 0.1], [0, -0.8, 0.1, 1]])
-    order = cluster_order(r)
+    order = list(cluster(r).order)
     assert abs(order.index(0) - order.index(2)) == 1 and abs(order.index(1) - order.index(3)) == 1
     # Distances 1 − |r|: 0.1 and 0.2; the last is the mean of 0.9, 1, 1 and 0.9.
     heights = [height for *_, height in branches(cluster(r))]
@@ -136,5 +135,5 @@ def test_what_correlates_stands_side_by_side() -> None:
 
 
 def test_undefined_correlations_can_be_clustered() -> None:
-    assert sorted(cluster_order(np.full((5, 5), math.nan))) == list(range(5))
-    assert cluster_order(np.eye(2)) == [0, 1]
+    assert sorted(cluster(np.full((5, 5), math.nan)).order) == list(range(5))
+    assert cluster(np.eye(2)).order == (0, 1)

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from fabula.reports._figures import _reach, _tick, figures
+from fabula.reports.figures.distributions import _reach, _tick, figures
 from fabula.reports.run_data import read_report_data
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.core.card import ARROWS
-from fabula.reports._markup import escaped, tag
+from fabula.reports.pages import escaped, tag
 from fabula.reports.run_data import Array, ReportColumn, ReportData
 
 _WIDTH, _LEFT, _RIGHT = 340, 96, 330

@@ -22,11 +22,6 @@ class Clustering:
     merges: tuple[tuple[int, int, float], ...]
 
 
-def cluster_order(matrix: Array) -> list[int]:
-    """Give the order of rows in which those that correlate are neighbours."""
-    return list(cluster(matrix).order)
-
-
 def cluster(matrix: Array) -> Clustering:
     """Cluster by average linkage on 1 − |r|, leaves in the best order (Bar-Joseph et al., 2001).
 

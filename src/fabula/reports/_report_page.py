@@ -1,17 +1,21 @@
-"""The standing parts of a report's page: header, tables, signatures, citations."""
+"""The report of a run, written out: header, tables, signatures, citations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from fabula.core.card import ARROWS, Card
-from fabula.reports._markup import escaped, named, spelled, tag
-from fabula.reports._tables import StatusRow
+from fabula.core.errors import UserError
+from fabula.core.score import Status
+from fabula.reports.pages import escaped, named, spelled, tag
 from fabula.reports.run_data import ReportColumn, ReportData
 from fabula.reports.standings import Standings
+from fabula.reports.tables import latex_text
+from fabula.scoring.catalogue import METRICS
 
 # Paper is narrower than a screen that scrolls: printed tables have so many columns each.
 _PRINTED_COLUMNS = 7
@@ -42,7 +46,7 @@ def occasion(record: dict[str, Any]) -> str:
     return f"Scored {machine} with Fabula {escaped(record['fabula'])}"
 
 
-def systems_table(standings: Standings, cards: dict[str, Card]) -> str:
+def systems_html(standings: Standings, cards: dict[str, Card]) -> str:
     """Write the main table, systems × columns, as two blocks with heads that sort."""
     tables = [
         _scrolling(_systems_part(standings, cards, block), f"Means by system: {words}")
@@ -52,7 +56,7 @@ def systems_table(standings: Standings, cards: dict[str, Card]) -> str:
     return tag("div", "\n".join(tables), class_="blocks")
 
 
-def printed_tables(standings: Standings, cards: dict[str, Card]) -> str:
+def printed_html(standings: Standings, cards: dict[str, Card]) -> str:
     """Write the main aspects of the main table again, in parts that fit on paper."""
     parts = []
     for block in _blocks(standings).values():
@@ -145,7 +149,48 @@ def _interval(standings: Standings, place: int, number: int) -> str:
     return tag("span", ends if math.isfinite(low) else "no interval", class_="interval")
 
 
-def statuses_table(rows: Sequence[StatusRow]) -> str:
+@dataclass(frozen=True)
+class StatusRow:
+    """How many stories got a status from a scorer, and the first note that says why."""
+
+    scorer: str
+    status: str
+    count: int
+    note: str
+
+
+def status_rows(data: ReportData) -> list[StatusRow]:
+    """What every scorer left out, then what it read only in part."""
+    summary = data.summary
+    missing = [
+        StatusRow(scorer, status, count, summary.notes[scorer, status])
+        for (scorer, status), count in sorted(summary.left_out().items())
+    ]
+    least: dict[str, float] = {}
+    for (scorer, _), cells in summary.cells.items():
+        coverage = min((cell.coverage for cell in cells.values() if cell.count), default=1.0)
+        least[scorer] = min(coverage, least.get(scorer, 1.0))
+    parts = [
+        StatusRow(scorer, str(Status.OK), _scored(data, scorer), _part(coverage))
+        for scorer, coverage in least.items()
+        if coverage < 1
+    ]
+    return missing + parts
+
+
+def _part(coverage: float) -> str:
+    return f"some stories were read in part; the least share was {coverage:.2f}"
+
+
+def _scored(data: ReportData, scorer: str) -> int:
+    return max(
+        sum(cell.count for cell in cells.values())
+        for (one, _), cells in data.summary.cells.items()
+        if one == scorer
+    )
+
+
+def statuses_html(rows: Sequence[StatusRow]) -> str:
     """Write what was left out and why, or that nothing was."""
     if not rows:
         return tag("p", "Nothing: every scorer gave every story a value and read all of it.")
@@ -188,3 +233,45 @@ def versions(record: dict[str, Any]) -> str:
         for name, value in pairs.items()
     ]
     return tag("dl", "\n".join(lines), class_="versions")
+
+
+def cards_of(specs: Iterable[str]) -> dict[str, Card]:
+    """Cards of the metrics that are installed here, by spec."""
+    found = {}
+    for spec in specs:
+        try:
+            found[spec] = METRICS.build(spec).card
+        except UserError:
+            # A person, or a metric of a package that this machine does not have.
+            continue
+    return found
+
+
+def citations(record: dict[str, Any], cards: dict[str, Card]) -> str:
+    """Write BibTeX entries; those of metrics hold the card's words for their paper."""
+    version, year = record["fabula"], str(record.get("finished", ""))[:4]
+    own = {
+        "author": "{The Fabula authors}",
+        "title": "{Fabula}: an open system for evaluating stories",
+        "version": version,
+        "year": year,
+    }
+    entries = [_entry("software", "fabula", own)]
+    for paper, spec in papers(cards).items():
+        key = spec.partition("(")[0]
+        entries.append(_entry("misc", f"fabula-{key}", {"note": latex_text(paper)}))
+    return "\n\n".join(entries)
+
+
+def papers(cards: dict[str, Card]) -> dict[str, str]:
+    """Papers with the first metric that is of them, each once; a count has none."""
+    found: dict[str, str] = {}
+    for spec, card in cards.items():
+        if not card.paper.startswith("None"):
+            found.setdefault(card.paper, spec)
+    return found
+
+
+def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
+    lines = [f"  {name:7} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"])

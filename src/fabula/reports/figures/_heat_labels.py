@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.reports._markup import escaped, tag
-from fabula.reports._svg.axes import number_words
-from fabula.reports._svg.cluster import Clustering, branches
-from fabula.reports._svg.colours import DIVERGING, SEQUENTIAL
-from fabula.reports._svg.drawing import cut, short, width_of, words
+from fabula.reports.figures.cluster import Clustering, branches
+from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
+from fabula.reports.figures.drawing import cut, short, width_of, words
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, tag
 
 _P_WORDS = ((12, "p < .001"), (9, "< .01"), (6, "< .05"), (2, "< .1"), (0, "≥ .1"))
 _STRIP = 9
@@ -151,7 +151,7 @@ def _steps(x: float, y: float) -> tuple[str, float]:
 
 def _ramp(x: float, y: float, scale: str, ends: tuple[float, float]) -> tuple[str, float]:
     head, count = ("d", DIVERGING) if scale == "diverging" else ("q", SEQUENTIAL)
-    low, high = (number_words(end, 2) for end in ends)
+    low, high = (number_text(end, 2) for end in ends)
     start = x + width_of(low, 11) + 6
     strip = "".join(
         _swatch(start + place * _STRIP, y, f"{head}{place}", _STRIP) for place in range(count)

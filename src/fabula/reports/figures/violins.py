@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fabula.reports._markup import escaped, tag
-from fabula.reports._svg.axes import Scale, number_words
-from fabula.reports._svg.drawing import cut, drawing, short, width_of, words
+from fabula.reports.figures.drawing import Scale, cut, drawing, short, width_of, words
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import escaped, tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Samples = Mapping[str, Mapping[str, Sequence[float] | Array]]
@@ -72,7 +72,7 @@ def _words(samples: Samples, systems: Sequence[str], aspects: Sequence[str]) -> 
     for system in systems:
         found = [_there(samples[system].get(aspect, ())) for aspect in aspects]
         means = [
-            f"{aspect} {number_words(float(values.mean()), 2)}" if len(values) else f"{aspect} none"
+            f"{aspect} {number_text(float(values.mean()), 2)}" if len(values) else f"{aspect} none"
             for aspect, values in zip(aspects, found, strict=True)
         ]
         lines.append(f"{system}: {', '.join(means)}")
@@ -108,7 +108,7 @@ def _cell(system: str, aspect: str, values: Array, across: Scale, y: float) -> s
     mean = float(values.mean())
     half = _NORMAL_95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0
     title = (
-        f"{system}, {aspect}: mean {number_words(mean, 2)}, ± {half:.2f}, {len(values):,} ratings"
+        f"{system}, {aspect}: mean {number_text(mean, 2)}, ± {half:.2f}, {len(values):,} ratings"
     )
     ends = [min(max(across(mean + side), across.start), across.end) for side in (-half, half)]
     line = f"M{short(ends[0])} {short(y)}H{short(ends[1])}"

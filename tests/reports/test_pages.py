@@ -3,7 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from fabula.reports._template import filled, one_script, policy
+from fabula.reports.pages import filled, one_script, policy
 
 
 def test_a_template_is_filled_once() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.reports.figures.cluster import cluster
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.run_data import ReportColumn
 from fabula.reports.study_blocks import (
     FigureBlock,
@@ -102,7 +102,7 @@ def study_sections(made: MadeUp, *, maps: int) -> list[Section]:
     order = cluster(matrix)
     panels = {
         f"map {n}": FigureBlock(
-            "", heatmap(matrix, names, names, title=f"Map {n}", order=order), f"map_{n}"
+            "", draw_heatmap(matrix, names, names, title=f"Map {n}", order=order), f"map_{n}"
         )
         for n in range(maps)
     }

@@ -9,7 +9,7 @@ from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.reports._embedded import kept_spans, page_json, script_safe, user_metric
-from fabula.reports.pages import escaped, spelled, tag
+from fabula.reports.pages import break_spec, escape, tag
 from fabula.reports.run_data import read_report_data
 
 HOSTILE = [
@@ -32,7 +32,7 @@ def test_no_text_can_end_a_script_element_and_all_come_back_whole(text: str) -> 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_becomes_markup(text: str) -> None:
-    shown = tag("td", escaped(text), title=text)
+    shown = tag("td", escape(text), title=text)
     assert shown.count("<") == 2 and shown.count(">") == 2
     shown.encode()
 
@@ -44,7 +44,7 @@ def test_an_attribute_that_is_none_is_left_out() -> None:
 
 
 def test_a_spec_may_break_where_its_parts_end() -> None:
-    assert spelled("type_token(n=1, x='<')") == (
+    assert break_spec("type_token(n=1, x='<')") == (
         "type_<wbr>token(<wbr>n=1,<wbr> x=&#x27;&lt;&#x27;)"
     )
 

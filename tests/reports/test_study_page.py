@@ -14,7 +14,7 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.run_data import ReportColumn
 from fabula.reports.study_blocks import (
     Cell,
@@ -26,7 +26,7 @@ from fabula.reports.study_blocks import (
     TabsBlock,
     Words,
 )
-from fabula.reports.study_page import marked, study_json, write_study
+from fabula.reports.study_page import mark_up, study_json, write_study
 from study_factory import ASPECTS, make_study, study_sections
 
 LEAD = Words(["A lead with **bold** words and `code`."])
@@ -43,7 +43,7 @@ def table(name: str = "numbers", **changes) -> TableBlock:
 
 
 def figure(name: str = "map") -> FigureBlock:
-    svg = heatmap(np.eye(2), ["a", "b"], ["a", "b"], title="A map")
+    svg = draw_heatmap(np.eye(2), ["a", "b"], ["a", "b"], title="A map")
     return FigureBlock("A map", svg, name, note="What is shown.", alt="Two by two.")
 
 
@@ -55,8 +55,8 @@ def page(folder: Path, *blocks, **more) -> str:
 
 
 def test_words_have_bold_and_code_and_nothing_else() -> None:
-    assert marked("a **b** `c` <i>") == "a <strong>b</strong> <code>c</code> &lt;i&gt;"
-    assert marked("2 ** 3 and `") == "2 ** 3 and `"
+    assert mark_up("a **b** `c` <i>") == "a <strong>b</strong> <code>c</code> &lt;i&gt;"
+    assert mark_up("2 ** 3 and `") == "2 ** 3 and `"
 
 
 def test_tables_and_figures_stand_beside_the_page(tmp_path: Path) -> None:

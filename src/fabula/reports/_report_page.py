@@ -11,7 +11,7 @@ from typing import Any
 from fabula.core.card import ARROWS, Card
 from fabula.core.errors import UserError
 from fabula.core.score import Status
-from fabula.reports.pages import escaped, named, spelled, tag
+from fabula.reports.pages import break_spec, escape, isolate_name, tag
 from fabula.reports.run_data import ReportColumn, ReportData
 from fabula.reports.standings import Standings
 from fabula.reports.tables import latex_text
@@ -43,7 +43,7 @@ def occasion(record: dict[str, Any]) -> str:
     finished = datetime.fromisoformat(record["finished"])
     when = f"{finished.day} {finished:%B %Y, %H:%M}"
     machine = tag("time", f"{when} {finished:%Z}".strip(), datetime=record["finished"])
-    return f"Scored {machine} with Fabula {escaped(record['fabula'])}"
+    return f"Scored {machine} with Fabula {escape(record['fabula'])}"
 
 
 def systems_html(standings: Standings, cards: dict[str, Card]) -> str:
@@ -86,7 +86,7 @@ def _systems_part(standings: Standings, cards: dict[str, Card], numbers: Sequenc
     rows = []
     for place, system in enumerate(standings.systems):
         cells = [_cell(standings, place, number) for number in numbers]
-        first = tag("th", named(system), scope="row", class_="system")
+        first = tag("th", isolate_name(system), scope="row", class_="system")
         rows.append(tag("tr", first + "".join(cells), data_place=place))
     head = tag("thead", tag("tr", corner + "".join(heads)))
     body = tag("tbody", "\n".join(rows))
@@ -98,10 +98,10 @@ def _sorting(label: str) -> str:
 
 
 def _head(column: ReportColumn, card: Card | None) -> str:
-    aspect = tag("span", escaped(column.aspect), class_="aspect") if column.aspect else ""
+    aspect = tag("span", escape(column.aspect), class_="aspect") if column.aspect else ""
     sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
     words = tag("span", f", {_WORDS[column.direction]}", class_="unseen")
-    label = tag("span", spelled(column.scorer), class_="spec") + aspect + sign + words
+    label = tag("span", break_spec(column.scorer), class_="spec") + aspect + sign + words
     return tag(
         "th",
         _sorting(label),
@@ -196,10 +196,10 @@ def statuses_html(rows: Sequence[StatusRow]) -> str:
         return tag("p", "Nothing: every scorer gave every story a value and read all of it.")
     heads = [tag("th", words, scope="col") for words in ("scorer", "status", "stories", "note")]
     lines = [
-        tag("th", spelled(row.scorer), scope="row", class_="spec")
-        + tag("td", tag("code", escaped(row.status)))
+        tag("th", break_spec(row.scorer), scope="row", class_="spec")
+        + tag("td", tag("code", escape(row.status)))
         + tag("td", f"{row.count:,}", class_="num")
-        + tag("td", escaped(row.note))
+        + tag("td", escape(row.note))
         for row in rows
     ]
     head, body = (
@@ -219,7 +219,7 @@ def signatures(data: ReportData) -> str:
     lines = []
     for one in data.metrics:
         note = tag("span", " computed for this report", class_="quiet") if one.get("added") else ""
-        lines.append(tag("li", tag("code", escaped(one["signature"])) + note))
+        lines.append(tag("li", tag("code", escape(one["signature"])) + note))
     return tag("ul", "\n".join(lines), class_="signatures")
 
 
@@ -229,7 +229,7 @@ def versions(record: dict[str, Any]) -> str:
     sums = {"input": question.get("input", ""), **record.get("files", {})}
     pairs = {**record.get("versions", {}), **{f"{k} (SHA-256)": v for k, v in sums.items() if v}}
     lines = [
-        tag("div", tag("dt", escaped(name)) + tag("dd", tag("code", escaped(str(value)))))
+        tag("div", tag("dt", escape(name)) + tag("dd", tag("code", escape(str(value)))))
         for name, value in pairs.items()
     ]
     return tag("dl", "\n".join(lines), class_="versions")

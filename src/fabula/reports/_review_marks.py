@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 from fabula.reports.review import ASPECT_WORDS
 from fabula.scoring.review import AspectReview, Review
 from fabula.text.repetition import Span
@@ -158,7 +158,7 @@ def _place(mark: Mark) -> str:
 def _piece(text: str, marks: Iterable[Mark]) -> str:
     covering = list(marks)
     if not covering:
-        return escaped(text)
+        return escape(text)
     kinds = " ".join(dict.fromkeys(mark.kind for mark in covering))
     names = " ".join(dict.fromkeys(mark.name for mark in covering))
-    return tag("mark", escaped(text), class_=kinds, data_of=names)
+    return tag("mark", escape(text), class_=kinds, data_of=names)

@@ -7,9 +7,16 @@ from collections.abc import Mapping, Sequence
 
 from fabula._version import __version__
 from fabula.reports._review_marks import MOST_PLACES, commented_aspects, story_html
-from fabula.reports.figures.drawing import drawing, short
+from fabula.reports.figures.drawing import draw_figure, short
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, filled, joined, policy, static, tag
+from fabula.reports.pages import (
+    content_policy,
+    escape,
+    fill_template,
+    join_static,
+    read_static,
+    tag,
+)
 from fabula.reports.review import (
     ASPECT_WORDS,
     aspect_reason,
@@ -36,12 +43,12 @@ _LIGHT = (
 
 def review_page(review: Review) -> str:
     """Write the page: one HTML file without a script."""
-    return filled(
-        static("review.html"),
+    return fill_template(
+        read_static("review.html"),
         {
-            "policy": policy(""),
-            "title": escaped(review.story.id),
-            "style": joined(_STYLES) + _highlight_rules(review),
+            "policy": content_policy(""),
+            "title": escape(review.story.id),
+            "style": join_static(_STYLES) + _highlight_rules(review),
             "warnings": _warnings(review),
             "standing": preference_html(review),
             "prompt": _prompt(review),
@@ -54,14 +61,14 @@ def review_page(review: Review) -> str:
             "repetition": _repetition(review),
             "statistics": _statistics(review),
             "signatures": _signatures(review.signatures),
-            "version": escaped(__version__),
+            "version": escape(__version__),
         },
     )
 
 
 def preference_html(review: Review) -> str:
     """Write where the story stands, in words and as a bar."""
-    words = tag("p", escaped(preference_words(review)), class_="finding")
+    words = tag("p", escape(preference_words(review)), class_="finding")
     if not math.isfinite(review.percentile):
         return words
     low, high = review.interval
@@ -74,8 +81,8 @@ def preference_html(review: Review) -> str:
 
 
 def _warnings(review: Review) -> str:
-    lines = [tag("li", escaped(warning)) for warning in review.warnings]
-    lines += [tag("li", escaped(words)) for words in missing_words(review.missing)]
+    lines = [tag("li", escape(warning)) for warning in review.warnings]
+    lines += [tag("li", escape(words)) for words in missing_words(review.missing)]
     if not lines:
         return ""
     head = tag("h2", "Before you read on", id="warnings-head", class_="small")
@@ -84,7 +91,7 @@ def _warnings(review: Review) -> str:
 
 
 def _prompt(review: Review) -> str:
-    return tag("p", escaped(review.story.prompt), class_="prompt") if review.story.prompt else ""
+    return tag("p", escape(review.story.prompt), class_="prompt") if review.story.prompt else ""
 
 
 def _key(review: Review) -> str:
@@ -104,7 +111,7 @@ def _criteria(criteria: Mapping[str, float]) -> str:
     if not criteria:
         return tag("p", "The criteria are not known for this story.", class_="quiet")
     rows = [
-        tag("div", tag("dt", escaped(name)) + tag("dd", _rating(value)))
+        tag("div", tag("dt", escape(name)) + tag("dd", _rating(value)))
         for name, value in criteria.items()
     ]
     return tag("dl", "".join(rows), class_="ratings")
@@ -131,7 +138,7 @@ def _aspects(review: Review) -> str:
 
 def _card(aspect: AspectReview, place: int | None) -> str:
     sign = tag("span", str(place), class_="number", aria_hidden="true") if place else ""
-    head = tag("h3", sign + escaped(ASPECT_WORDS[aspect.name].capitalize()))
+    head = tag("h3", sign + escape(ASPECT_WORDS[aspect.name].capitalize()))
     top = tag("div", head + tag("div", _rating(aspect.rating), class_="score"), class_="top")
     parts = [top, _share_html(aspect), _comment_html(aspect)]
     kind = "card told" if place else "card"
@@ -151,19 +158,19 @@ def _comment_html(aspect: AspectReview) -> str:
     """Write the comment, its quote a link to its place; else the quote, or why there is none."""
     evidence = aspect.evidence
     if not evidence.found:
-        return tag("p", escaped(aspect_reason(aspect)), class_="reason")
-    link = tag("a", escaped(evidence.quote), href=f"#at-{aspect.name}", class_="quote")
+        return tag("p", escape(aspect_reason(aspect)), class_="reason")
+    link = tag("a", escape(evidence.quote), href=f"#at-{aspect.name}", class_="quote")
     words = f" ({', '.join(f'“{word}”' for word in evidence.words)})" if evidence.words else ""
-    how = tag("p", escaped(f"Quoted: {evidence.how}{words}."), class_="how")
+    how = tag("p", escape(f"Quoted: {evidence.how}{words}."), class_="how")
     if not aspect.comment:
         return tag("p", f"“{link}”", class_="comment") + how
     before, _, after = aspect.comment.partition(evidence.quote)
-    comment = tag("p", escaped(before) + link + escaped(after), class_="comment")
+    comment = tag("p", escape(before) + link + escape(after), class_="comment")
     return comment + how
 
 
 def _flow(review: Review) -> str:
-    words = tag("p", escaped(flow_words(review)))
+    words = tag("p", escape(flow_words(review)))
     if review.weakest is None:
         return words
     figure = draw_curve(review.transitions, review.weakest)
@@ -191,12 +198,12 @@ def _repetition_item(at: int, run: Repetition) -> str:
     words = " ".join(run.text.split())
     shown = words if len(words) <= 160 else f"{words[:160].rstrip()} …"
     times = tag("span", f"{run.count} times: {' '.join(links)}", class_="quiet times")
-    return tag("li", f"“{escaped(shown)}” {times}", id=f"repeated-{at}")
+    return tag("li", f"“{escape(shown)}” {times}", id=f"repeated-{at}")
 
 
 def _statistics(review: Review) -> str:
     pairs = [
-        (escaped(statistic_name(name)), statistic_text(name, value))
+        (escape(statistic_name(name)), statistic_text(name, value))
         for name, value in review.statistics.items()
     ]
     rows = [tag("div", tag("dt", name) + tag("dd", value)) for name, value in pairs]
@@ -204,7 +211,7 @@ def _statistics(review: Review) -> str:
 
 
 def _signatures(signatures: Mapping[str, str]) -> str:
-    lines = [tag("li", tag("code", escaped(signature))) for signature in signatures.values()]
+    lines = [tag("li", tag("code", escape(signature))) for signature in signatures.values()]
     return tag("ul", "\n".join(lines), class_="signatures")
 
 
@@ -235,7 +242,7 @@ def draw_curve(steps: Sequence[PlacedTransition], weakest: int) -> str:
         *_columns(steps, weakest),
     ]
     low = min(step.probability for step in steps)
-    return drawing(
+    return draw_figure(
         _WIDTH,
         _HEIGHT,
         "".join(inside),
@@ -275,7 +282,7 @@ def _column(at: int, steps: Sequence[PlacedTransition], is_weakest: bool) -> str
     words = f"step {at + 1} of {len(steps)}: {steps[at].probability:.0%}".replace("%", " %")
     strip = tag(
         "rect",
-        tag("title", escaped(words)),
+        tag("title", escape(words)),
         x=short(_EDGE + at * width),
         y=0,
         width=short(width),

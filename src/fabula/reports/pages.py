@@ -16,7 +16,7 @@ _PART_ENDS = re.compile(r"([_(,:])")
 _HALVES = re.compile("[\ud800-\udfff\x00]")
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Write text so that a browser shows it as it is; halves of characters become �."""
     return html.escape(_HALVES.sub("\ufffd", text))
 
@@ -24,43 +24,43 @@ def escaped(text: str) -> str:
 def tag(name: str, inside: str = "", **attributes: object) -> str:
     """Write an element around markup; `class_` is class, None leaves an attribute out."""
     parts = [
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     ]
     return f"<{name}{''.join(parts)}>{inside}</{name}>"
 
 
-def named(text: str, nothing: str = "all") -> str:
+def isolate_name(text: str, nothing: str = "all") -> str:
     """Write a name that may run from right to left among other words."""
-    return tag("bdi", escaped(text or nothing))
+    return tag("bdi", escape(text or nothing))
 
 
-def spelled(scorer: str) -> str:
+def break_spec(scorer: str) -> str:
     """Write a spec that may break where its parts end."""
-    return _PART_ENDS.sub(r"\1<wbr>", escaped(scorer))
+    return _PART_ENDS.sub(r"\1<wbr>", escape(scorer))
 
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
-def static(name: str) -> str:
+def read_static(name: str) -> str:
     """Read a file that pages are made of."""
     return (files("fabula.reports") / "_static" / name).read_text(encoding="utf-8")
 
 
-def joined(names: Iterable[str]) -> str:
+def join_static(names: Iterable[str]) -> str:
     """Read several such files as one."""
-    return "".join(static(name) for name in names)
+    return "".join(read_static(name) for name in names)
 
 
-def one_script(names: Iterable[str]) -> str:
+def bundle_scripts(names: Iterable[str]) -> str:
     """Put scripts into one scope of their own, so that the page's window stays clean."""
-    scripts = "\n".join(static(name) for name in names)
+    scripts = "\n".join(read_static(name) for name in names)
     return f'(() => {{\n"use strict";\n{scripts}}})();'
 
 
-def policy(script: str) -> str:
+def content_policy(script: str) -> str:
     """Allow our own script alone, and nothing from elsewhere: a second lock behind escaping."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
@@ -69,7 +69,7 @@ def policy(script: str) -> str:
     )
 
 
-def filled(template: str, parts: Mapping[str, str]) -> str:
+def fill_template(template: str, parts: Mapping[str, str]) -> str:
     """Fill the places of a template in one pass, so that what is filled in is never filled."""
     return _PLACE.sub(lambda found: parts[found[1]], template)
 

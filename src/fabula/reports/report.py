@@ -21,15 +21,15 @@ from fabula.reports._report_page import (
     systems_html,
     versions,
 )
-from fabula.reports.figures.distributions import figures
+from fabula.reports.figures.distributions import draw_distributions
 from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.pages import (
-    escaped,
-    filled,
-    joined,
-    one_script,
-    policy,
-    static,
+    bundle_scripts,
+    content_policy,
+    escape,
+    fill_template,
+    join_static,
+    read_static,
     tag,
     write_page,
 )
@@ -62,7 +62,7 @@ def write_report(
     data = read_report_data(folder, progress)
     standings = compute_standings(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
-    page = filled(static("report.html"), _parts(data, standings, chosen, folder))
+    page = fill_template(read_static("report.html"), _parts(data, standings, chosen, folder))
     return write_page(path, page, lambda into: write_tables(into / "tables", data, standings))
 
 
@@ -77,26 +77,26 @@ def _parts(
 ) -> dict[str, str]:
     """Everything that the page has a place for."""
     cards = cards_of(one["spec"] for one in data.metrics)
-    script = one_script(_SCRIPTS)
-    more = f"For all texts: {tag('code', escaped(_command(folder)))}."
+    script = bundle_scripts(_SCRIPTS)
+    more = f"For all texts: {tag('code', escape(_command(folder)))}."
     return {
-        "policy": policy(script),
-        "title": escaped(_title(data.record["input"]["path"])),
-        "style": joined(_STYLES),
+        "policy": content_policy(script),
+        "title": escape(_title(data.record["input"]["path"])),
+        "style": join_static(_STYLES),
         "occasion": occasion(data.record),
         "facts": facts(data),
-        "finding": escaped(finding(standings)),
+        "finding": escape(finding(standings)),
         "aspects": _aspects_switch(data),
         "systems": systems_html(standings, cards),
         "printed": printed_html(standings, cards),
         "resampled": "items" if standings.by_item else "stories",
         "added": _added(data),
-        "figures": figures(data),
+        "figures": draw_distributions(data),
         "statuses": statuses_html(status_rows(data)),
         "shown": _shown(data, chosen, folder),
-        "reader": filled(static("reader.html"), {"more": more, "ratings": ""}),
+        "reader": fill_template(read_static("reader.html"), {"more": more, "ratings": ""}),
         "signatures": signatures(data),
-        "citations": escaped(citations(data.record, cards)),
+        "citations": escape(citations(data.record, cards)),
         "limits": _limits(cards),
         "versions": versions(data.record),
         "data": page_json(data, chosen),
@@ -129,7 +129,7 @@ def _aspects_switch(data: ReportData) -> str:
     if not others:
         return ""
     box = '<input type="checkbox" id="all-aspects">'
-    return tag("label", f"{box} Show {escaped(', '.join(others))} as well", class_="switch")
+    return tag("label", f"{box} Show {escape(', '.join(others))} as well", class_="switch")
 
 
 def _added(data: ReportData) -> str:
@@ -143,7 +143,7 @@ def _shown(data: ReportData, chosen: list[int], folder: Path) -> str:
     total = len(data.stories)
     if len(chosen) == total:
         return f"Texts and scores of all {total:,} stories are in this file."
-    command = tag("code", escaped(_command(folder)))
+    command = tag("code", escape(_command(folder)))
     return (
         f"Texts of {len(chosen):,} of {total:,} stories are in this file; all scores are. "
         "Shown are best, worst and middle stories by system and metric, and others at random; "
@@ -164,7 +164,7 @@ def _limits(cards: Mapping[str, Card]) -> str:
     """Say what each metric cannot see, from its card."""
     names = {spec.partition("(")[0]: card for spec, card in cards.items()}
     pairs = [
-        tag("div", tag("dt", escaped(name), class_="spec") + tag("dd", escaped(card.cannot_see)))
+        tag("div", tag("dt", escape(name), class_="spec") + tag("dd", escape(card.cannot_see)))
         for name, card in names.items()
     ]
     return tag("dl", "\n".join(pairs), class_="limits")

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from fabula._version import __version__
 from fabula.core.errors import SettingError
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, filled, joined, named, policy, static, tag
+from fabula.reports.pages import (
+    content_policy,
+    escape,
+    fill_template,
+    isolate_name,
+    join_static,
+    read_static,
+    tag,
+)
 from fabula.reports.review import missing_words
 from fabula.reports.tables import Table, TableColumn, render
 from fabula.scoring.review import Ranking, Standing
@@ -69,30 +77,30 @@ def _between(low: float, high: float, decimals: int) -> str:
 def _page(ranking: Ranking, name: str) -> str:
     notes = [f"{standing.story}: {standing.note}" for standing in ranking.stories if standing.note]
     lines = [*missing_words(ranking.missing), *notes]
-    listed = tag("ul", "".join(tag("li", escaped(line)) for line in lines))
+    listed = tag("ul", "".join(tag("li", escape(line)) for line in lines))
     signatures = [
-        tag("li", tag("code", escaped(signature)))
+        tag("li", tag("code", escape(signature)))
         for signature in (ranking.signatures or {}).values()
     ]
-    return filled(
-        static("review_ranking.html"),
+    return fill_template(
+        read_static("review_ranking.html"),
         {
-            "policy": policy(""),
-            "title": escaped(name),
-            "style": joined(_STYLES),
+            "policy": content_policy(""),
+            "title": escape(name),
+            "style": join_static(_STYLES),
             "count": f"{len(ranking.stories):,}",
             "warnings": tag("section", listed, class_="warnings") if lines else "",
             "table": _table(ranking.stories),
-            "legend": escaped(_LEGEND),
+            "legend": escape(_LEGEND),
             "signatures": tag("ul", "".join(signatures), class_="signatures"),
-            "version": escaped(__version__),
+            "version": escape(__version__),
         },
     )
 
 
 def _table(stories: Sequence[Standing]) -> str:
     heads = ["rank", "story", "among 100 human stories", "95 %", "win rate", "95 %", "words"]
-    head = tag("tr", "".join(tag("th", escaped(words), scope="col") for words in heads))
+    head = tag("tr", "".join(tag("th", escape(words), scope="col") for words in heads))
     body = "\n".join(tag("tr", _row(standing)) for standing in stories)
     table = tag("table", tag("thead", head) + tag("tbody", body), class_="ranking-table")
     return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label="Ranking")
@@ -102,7 +110,7 @@ def _row(standing: Standing) -> str:
     _, rank, _, percentile, between, wins, win_between, words = _cells(standing)
     parts = [
         tag("td", rank, class_="num"),
-        tag("th", named(standing.story), scope="row", class_="system"),
+        tag("th", isolate_name(standing.story), scope="row", class_="system"),
         tag("td", f"{tag('span', percentile, class_='figure')} {_track(standing)}"),
     ]
     parts += [tag("td", text, class_="num") for text in (between, wins, win_between, words)]

@@ -15,14 +15,14 @@ from fabula.core.files import write_text
 from fabula.core.score import Score, Status
 from fabula.reports._embedded import stories_json, texts_json
 from fabula.reports.figures.colours import palette_css
-from fabula.reports.figures.drawing import standalone
+from fabula.reports.figures.drawing import make_standalone
 from fabula.reports.pages import (
-    escaped,
-    filled,
-    joined,
-    one_script,
-    policy,
-    static,
+    bundle_scripts,
+    content_policy,
+    escape,
+    fill_template,
+    join_static,
+    read_static,
     tag,
     write_page,
 )
@@ -67,7 +67,7 @@ def write_study(
             if isinstance(block, TableBlock):
                 write_table(into / "tables", block.name, block.table)
             elif isinstance(block, FigureBlock):
-                write_text(into / "figures" / f"{block.name}.svg", standalone(block.svg))
+                write_text(into / "figures" / f"{block.name}.svg", make_standalone(block.svg))
 
     return write_page(folder / "study.html", page, beside)
 
@@ -95,11 +95,11 @@ def _page(
 ) -> str:
     explorers = [block for block in blocks_of(sections) if isinstance(block, ScatterBlock)]
     exploring = stories is not None and bool(explorers)
-    script = one_script(_SCRIPTS + (_EXPLORING if exploring else ()))
+    script = bundle_scripts(_SCRIPTS + (_EXPLORING if exploring else ()))
     parts = {
-        "policy": policy(script),
-        "title": escaped(title),
-        "style": joined(_STYLES) + palette_css(),
+        "policy": content_policy(script),
+        "title": escape(title),
+        "style": join_static(_STYLES) + palette_css(),
         "lead": words_html(lead),
         "facts": _facts(facts),
         "nav": "\n".join(_link(section.id, section.title) for section in sections)
@@ -110,23 +110,25 @@ def _page(
         "data": study_json(stories, explorers) if stories is not None and explorers else "null",
         "script": script,
     }
-    return filled(static("study.html"), parts)
+    return fill_template(read_static("study.html"), parts)
 
 
 def _link(id: str, title: str) -> str:
-    return tag("a", escaped(title), href=f"#{id}")
+    return tag("a", escape(title), href=f"#{id}")
 
 
 def _reader() -> str:
-    return filled(static("reader.html"), {"more": "", "ratings": static("study_ratings.html")})
+    return fill_template(
+        read_static("reader.html"), {"more": "", "ratings": read_static("study_ratings.html")}
+    )
 
 
 def _facts(facts: Mapping[str, str | int]) -> str:
     pairs = [
         tag(
             "div",
-            tag("dt", escaped(name))
-            + tag("dd", escaped(f"{value:,}" if isinstance(value, int) else value)),
+            tag("dt", escape(name))
+            + tag("dd", escape(f"{value:,}" if isinstance(value, int) else value)),
         )
         for name, value in facts.items()
     ]
@@ -136,7 +138,7 @@ def _facts(facts: Mapping[str, str | int]) -> str:
 def _signatures(lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    listed = "\n".join(tag("li", tag("code", escaped(line))) for line in lines)
+    listed = "\n".join(tag("li", tag("code", escape(line))) for line in lines)
     head = tag("h2", "Signatures", id="signatures-head")
     words = tag("p", "Quote the signature with the number: it holds all that it depends on.")
     inside = head + words + tag("ul", listed, class_="signatures")
@@ -153,7 +155,7 @@ def section_html(section: Section) -> str:
     blocks = [
         block_html(block, f"{section.id}-{place}") for place, block in enumerate(section.blocks)
     ]
-    head = tag("h2", escaped(section.title), id=f"{section.id}-head")
+    head = tag("h2", escape(section.title), id=f"{section.id}-head")
     return tag(
         "section", "\n".join([head, *blocks]), id=section.id, aria_labelledby=f"{section.id}-head"
     )
@@ -176,26 +178,26 @@ def block_html(block: Block, at: str, *, heading: str = "h3") -> str:
 
 def words_html(words: Words) -> str:
     """Write paragraphs."""
-    return "\n".join(tag("p", marked(paragraph)) for paragraph in words.paragraphs)
+    return "\n".join(tag("p", mark_up(paragraph)) for paragraph in words.paragraphs)
 
 
-def marked(text: str) -> str:
+def mark_up(text: str) -> str:
     """Write a text with its bold and code."""
     parts, end = [], 0
     for found in _MARKS.finditer(text):
         name, inside = ("strong", found[1]) if found[1] else ("code", found[2])
-        parts += [escaped(text[end : found.start()]), tag(name, escaped(inside))]
+        parts += [escape(text[end : found.start()]), tag(name, escape(inside))]
         end = found.end()
-    return "".join([*parts, escaped(text[end:])])
+    return "".join([*parts, escape(text[end:])])
 
 
 def _head(title: str, heading: str) -> str:
-    return tag(heading, escaped(title)) if title else ""
+    return tag(heading, escape(title)) if title else ""
 
 
 def _note(note: str, file: str = "") -> str:
-    name = tag("code", escaped(file), class_="file") if file else ""
-    return tag("p", f"{marked(note)} {name}".strip(), class_="legend") if note or file else ""
+    name = tag("code", escape(file), class_="file") if file else ""
+    return tag("p", f"{mark_up(note)} {name}".strip(), class_="legend") if note or file else ""
 
 
 def _scrolling(inside: str, label: str, *, kind: str = "scroll") -> str:
@@ -211,7 +213,7 @@ def _table(block: TableBlock, heading: str) -> str:
 
 
 def _figure(block: FigureBlock, heading: str) -> str:
-    alt = tag("p", escaped(block.alt), class_="unseen") if block.alt else ""
+    alt = tag("p", escape(block.alt), class_="unseen") if block.alt else ""
     caption = tag("figcaption", _note(block.note, f"figures/{block.name}.svg") + alt)
     inside = _head(block.title, heading) + _scrolling(block.svg, block.title) + caption
     return tag("figure", inside, class_="block")
@@ -228,9 +230,9 @@ def _tabs(block: TabsBlock, at: str, heading: str) -> str:
     for place, (label, inner) in enumerate(block.panels.items()):
         tab, panel = f"{at}-tab-{place}", f"{at}-panel-{place}"
         buttons.append(
-            tag("button", escaped(label), type="button", role="tab", id=tab, aria_controls=panel)
+            tag("button", escape(label), type="button", role="tab", id=tab, aria_controls=panel)
         )
-        name = tag("p", escaped(label), class_="panel-name")
+        name = tag("p", escape(label), class_="panel-name")
         inside = name + block_html(inner, panel, heading="h4")
         panels.append(
             tag("div", inside, id=panel, role="tabpanel", aria_labelledby=tab, class_="tab-panel")

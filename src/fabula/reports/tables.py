@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fabula.core.files import write_text
 from fabula.core.table import json_text, without_halves
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, spelled, tag
+from fabula.reports.pages import break_spec, escape, tag
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -324,7 +324,7 @@ def html_table(table: Table, *, kind: str = "sortable") -> str:
     heads = [
         tag(
             "th",
-            tag("button", spelled(head.name), type="button", class_="sort"),
+            tag("button", break_spec(head.name), type="button", class_="sort"),
             scope="col",
             class_=_html_class(place, right[place]),
             data_first="descending" if right[place] else "ascending",
@@ -348,9 +348,9 @@ def _html_class(place: int, right: bool) -> str | None:
 
 def _html_cell(cell: Cell, text: str, place: int, right: bool) -> str:
     kinds = [_html_class(place, right), f"tone-{cell.tone}" if cell.tone else None]
-    shown = escaped(f"{text} {cell.aside}".strip())
+    shown = escape(f"{text} {cell.aside}".strip())
     if cell.tone and cell.title:
-        shown += tag("span", f" ({escaped(cell.title)})", class_="unseen")
+        shown += tag("span", f" ({escape(cell.title)})", class_="unseen")
     number = isinstance(cell.value, int | float) and math.isfinite(cell.value)
     return tag(
         "td" if place else "th",

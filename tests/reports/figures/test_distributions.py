@@ -5,13 +5,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from fabula.reports.figures.distributions import _reach, _tick, figures
+from fabula.reports.figures.distributions import _reach, _tick, draw_distributions
 from fabula.reports.run_data import read_report_data
 
 
 def test_every_column_has_a_panel_with_a_row_per_system(make_run, two_systems) -> None:
     data = read_report_data(make_run(two_systems, "rouge(n=1)", "words"))
-    page = ElementTree.fromstring(f"<div>{figures(data)}</div>")
+    page = ElementTree.fromstring(f"<div>{draw_distributions(data)}</div>")
     panels = page.findall("figure")
     assert len(panels) == len(data.columns)
     for panel in panels:
@@ -22,7 +22,9 @@ def test_every_column_has_a_panel_with_a_row_per_system(make_run, two_systems) -
 
 def test_many_stories_are_an_outline_and_few_are_dots(make_run, two_systems) -> None:
     data = read_report_data(make_run(two_systems, "words"))
-    assert 'class="dots"' in figures(data) and 'class="outline"' not in figures(data)
+    assert 'class="dots"' in draw_distributions(
+        data
+    ) and 'class="outline"' not in draw_distributions(data)
 
 
 def test_the_axis_spans_the_values_and_leaves_out_few_of_many() -> None:

@@ -6,19 +6,19 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from fabula.reports.figures.curves import curves, spread_labels
+from fabula.reports.figures.curves import draw_curves, spread_labels
 from fabula.reports.figures.drawing import (
     Scale,
     cut,
+    make_standalone,
     reach_of,
     round_step,
     short,
-    standalone,
     tick_words,
     width_of,
 )
-from fabula.reports.figures.intervals import Band, Interval, intervals
-from fabula.reports.figures.violins import outline, violins
+from fabula.reports.figures.intervals import Band, Interval, draw_intervals
+from fabula.reports.figures.violins import draw_violins, outline
 from fabula.reports.numbers import number_text
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -67,7 +67,7 @@ def test_intervals_are_sorted_and_the_undefined_come_last() -> None:
         Interval("words", 0.3, 0.2, 0.4, kind="baseline"),
         Interval("high", 0.5, 0.4, 0.6),
     ]
-    svg = intervals(rows, title="t", x_label="r", band=Band(0.4, 0.5, "noise ceiling"))
+    svg = draw_intervals(rows, title="t", x_label="r", band=Band(0.4, 0.5, "noise ceiling"))
     texts = [text.text for text in elements(svg, "text")]
     names = [text for text in texts if text in {"low", "none", "words", "high"}]
     assert names == ["high", "words", "low", "none"]
@@ -83,7 +83,7 @@ def test_intervals_stay_in_their_groups() -> None:
         Interval("b", 0.9, group="y"),
         Interval("c", 0.2, group="x"),
     ]
-    texts = [text.text for text in elements(intervals(rows, title="t", x_label="r"), "text")]
+    texts = [text.text for text in elements(draw_intervals(rows, title="t", x_label="r"), "text")]
     assert [text for text in texts if text in {"a", "b", "c"}] == ["c", "a", "b"]
     assert {"x", "y"} <= set(texts)
 
@@ -97,7 +97,7 @@ def test_violins_draw_few_values_as_bars_and_many_as_an_outline() -> None:
 
 
 def test_violins_mark_mean_and_interval() -> None:
-    svg = violins({"s": {"coherence": [1, 2, 3, 4, 5.0]}, "t": {"coherence": []}}, title="t")
+    svg = draw_violins({"s": {"coherence": [1, 2, 3, 4, 5.0]}, "t": {"coherence": []}}, title="t")
     # Mean 3; the interval is 1.96 × 1.5811 / √5.
     titles = [one.text for one in elements(svg, "title")]
     assert titles == ["s, coherence: mean 3.00, ± 1.39, 5 ratings"]
@@ -106,14 +106,14 @@ def test_violins_mark_mean_and_interval() -> None:
 
 def test_violins_are_sorted_by_an_aspect() -> None:
     samples = {"poor": {"a": [1.0]}, "good": {"a": [5.0]}, "silent": {"a": []}}
-    texts = [text.text for text in elements(violins(samples, title="t", order="a"), "text")]
+    texts = [text.text for text in elements(draw_violins(samples, title="t", order="a"), "text")]
     assert [text for text in texts if text in samples] == ["good", "poor", "silent"]
 
 
 def test_names_of_curves_stand_apart_and_gaps_are_gaps() -> None:
     lines = {f"line {n}": [0.1 * n, 0.5, 0.5] for n in range(12)}
     lines["gap"] = [0.2, math.nan, 0.3]
-    svg = curves([4, 5, 6], lines, title="t", x_label="k", y_label="r")
+    svg = draw_curves([4, 5, 6], lines, title="t", x_label="k", y_label="r")
     places = sorted(float(one.get("y", 0)) for one in elements(svg, "text", "curve-name"))
     assert len(places) == 13 and min(np.diff(places)) >= 14.9
     paths = elements(svg, "path", "curve")
@@ -125,9 +125,9 @@ def test_names_of_curves_stand_apart_and_gaps_are_gaps() -> None:
 @pytest.mark.parametrize(
     "svg",
     [
-        intervals([Interval(HOSTILE, 0.5, 0.1, 0.9)], title=HOSTILE, x_label=HOSTILE),
-        violins({HOSTILE: {HOSTILE: [1.0, 2.0]}}, title=HOSTILE),
-        curves([1, 2], {HOSTILE: [1.0, 2.0]}, title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
+        draw_intervals([Interval(HOSTILE, 0.5, 0.1, 0.9)], title=HOSTILE, x_label=HOSTILE),
+        draw_violins({HOSTILE: {HOSTILE: [1.0, 2.0]}}, title=HOSTILE),
+        draw_curves([1, 2], {HOSTILE: [1.0, 2.0]}, title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
     ],
     ids=["intervals", "violins", "curves"],
 )
@@ -135,5 +135,5 @@ def test_figures_are_well_formed_whatever_they_name(svg: str) -> None:
     root = ElementTree.fromstring(svg)
     assert root.get("role") == "img" and root.get("aria-label") == HOSTILE
     assert elements(svg, "script") == [] and root.findtext(f"{SVG}desc")
-    alone = standalone(svg)
+    alone = make_standalone(svg)
     assert "var(" not in alone and ElementTree.fromstring(alone).findtext(f"{SVG}title") == HOSTILE

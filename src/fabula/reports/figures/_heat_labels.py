@@ -9,7 +9,7 @@ from fabula.reports.figures.cluster import Clustering, branches
 from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
 from fabula.reports.figures.drawing import cut, short, width_of, words
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 
 _P_WORDS = ((12, "p < .001"), (9, "< .01"), (6, "< .05"), (2, "< .1"), (0, "≥ .1"))
 _STRIP = 9
@@ -91,8 +91,8 @@ def _head(name: str, place: int, box: Box) -> str:
 
 def _label(name: str, box: Box, **attributes: object) -> str:
     shown = cut(name, box.longest, box.size)
-    whole = tag("title", escaped(name)) if shown != name else ""
-    return tag("text", escaped(shown) + whole, **attributes)
+    whole = tag("title", escape(name)) if shown != name else ""
+    return tag("text", escape(shown) + whole, **attributes)
 
 
 def dividers(row_groups: Sequence[str], column_groups: Sequence[str], box: Box) -> str:

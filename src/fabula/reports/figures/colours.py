@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fabula.reports.pages import static
+from fabula.reports.pages import read_static
 
 DIVERGING, SEQUENTIAL = 21, 13
 # Orange to blue and pale to teal; in the dark the pale end is the dark one.
@@ -54,7 +54,7 @@ def palette(scheme: str) -> dict[str, str]:
 
 def printed_palette() -> dict[str, str]:
     """Every colour for a figure that stands alone, on white paper."""
-    root = static("page.css").partition("}")[0]
+    root = read_static("page.css").partition("}")[0]
     return dict(_VARIABLE.findall(root)) | palette("light") | {"paper": "#ffffff"}
 
 

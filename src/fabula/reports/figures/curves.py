@@ -10,7 +10,7 @@ from fabula.reports.figures.drawing import (
     Scale,
     bottom_axis,
     cut,
-    drawing,
+    draw_figure,
     left_axis,
     reach_of,
     short,
@@ -18,14 +18,14 @@ from fabula.reports.figures.drawing import (
     words,
 )
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 
 _LEFT, _TOP, _BELOW, _GAP = 56, 30, 46, 15
 _LONGEST_NAME = 190
 _DASHES = (None, "6 3", "2 3", "8 3 2 3")
 
 
-def curves(
+def draw_curves(
     x: Sequence[float],
     lines: Mapping[str, Sequence[float]],
     *,
@@ -58,7 +58,9 @@ def curves(
         *(_line(n, name, x, line, across, down) for n, (name, line) in enumerate(lines.items())),
         _names(lines, names, right, down, height),
     ]  # fmt: skip
-    return drawing(width, height, "".join(parts), title=title, desc=_words(x, lines), kind="curves")
+    return draw_figure(
+        width, height, "".join(parts), title=title, desc=_words(x, lines), kind="curves"
+    )
 
 
 def _chosen(
@@ -88,7 +90,7 @@ def _line(
     dots = [
         tag(
             "circle",
-            tag("title", escaped(f"{name}, {at:g}: {number_text(value, 3)}")),
+            tag("title", escape(f"{name}, {at:g}: {number_text(value, 3)}")),
             cx=short(across(at)), cy=short(down(value)), r=3.5,
             class_=f"curve-dot s{number % SERIES}",
         )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.core.card import ARROWS
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 from fabula.reports.run_data import Array, ReportColumn, ReportData
 
 _WIDTH, _LEFT, _RIGHT = 340, 96, 330
@@ -19,7 +19,7 @@ _DOTS = 80
 _LONGEST_NAME = 13
 
 
-def figures(data: ReportData) -> str:
+def draw_distributions(data: ReportData) -> str:
     """Draw the panels of all columns, those of the baselines last."""
     places = data.places()
     panels = []
@@ -33,8 +33,8 @@ def figures(data: ReportData) -> str:
 def _panel(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) -> str:
     kind = "panel baseline" if column.is_baseline else "panel"
     kind += "" if column.main else " other-aspect"
-    label = tag("span", escaped(column.scorer), class_="spec")
-    aspect = f" {tag('span', escaped(column.aspect), class_='aspect')}" if column.aspect else ""
+    label = tag("span", escape(column.scorer), class_="spec")
+    aspect = f" {tag('span', escape(column.aspect), class_='aspect')}" if column.aspect else ""
     sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
     caption = tag("figcaption", f"{label}{aspect} {sign}")
     low, high = _reach(np.concatenate(rows))
@@ -64,7 +64,7 @@ def _drawing(
         parts.append(_name(system, y))
         if len(values):
             parts += [_stories(values, reach, y), _box(values, reach, y)]
-    title = tag("title", escaped(_words(column, systems, rows)))
+    title = tag("title", escape(_words(column, systems, rows)))
     box = f"0 0 {_WIDTH} {bottom + 20}"
     return tag("svg", title + "".join(parts), viewBox=box, role="img")
 
@@ -81,7 +81,7 @@ def _words(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) 
 def _name(system: str, y: float) -> str:
     text = system or "all"
     short = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
-    return tag("text", escaped(short), x=_LEFT - 8, y=f"{y + 3.5:.1f}", class_="name")
+    return tag("text", escape(short), x=_LEFT - 8, y=f"{y + 3.5:.1f}", class_="name")
 
 
 def _axis(reach: tuple[float, float], bottom: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fabula.reports.figures.colours import SERIES, classes_css, printed_palette
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, static, tag
+from fabula.reports.pages import escape, read_static, tag
 
 # Shares of the letter height, after Helvetica; letters not named are as wide as most are.
 _WIDTHS = {letter: width for width, letters in (
@@ -22,7 +22,7 @@ _WIDER = 1.16
 _USED = re.compile(r"var\(--([\w-]+)\)")
 
 
-def drawing(
+def draw_figure(
     width: float, height: float, inside: str, *, title: str, desc: str = "", **attributes: object
 ) -> str:
     """Write the root of a figure; `title` and `desc` are what a screen reader reads."""
@@ -36,22 +36,22 @@ def drawing(
         "role": "img",
         "aria_label": title,
     }
-    words = tag("desc", escaped(desc)) if desc else ""
+    words = tag("desc", escape(desc)) if desc else ""
     return tag("svg", f"{words}{inside}", **head, **attributes)
 
 
-def standalone(svg: str) -> str:
+def make_standalone(svg: str) -> str:
     """Give a figure its own title and style, in light colours, for a file or a paper."""
     head, sign, rest = svg.partition(">")
     named = re.search(r'aria-label="([^"]*)"', head)
-    title = tag("title", escaped(html.unescape(named[1]))) if named else ""
+    title = tag("title", escape(html.unescape(named[1]))) if named else ""
     return f"{head}{sign}{title}{tag('style', _printed_style())}{rest}\n"
 
 
 def _printed_style() -> str:
     """The style of figures with its variables spelled out, as few programs know them."""
     values = printed_palette() | {"sans": "Helvetica, Arial, sans-serif"}
-    rules = f"{static('figures.css')}{classes_css()}".splitlines()
+    rules = f"{read_static('figures.css')}{classes_css()}".splitlines()
     return "\n".join(["", *(_spelled_out(rule, values) for rule in rules), ""])
 
 
@@ -87,7 +87,7 @@ def cut(text: str, room: float, size: float = 12) -> str:
 
 def words(text: str, x: float, y: float, **attributes: object) -> str:
     """Write a text at a place."""
-    return tag("text", escaped(text), x=short(x), y=short(y), **attributes)
+    return tag("text", escape(text), x=short(x), y=short(y), **attributes)
 
 
 @dataclass(frozen=True)

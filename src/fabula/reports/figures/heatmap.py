@@ -15,8 +15,8 @@ import numpy as np
 from fabula.reports.figures._heat_labels import Box, dividers, labels, legend, tree
 from fabula.reports.figures.cluster import Clustering
 from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
-from fabula.reports.figures.drawing import cut, drawing, width_of
-from fabula.reports.pages import escaped, tag
+from fabula.reports.figures.drawing import cut, draw_figure, width_of
+from fabula.reports.pages import escape, tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
 HeatScale = Literal["diverging", "sequential", "p"]
@@ -34,7 +34,7 @@ class _Shown:
     columns: tuple[str, ...]
 
 
-def heatmap(
+def draw_heatmap(
     values: Any,
     row_labels: Sequence[str],
     column_labels: Sequence[str],
@@ -62,7 +62,7 @@ def heatmap(
     box = _box(shown, written, isinstance(order, Clustering))
     level = levels(shown.values, scale, *ends)
     parts = [
-        stored(shown.values, shown.rows, shown.columns, scale),
+        embed_values(shown.values, shown.rows, shown.columns, scale),
         cell_paths(level, box, scale),
         numbers(shown.values, level, box, scale) if written else "",
         dividers(_picked(row_groups, row_order), _picked(column_groups, column_order), box),
@@ -72,7 +72,7 @@ def heatmap(
     ]
     facts: dict[str, Any] = {"kind": "heatmap", **box.facts()}
     desc = note or _words(shown, scale)
-    return drawing(box.width, box.height, "".join(parts), title=title, desc=desc, **facts)
+    return draw_figure(box.width, box.height, "".join(parts), title=title, desc=desc, **facts)
 
 
 def _ordered(
@@ -238,7 +238,7 @@ def _number(value: float, scale: str) -> str:
     return f"{round(100 * value) + 0:d}".replace("-", "−")
 
 
-def stored(values: Array, rows: Sequence[str], columns: Sequence[str], scale: str) -> str:
+def embed_values(values: Array, rows: Sequence[str], columns: Sequence[str], scale: str) -> str:
     """Keep labels and values, rounded, for the page's script and whoever opens the file."""
     decimals = 4 if scale == "p" else 3
     whole = np.nan_to_num(np.rint(values * 10**decimals), posinf=0, neginf=0).astype(int)
@@ -249,4 +249,4 @@ def stored(values: Array, rows: Sequence[str], columns: Sequence[str], scale: st
     ]
     facts = {"rows": rows, "columns": columns, "scale": scale, "decimals": decimals}
     text = json.dumps({**facts, "values": ",".join(cells)}, ensure_ascii=False)
-    return tag("metadata", escaped(text))
+    return tag("metadata", escape(text))

@@ -12,14 +12,14 @@ from fabula.reports.figures.drawing import (
     Scale,
     bottom_axis,
     cut,
-    drawing,
+    draw_figure,
     reach_of,
     short,
     width_of,
     words,
 )
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 
 _ROW, _BELOW = 20, 46
 _LONGEST_NAME = 240
@@ -56,7 +56,7 @@ class _Placed:
     y: float
 
 
-def intervals(
+def draw_intervals(
     rows: Sequence[Interval],
     *,
     title: str,
@@ -91,7 +91,9 @@ def intervals(
         _legend() if len(kinds) > 1 else "",
     ]
     desc = "; ".join(_words(one.interval) for one in placed)
-    return drawing(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals")
+    return draw_figure(
+        width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals"
+    )
 
 
 def _sorted(rows: Sequence[Interval]) -> list[Interval]:
@@ -152,7 +154,7 @@ def _band(band: Band, across: Scale, top: float, bottom: float) -> str:
     x = min(max(middle, half), across.end + 10 - half)
     name = words(band.label, x, top - 8, class_="tick", text_anchor="middle")
     ends_words = f"{number_text(band.low, 3)} to {number_text(band.high, 3)}"
-    title = tag("title", escaped(f"{band.label}: {ends_words}"))
+    title = tag("title", escape(f"{band.label}: {ends_words}"))
     return tag("rect", title, **box, class_="band") + name
 
 
@@ -176,7 +178,7 @@ def _row(placed: _Placed, across: Scale, left: float) -> str:
 
 def _title(row: Interval) -> str:
     note = f". {row.note}" if row.note else ""
-    return tag("title", escaped(_words(row) + note))
+    return tag("title", escape(_words(row) + note))
 
 
 def _whisker(row: Interval, y: float, across: Scale) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fabula.reports.figures.drawing import Scale, cut, drawing, short, width_of, words
+from fabula.reports.figures.drawing import Scale, cut, draw_figure, short, width_of, words
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import escaped, tag
+from fabula.reports.pages import escape, tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Samples = Mapping[str, Mapping[str, Sequence[float] | Array]]
@@ -21,7 +21,7 @@ _BARS = 15
 _NORMAL_95 = 1.959964
 
 
-def violins(
+def draw_violins(
     samples: Samples,
     *,
     title: str,
@@ -48,7 +48,9 @@ def violins(
             values = _there(samples[system].get(aspect, ()))
             parts.append(_cell(system, aspect, values, across, _TOP + _ROW * (row + 0.5)))
     desc = _words(samples, systems, aspects)
-    return drawing(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="violins")
+    return draw_figure(
+        width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="violins"
+    )
 
 
 def _there(values: Sequence[float] | Array) -> Array:
@@ -113,7 +115,7 @@ def _cell(system: str, aspect: str, values: Array, across: Scale, y: float) -> s
     ends = [min(max(across(mean + side), across.start), across.end) for side in (-half, half)]
     line = f"M{short(ends[0])} {short(y)}H{short(ends[1])}"
     inside = [
-        tag("title", escaped(title)),
+        tag("title", escape(title)),
         tag("path", d=outline(values, across, y), class_="violin"),
         tag("path", d=line, class_="whisker"),
         tag("circle", cx=short(across(mean)), cy=short(y), r=2.75, class_="mean"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabula.meta.levels import correlation_table
 from fabula.reports.figures.cluster import cluster
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels, level_title
 
@@ -21,7 +21,7 @@ def section(view: View) -> Section | None:
             )
             label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
             names = labels(view.metrics)
-            drawn = heatmap(
+            drawn = draw_heatmap(
                 table,
                 names,
                 names,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.meta.grid import Grid
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels, level_title
 
@@ -31,7 +31,7 @@ def _panels(view: View, grid: Grid, name: str) -> dict[str, Block]:
     for level in view.grid_levels or view.levels:
         for coefficient in view.coefficients:
             label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
-            drawn = heatmap(
+            drawn = draw_heatmap(
                 view.table(grid, level, coefficient),
                 labels(grid),
                 view.aspects,

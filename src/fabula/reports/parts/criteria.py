@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.meta.levels import correlation_table
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, level_title
 
@@ -23,7 +23,7 @@ def section(view: View) -> Section | None:
             known = pairs[~np.isnan(pairs)]
             label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
             means.append(f"{label.lower()} {f'{known.mean():.2f}' if len(known) else '–'}")
-            drawn = heatmap(
+            drawn = draw_heatmap(
                 table, view.aspects, view.aspects, title=f"Aspects: {label}", low=-1, high=1
             )
             panels[label] = FigureBlock(

@@ -10,7 +10,7 @@ import numpy as np
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
 from fabula.meta.systems.labels import label_f1
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports.study_view import View
 from fabula.reports.study_view import labels as labels_of
@@ -62,7 +62,7 @@ def _figure(view: View, grid: Grid, table: Values, stem: str, words: str) -> Fig
     chosen = table[[names.index(name) for name in labels_of(grid)]]
     whole = np.column_stack([chosen, chosen.mean(axis=1)])
     title = f"Weighted F1, {words}"
-    drawn = heatmap(
+    drawn = draw_heatmap(
         whole, labels_of(grid), [*view.aspects, "mean"], title=title, scale="sequential", low=0,
         high=1,
     )  # fmt: skip

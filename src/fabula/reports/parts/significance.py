@@ -10,7 +10,7 @@ from fabula.meta.significance.clusters import rank_clusters, significant_ranks
 from fabula.meta.significance.permutation import perm_matrix
 from fabula.meta.significance.sign_flips import benjamini_hochberg
 from fabula.meta.significance.williams import williams_matrix
-from fabula.reports.figures.heatmap import heatmap
+from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports.study_view import View, labels, level_title
 
@@ -56,7 +56,7 @@ def _panels(view: View, level: Level) -> dict[str, Block]:
         p = williams_matrix(with_gold[:, place], between, items if level == "item" else systems)
         p = np.where(np.isnan(p), 1 - p.T, p)
         title = f"Williams p, {level_title(level).lower()}, {aspect}"
-        drawn = heatmap(p, names, names, title=title, scale="p", order=order)
+        drawn = draw_heatmap(p, names, names, title=title, scale="p", order=order)
         note = "p that the row's metric beats the column's; strongest metrics first."
         panels[aspect or "gold"] = FigureBlock(
             title, drawn, f"williams_{level}_{view.stems[aspect]}", note

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fabula.meta.correlated import Correlated
 from fabula.reports.correlations import study_words, table_order
-from fabula.reports.figures.intervals import Band, Interval, intervals
+from fabula.reports.figures.intervals import Band, Interval, draw_intervals
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, level_title
 
@@ -51,7 +51,7 @@ def _figure(lines: Sequence[Correlated], title: str) -> str:
     ]
     ceiling = lines[0].ceiling if lines else math.nan
     band = None if math.isnan(ceiling) else Band(ceiling, 1.0, "beyond the noise ceiling")
-    return intervals(rows, title=title, x_label="correlation with the gold", band=band)
+    return draw_intervals(rows, title=title, x_label="correlation with the gold", band=band)
 
 
 def _findings(view: View, coefficient: str) -> list[str]:

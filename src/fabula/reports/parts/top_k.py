@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.meta.systems.top_k import top_k_correlations
-from fabula.reports.figures.curves import curves
+from fabula.reports.figures.curves import draw_curves
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, labels
 
@@ -34,7 +34,7 @@ def section(view: View) -> Section | None:
                 for number, name in enumerate(labels(grid))
             }
             title = view.numbered("top_k", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")
-            drawn = curves(
+            drawn = draw_curves(
                 list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
                 low=0, high=1,
             )  # fmt: skip

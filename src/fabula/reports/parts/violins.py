@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.reports.figures.violins import violins
+from fabula.reports.figures.violins import draw_violins
 from fabula.reports.study_blocks import FigureBlock, Section
 from fabula.reports.study_view import View
 
@@ -20,6 +20,6 @@ def section(view: View) -> Section | None:
     values = [one.value for one in view.dataset.ratings if one.ok]
     low, high = view.dataset.card.scale(view.aspects[0]) or (min(values), max(values))
     title = "Ratings by system and aspect"
-    drawn = violins(gathered, title=title, low=low, high=high, order=view.aspects[0] or "gold")
+    drawn = draw_violins(gathered, title=title, low=low, high=high, order=view.aspects[0] or "gold")
     figure = FigureBlock(title, drawn, "violins", "All ratings; the dot is the mean.")
     return Section("violins", "How ratings spread", [figure])

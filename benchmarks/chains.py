@@ -34,8 +34,10 @@ del sys.argv[1:3]
 files = {}
 def note(frame, event, argument):
     code = frame.f_code
-    # Bodies of modules and classes are no functions: their names are not local and fast.
-    if event == "call" and code.co_flags & 1 and code.co_filename.startswith(package):
+    # Bodies of modules and classes are no functions: their names are not local and fast. Nor are
+    # comprehensions, which run when a module is imported.
+    is_function = code.co_flags & 1 and not code.co_name.endswith(("comp>", "expr>"))
+    if event == "call" and is_function and code.co_filename.startswith(package):
         files.setdefault(code.co_filename[len(package) + 1:])
 threading.setprofile(note)
 sys.setprofile(note)

@@ -48,8 +48,3 @@ class Card:
     def arrow(self) -> str:
         """Sign of the direction: ↑, ↓ or –."""
         return ARROWS[self.direction]
-
-    @property
-    def reads(self) -> tuple[Need, ...]:
-        """Fields of a story, besides its text, on which the values depend."""
-        return tuple(dict.fromkeys((*self.needs, *self.uses)))

@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.settings import named_settings
@@ -23,15 +23,18 @@ T = TypeVar("T")
 
 
 class Catalogue(Generic[T]):
-    """Entries of one kind, found by file name; nothing is imported before it is asked for."""
+    """Entries of one kind, found by file name; nothing is imported before it is asked for.
+
+    `pick` gives the entry of a module; without it, the module is the entry.
+    """
 
     def __init__(
-        self, kind: str, packages: tuple[str, ...], pick: Callable[[ModuleType], T]
+        self, kind: str, packages: tuple[str, ...], pick: Callable[[ModuleType], T] | None = None
     ) -> None:
         self.kind = kind
         self.packages = packages
         self.pick = pick
-        self._found: dict[str, T] = {}
+        self._entries: dict[str, T] = {}
 
     @cached_property
     def _modules(self) -> dict[str, str]:
@@ -64,39 +67,41 @@ class Catalogue(Generic[T]):
 
     def get(self, name: str) -> T:
         """Import the entry of that name."""
-        if name not in self._found:
-            self._found[name] = self._load(name)
-        return self._found[name]
+        if name not in self._entries:
+            self._entries[name] = self._load(name)
+        return self._entries[name]
 
     def _load(self, name: str) -> T:
         if name in self._modules:
-            return self.pick(importlib.import_module(self._modules[name]))
+            return self._import(self._modules[name])
         if name not in self._plugins:
             raise UnknownName(f"no {self.kind} is called {name!r}", closest(name, self.names()))
-        return self._load_plugin(self._plugins[name])
-
-    def _load_plugin(self, entry: EntryPoint) -> T:
+        entry = self._plugins[name]
         try:
-            return self.pick(importlib.import_module(entry.module))
+            return self._import(entry.module)
         except ImportError as error:
             origin = entry.dist.name if entry.dist else entry.value
             raise UserError(
-                f"{self.kind} {entry.name!r} of package {origin!r} cannot be imported ({error})",
+                f"{self.kind} {name!r} of package {origin!r} cannot be imported ({error})",
                 f"mend or uninstall {origin}",
             ) from error
+
+    def _import(self, path: str) -> T:
+        module = importlib.import_module(path)
+        return self.pick(module) if self.pick else cast(T, module)
 
 
 class MetricCatalogue(Catalogue[type["Metric"]]):
     """The catalogue of metrics, which can also be built from their specs."""
 
     def _load(self, name: str) -> type[Metric]:
-        found = super()._load(name)
-        if found.name != name:
+        metric = super()._load(name)
+        if metric.name != name:
             raise UserError(
-                f"metric {name!r} calls itself {found.name!r}, so its specs would not build it",
-                f"name its file and its entry point {found.name!r} alike",
+                f"metric {name!r} calls itself {metric.name!r}, so its specs would not build it",
+                f"name its file and its entry point {metric.name!r} alike",
             )
-        return found
+        return metric
 
     def build(self, text: str) -> Metric:
         """Make the metric that a spec spells."""

@@ -67,6 +67,11 @@ class Metric:
         return self.card.needs
 
     @property
+    def reads(self) -> tuple[Need, ...]:
+        """Fields of a story, besides its text, on which the values depend."""
+        return tuple(dict.fromkeys((*self.card.needs, *self.card.uses)))
+
+    @property
     def aspects(self) -> tuple[str, ...]:
         """Names of the values that it gives a story, with the settings it has."""
         return self.card.aspects

@@ -20,7 +20,7 @@ from fabula.core.errors import InputError, SettingError, UnknownName, UserError,
 from fabula.core.files import data_home, write_json
 from fabula.core.plain import from_plain
 
-DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",), lambda module: module)
+DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",))
 
 
 @dataclass(frozen=True)

@@ -161,12 +161,12 @@ class Engine:
     def _keys(self, stories: list[Story]) -> list[list[bytes]]:
         """Give the cache key of each story, metric by metric."""
         digests: dict[tuple[str, ...], list[str]] = {}
-        for reads in {metric.card.reads for metric in self.metrics}:
+        for reads in {metric.reads for metric in self.metrics}:
             digests[reads] = [digest_story(story, reads).hex() for story in stories]
         return [
             [
                 digest_parts([metric.identity, self._batch_key(metric, story), digest])
-                for story, digest in zip(stories, digests[metric.card.reads], strict=True)
+                for story, digest in zip(stories, digests[metric.reads], strict=True)
             ]
             for metric in self.metrics
         ]

@@ -90,7 +90,7 @@ def _read_cards(folder: Path) -> dict[str, ScorerCard]:
     cards = {}
     for metric in read_run(folder).get("metrics") or ():
         try:
-            reads: tuple[str, ...] = METRICS.build(metric["spec"]).card.reads
+            reads: tuple[str, ...] = METRICS.build(metric["spec"]).reads
         except UserError:  # a metric that is not installed here
             reads = ()
         cards[metric["spec"]] = ScorerCard(metric["family"], metric["direction"], reads)
@@ -102,9 +102,9 @@ def _fill_cards(dataset: Dataset) -> Dataset:
     scorers = dict(dataset.scorers)
     for name, card in dataset.scorers.items():
         try:
-            ours = METRICS.build(name).card
+            ours = METRICS.build(name)
         except UserError:
             continue
-        direction = "lower" if card.direction == "lower" else ours.direction
-        scorers[name] = ScorerCard(ours.family, direction, ours.reads)
+        direction = "lower" if card.direction == "lower" else ours.card.direction
+        scorers[name] = ScorerCard(ours.card.family, direction, ours.reads)
     return replace(dataset, scorers=scorers)

@@ -76,7 +76,7 @@ class Batches:
         """Take a story into account."""
         metric.add_to(self.gathered, story)
         digest = self.digests.setdefault(metric.batch_of(story), SetDigest())
-        digest.add(digest_story(story, metric.card.reads))
+        digest.add(digest_story(story, metric.reads))
 
 
 @dataclass

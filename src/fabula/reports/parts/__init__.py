@@ -6,6 +6,4 @@ from types import ModuleType
 
 from fabula.core.catalogue import Catalogue
 
-PARTS: Catalogue[ModuleType] = Catalogue(
-    "part of a study", ("fabula.reports.parts",), lambda found: found
-)
+PARTS: Catalogue[ModuleType] = Catalogue("part of a study", ("fabula.reports.parts",))

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from fabula.core.catalogue import Catalogue, MetricCatalogue, only_subclass
+from fabula.core.catalogue import Catalogue, MetricCatalogue, pick_subclass
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
 
@@ -133,7 +133,7 @@ def test_a_broken_plugin_does_not_keep_the_others_from_working(room, monkeypatch
 @pytest.fixture
 def metrics(room):
     (room / "toy.py").write_text(METRIC)
-    return MetricCatalogue("metric", ("toyroom",), lambda module: only_subclass(module, Metric))
+    return MetricCatalogue("metric", ("toyroom",), lambda module: pick_subclass(module, Metric))
 
 
 def test_a_metric_is_named_after_its_file(metrics):
@@ -155,7 +155,7 @@ def test_a_spec_with_bad_settings_is_refused(metrics):
 @pytest.mark.parametrize("source", ["", METRIC + "\n\nclass Other(Toy):\n    pass\n"])
 def test_a_file_holds_one_metric(room, source):
     (room / "odd.py").write_text(source)
-    catalogue = MetricCatalogue("metric", ("toyroom",), lambda m: only_subclass(m, Metric))
+    catalogue = MetricCatalogue("metric", ("toyroom",), lambda m: pick_subclass(m, Metric))
     with pytest.raises(UserError, match=r"toyroom.odd must define one public Metric, not [02]"):
         catalogue.get("odd")
 

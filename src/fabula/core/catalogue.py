@@ -110,7 +110,7 @@ class MetricCatalogue(Catalogue[type["Metric"]]):
         return cls(**named_settings(cls, name, args, named))
 
 
-def only_subclass(module: ModuleType, parent: type[T]) -> type[T]:
+def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:
     """Give the one public class a module defines below `parent`."""
     found = [
         value

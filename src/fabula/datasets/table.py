@@ -62,30 +62,32 @@ def read_table(
     rater, aspect, value); the others are guessed by their usual names.
     """
     sheet = Sheet.read(Path(path), columns or {})
-    found = opinions(sheet, gold)
-    if not found.ratings:
+    opinions = read_opinions(sheet, gold)
+    if not opinions.ratings:
         raise InputError(
             f"{sheet.label}: no ratings by people",
-            f"name their columns with --gold; {_offer(sheet, found)}",
+            f"name their columns with --gold; {_list_offers(sheet, opinions)}",
         )
-    scores = ScoreTable(found.stories, found.scores)
+    unread = f"Columns that were not read: {', '.join(opinions.unread)}."
+    quirks = (unread,) if opinions.unread else ()
+    scores = ScoreTable(opinions.stories, opinions.scores)
     return Dataset(
         sheet.label.partition(".")[0],
-        replace(CARD, title=sheet.label, about=_about(found), files={}, quirks=_quirks(found)),
-        found.stories,
-        ScoreTable(found.stories, found.ratings),
+        replace(CARD, title=sheet.label, about=_describe(opinions), files={}, quirks=quirks),
+        opinions.stories,
+        ScoreTable(opinions.stories, opinions.ratings),
         scores,
-        _card_scorers(scores, lower, sheet.label),
+        _make_cards(scores, lower, sheet.label),
     )
 
 
 def read_ratings(path: str | Path, columns: Mapping[str, str] | None = None) -> tuple[Score, ...]:
     """Read a table that holds nothing but ratings."""
     sheet = Sheet.read(Path(path), columns or {})
-    found = opinions(sheet, all_gold=True).ratings
-    if not found:
+    ratings = read_opinions(sheet, all_gold=True).ratings
+    if not ratings:
         raise InputError(f"{sheet.label}: no ratings by people", "give them scorers `human:NAME`")
-    return found
+    return ratings
 
 
 def read_run_with(
@@ -103,20 +105,23 @@ def read_run_with(
     run = ScoreTable.load(folder)
     people = [score for score in run if score.scorer.startswith(HUMAN)]
     if ratings is not None:
-        people += _joined(read_ratings(ratings, columns), run, Path(ratings), Path(folder))
-    scores = ScoreTable(run.stories, (one for one in run if not one.scorer.startswith(HUMAN)))
-    about = _about(Opinions(tuple(run.stories), tuple(people), tuple(scores)))
+        joined = read_ratings(ratings, columns)
+        _check_known(joined, run, Path(ratings), Path(folder))
+        people += joined
+    metrics = (score for score in run if not score.scorer.startswith(HUMAN))
+    scores = ScoreTable(run.stories, metrics)
+    about = _describe(Opinions(tuple(run.stories), tuple(people), tuple(scores)))
     return Dataset(
         Path(folder).name,
         replace(CARD, title=str(folder), about=about, files={}),
         tuple(run.stories),
         ScoreTable(run.stories, people),
         scores,
-        {**_card_scorers(scores), **(scorers or {})},
+        {**_make_cards(scores), **(scorers or {})},
     )
 
 
-def _card_scorers(
+def _make_cards(
     scores: ScoreTable, lower: Collection[str] = (), label: str = ""
 ) -> dict[str, ScorerCard]:
     """Cards of metrics of which only the direction is known."""
@@ -128,84 +133,82 @@ def _card_scorers(
     }
 
 
-def _joined(found: Sequence[Score], run: ScoreTable, table: Path, folder: Path) -> list[Score]:
+def _check_known(ratings: Sequence[Score], run: ScoreTable, table: Path, folder: Path) -> None:
+    """Refuse ratings of stories that the run does not know."""
     known = {story.id for story in run.stories}
-    strange = list(dict.fromkeys(score.story for score in found if score.story not in known))
-    if strange:
-        named = ", ".join(map(repr, strange[:3]))
+    unknown = list(dict.fromkeys(score.story for score in ratings if score.story not in known))
+    if unknown:
+        first = ", ".join(map(repr, unknown[:3]))
         raise InputError(
-            f"{table.name}: story ids that are not in {folder}: {len(strange):,} ({named}"
-            f"{', …' if len(strange) > 3 else ''})",
+            f"{table.name}: story ids that are not in {folder}: {len(unknown):,} ({first}"
+            f"{', …' if len(unknown) > 3 else ''})",
             f"ids there are like {', '.join(map(repr, sorted(known)[:3]))}; "
             "name the column of the ids with --column story=NAME",
         )
-    return list(found)
 
 
-def _offer(sheet: Sheet, found: Opinions) -> str:
+def _list_offers(sheet: Sheet, opinions: Opinions) -> str:
     if "value" in sheet.roles:
-        names = dict.fromkeys(score.scorer for score in found.scores)
+        names = dict.fromkeys(score.scorer for score in opinions.scores)
         return f"scorers: {', '.join(names) or 'none'}"
-    return f"columns of numbers: {', '.join(sheet.numeric) or 'none'}"
+    return f"columns of numbers: {', '.join(sheet.numeric_columns) or 'none'}"
 
 
-def _about(found: Opinions) -> str:
-    raters = dict.fromkeys(score.scorer.removeprefix(HUMAN) for score in found.ratings)
-    aspects = dict.fromkeys(score.aspect for score in found.ratings if score.aspect)
-    metrics = dict.fromkeys(score.scorer for score in found.scores)
+def _describe(opinions: Opinions) -> str:
+    raters = dict.fromkeys(score.scorer.removeprefix(HUMAN) for score in opinions.ratings)
+    aspects = dict.fromkeys(score.aspect for score in opinions.ratings if score.aspect)
+    metrics = dict.fromkeys(score.scorer for score in opinions.scores)
     return (
-        f"{len(found.stories):,} stories; {len(found.ratings):,} ratings by {len(raters)} "
+        f"{len(opinions.stories):,} stories; {len(opinions.ratings):,} ratings by {len(raters)} "
         f"rater{'' if len(raters) == 1 else 's'}{' on ' + ', '.join(aspects) if aspects else ''}; "
         f"metrics: {', '.join(metrics) or 'none'}."
     )
 
 
-def _quirks(found: Opinions) -> tuple[str, ...]:
-    if not found.unread:
-        return ()
-    return (f"Columns that were not read: {', '.join(found.unread)}.",)
-
-
-def opinions(sheet: Sheet, gold: Sequence[str] = (), *, all_gold: bool = False) -> Opinions:
+def read_opinions(sheet: Sheet, gold: Sequence[str] = (), *, all_gold: bool = False) -> Opinions:
     """Read the opinions; `gold` names the ratings, `all_gold` says that there is nothing else."""
     if "value" in sheet.roles:
-        return _of_long(sheet, gold)
-    numeric = sheet.numeric
-    rated = _rated(sheet, gold, numeric, everything=all_gold or "rater" in sheet.roles)
+        return _read_long(sheet, gold)
+    numeric = sheet.numeric_columns
+    rated = _choose_ratings(sheet, gold, numeric, everything=all_gold or "rater" in sheet.roles)
     measured = [name for name in numeric if name not in rated and not _is_persons(name)]
-    ids = _ids(sheet, alone="rater" not in sheet.roles)
-    stories = _stories(sheet, ids)
+    ids = _read_ids(sheet, alone="rater" not in sheet.roles)
+    stories = _make_stories(sheet, ids)
     return Opinions(
         stories,
-        _unique(_ratings(sheet, ids, rated)),
-        _unique(_measures(sheet, ids, measured), repeats="rater" in sheet.roles),
-        tuple(name for name in sheet.free if name not in {*measured, *rated}),
+        _refuse_second(_read_ratings(sheet, ids, rated)),
+        _refuse_second(_read_measures(sheet, ids, measured), repeats="rater" in sheet.roles),
+        tuple(name for name in sheet.free_columns if name not in {*measured, *rated}),
     )
 
 
-def _of_long(sheet: Sheet, gold: Sequence[str]) -> Opinions:
+def _read_long(sheet: Sheet, gold: Sequence[str]) -> Opinions:
     if not {"rater", "scorer"} & sheet.roles.keys():
         raise InputError(
             f"{sheet.label}: values in column {sheet.roles['value']!r}, but no column says whose",
             "name it with --column scorer=NAME or --column rater=NAME",
         )
-    ids = _ids(sheet, alone=False)
-    found = _unique(_long_scores(sheet, ids, gold))
-    _check_scorers(sheet, gold, found)
-    people = tuple(score for score in found if score.scorer.startswith(HUMAN) and score.ok)
-    others = tuple(score for score in found if not score.scorer.startswith(HUMAN))
-    return Opinions(_stories(sheet, ids), people, others)
+    ids = _read_ids(sheet, alone=False)
+    scores = _refuse_second(_read_long_scores(sheet, ids, gold))
+    scorers = {score.scorer for score in scores}
+    for name in gold:
+        if f"{HUMAN}{name.removeprefix(HUMAN)}" not in scorers:
+            known = closest(name, scorers)
+            raise InputError(f"{sheet.label}: no scorer {name!r} to be the gold", known)
+    people = tuple(score for score in scores if score.scorer.startswith(HUMAN) and score.ok)
+    others = tuple(score for score in scores if not score.scorer.startswith(HUMAN))
+    return Opinions(_make_stories(sheet, ids), people, others)
 
 
-def _long_scores(sheet: Sheet, ids: Sequence[str], gold: Sequence[str]) -> Iterator[Placed]:
+def _read_long_scores(sheet: Sheet, ids: Sequence[str], gold: Sequence[str]) -> Iterator[Placed]:
     for (where, row), story in zip(sheet.rows, ids, strict=True):
-        scorer = _scorer(sheet, row, where, gold)
-        value = sheet.value(row, sheet.roles["value"], where)
-        yield where, _score(story, scorer, sheet.part("aspect", row), value, row)
+        scorer = _read_scorer(sheet, row, where, gold)
+        value = sheet.read_number(row, sheet.roles["value"], where)
+        yield where, _make_score(story, scorer, sheet.read_text("aspect", row), value, row)
 
 
-def _scorer(sheet: Sheet, row: Row, where: str, gold: Sequence[str]) -> str:
-    rater, scorer = sheet.part("rater", row), sheet.part("scorer", row)
+def _read_scorer(sheet: Sheet, row: Row, where: str, gold: Sequence[str]) -> str:
+    rater, scorer = sheet.read_text("rater", row), sheet.read_text("scorer", row)
     if rater:
         return f"{HUMAN}{rater.removeprefix(HUMAN)}"
     if not scorer:
@@ -213,15 +216,7 @@ def _scorer(sheet: Sheet, row: Row, where: str, gold: Sequence[str]) -> str:
     return f"{HUMAN}{scorer}" if scorer in gold else scorer
 
 
-def _check_scorers(sheet: Sheet, gold: Sequence[str], found: Collection[Score]) -> None:
-    scorers = {score.scorer for score in found}
-    for name in gold:
-        if f"{HUMAN}{name.removeprefix(HUMAN)}" not in scorers:
-            known = closest(name, scorers)
-            raise InputError(f"{sheet.label}: no scorer {name!r} to be the gold", known)
-
-
-def _score(story: str, scorer: str, aspect: str, value: float | None, row: Row) -> Score:
+def _make_score(story: str, scorer: str, aspect: str, value: float | None, row: Row) -> Score:
     if value is not None:
         return Score(story, scorer, aspect, value)
     known = str(row.get("status") or "")
@@ -230,24 +225,25 @@ def _score(story: str, scorer: str, aspect: str, value: float | None, row: Row) 
     return Score(story, scorer, aspect, status=status, coverage=0.0, note=str(note or ""))
 
 
-def _rated(sheet: Sheet, gold: Sequence[str], numeric: list[str], *, everything: bool) -> list[str]:
+def _choose_ratings(
+    sheet: Sheet, gold: Sequence[str], numeric: list[str], *, everything: bool
+) -> list[str]:
     """Columns that hold ratings: those named, else those that say `human`, else all or none."""
     if gold:
-        return list(chain.from_iterable(_named(sheet, name) for name in gold))
+        return list(chain.from_iterable(_find_gold(sheet, name) for name in gold))
     if everything:
         return numeric
-    found = [name for name in numeric if _is_persons(name)]
-    return found or [name for name in numeric if _is_plain_gold(name)]
+    by_people = [name for name in numeric if _is_persons(name)]
+    return by_people or [name for name in numeric if _is_plain_gold(name)]
 
 
-def _named(sheet: Sheet, name: str) -> list[str]:
+def _find_gold(sheet: Sheet, name: str) -> list[str]:
     """Columns of a gold: of that name, or `name:rater`, or `human:rater:name`."""
-    found = [one for one in sheet.free if _aspect_and_rater(one)[0] == name or one == name]
-    if not found:
-        raise InputError(
-            f"{sheet.label}: no column {name!r} to be the gold", closest(name, sheet.free)
-        )
-    return found
+    free = sheet.free_columns
+    columns = [column for column in free if name in (column, _split_aspect(column)[0])]
+    if not columns:
+        raise InputError(f"{sheet.label}: no column {name!r} to be the gold", closest(name, free))
+    return columns
 
 
 def _is_persons(name: str) -> bool:
@@ -258,7 +254,8 @@ def _is_plain_gold(name: str) -> bool:
     return name.strip().lower() in ("human", "gold")
 
 
-def _aspect_and_rater(name: str) -> tuple[str, str]:
+def _split_aspect(name: str) -> tuple[str, str]:
+    """Split `aspect`, `aspect:rater`, `human:rater:aspect` or `human:rater`."""
     if _is_persons(name):
         rater, _, aspect = name[len(HUMAN) :].rpartition(":")
         return (aspect, rater) if rater else ("", aspect)
@@ -266,80 +263,77 @@ def _aspect_and_rater(name: str) -> tuple[str, str]:
     return aspect, rater or NOBODY
 
 
-def _ratings(sheet: Sheet, ids: Sequence[str], rated: list[str]) -> Iterator[Placed]:
-    named = {name: _aspect_and_rater(name) for name in rated}
+def _read_ratings(sheet: Sheet, ids: Sequence[str], rated: list[str]) -> Iterator[Placed]:
     if "rater" in sheet.roles:
-        named = {name: (name, "") for name in rated}
+        columns = {name: (name, "") for name in rated}
     elif len(rated) == 1 and _is_plain_gold(rated[0]):
-        named = {rated[0]: ("", NOBODY)}
+        columns = {rated[0]: ("", NOBODY)}
+    else:
+        columns = {name: _split_aspect(name) for name in rated}
     for (where, row), story in zip(sheet.rows, ids, strict=True):
-        person = sheet.part("rater", row)
+        person = sheet.read_text("rater", row)
         if "rater" in sheet.roles and not person:
             raise InputError(f"{where}: no rater", f"fill column {sheet.roles['rater']!r}")
-        for name, (aspect, rater) in named.items():
-            value = sheet.value(row, name, where)
+        for name, (aspect, rater) in columns.items():
+            value = sheet.read_number(row, name, where)
             if value is not None:
                 scorer = f"{HUMAN}{(rater or person).removeprefix(HUMAN)}"
                 yield where, Score(story, scorer, aspect, value)
 
 
-def _measures(sheet: Sheet, ids: Sequence[str], measured: list[str]) -> Iterator[Placed]:
+def _read_measures(sheet: Sheet, ids: Sequence[str], measured: list[str]) -> Iterator[Placed]:
     for (where, row), story in zip(sheet.rows, ids, strict=True):
         for name in measured:
-            yield where, _score(story, name, "", sheet.value(row, name, where), {})
+            yield where, _make_score(story, name, "", sheet.read_number(row, name, where), {})
 
 
-def _unique(found: Iterator[Placed], *, repeats: bool = False) -> tuple[Score, ...]:
+def _refuse_second(placed: Iterator[Placed], *, repeats: bool = False) -> tuple[Score, ...]:
     """Refuse two opinions of one scorer; the same one again may be let pass."""
-    kept: dict[tuple[str, str, str], Placed] = {}
-    for where, score in found:
+    unique: dict[tuple[str, str, str], Placed] = {}
+    for where, score in placed:
         key = score.story, score.scorer, score.aspect
-        earlier = kept.setdefault(key, (where, score))
-        if earlier[0] != where and not (repeats and repr(earlier[1]) == repr(score)):
+        place, earlier = unique.setdefault(key, (where, score))
+        # By their repr, in which NaN is like NaN.
+        if place != where and not (repeats and repr(earlier) == repr(score)):
             aspect = f" on {score.aspect!r}" if score.aspect else ""
             raise InputError(
                 f"{where}: {score.scorer!r} scores story {score.story!r}{aspect} again, "
-                f"after {earlier[0]}",
+                f"after {place}",
                 "keep one of the two",
             )
-    return tuple(score for _, score in kept.values())
+    return tuple(score for _, score in unique.values())
 
 
-def _ids(sheet: Sheet, *, alone: bool) -> list[str]:
+def _read_ids(sheet: Sheet, *, alone: bool) -> list[str]:
     """Id of the story of every row; rows that stand `alone` are numbered where they have none."""
     known = "story" in sheet.roles or {"item", "system"} <= sheet.roles.keys()
     if alone and not known:
         return [str(place) for place in range(1, len(sheet.rows) + 1)]
-    ids = [sheet.story_id(row, where) for where, row in sheet.rows]
-    if alone:
-        _refuse_repeats(sheet, ids)
-    return ids
-
-
-def _refuse_repeats(sheet: Sheet, ids: Sequence[str]) -> None:
-    seen: dict[str, str] = {}
+    ids = [sheet.read_story_id(row, where) for where, row in sheet.rows]
+    places: dict[str, str] = {}
     for (where, _), story in zip(sheet.rows, ids, strict=True):
-        earlier = seen.setdefault(story, where)
-        if earlier != where:
+        earlier = places.setdefault(story, where)
+        if alone and earlier != where:
             raise InputError(
                 f"{where}: story {story!r} has a row already, at {earlier}",
                 "keep one, or name the column of the raters with --column rater=NAME",
             )
+    return ids
 
 
-def _stories(sheet: Sheet, ids: Sequence[str]) -> tuple[Story, ...]:
-    found: dict[str, tuple[str, Story]] = {}
+def _make_stories(sheet: Sheet, ids: Sequence[str]) -> tuple[Story, ...]:
+    stories: dict[str, tuple[str, Story]] = {}
     for (where, row), name in zip(sheet.rows, ids, strict=True):
-        story = sheet.story(row, name, where)
-        earlier, first = found.setdefault(name, (where, story))
+        story = sheet.make_story(row, name, where)
+        place, first = stories.setdefault(name, (where, story))
         if first != story:
+            parts = [
+                part
+                for part in ("text", "prompt", "references", "system", "item")
+                if getattr(first, part) != getattr(story, part)
+            ]
             raise InputError(
-                f"{where}: story {name!r} differs in {_differing(first, story)} from {earlier}",
+                f"{where}: story {name!r} differs in {' and '.join(parts)} from {place}",
                 "give both rows the same, or the stories ids of their own",
             )
-    return tuple(story for _, story in found.values())
-
-
-def _differing(first: Story, second: Story) -> str:
-    names = ("text", "prompt", "references", "system", "item")
-    return " and ".join(name for name in names if getattr(first, name) != getattr(second, name))
+    return tuple(story for _, story in stories.values())

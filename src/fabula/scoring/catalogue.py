@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from fabula.core.catalogue import MetricCatalogue, only_subclass
+from fabula.core.catalogue import MetricCatalogue, pick_subclass
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.metric import Metric
 from fabula.core.spec import parse_spec, split_specs
@@ -13,7 +13,7 @@ from fabula.core.spec import parse_spec, split_specs
 METRICS = MetricCatalogue(
     "metric",
     ("fabula.metrics", "fabula.learned"),
-    lambda module: cast(type[Metric], only_subclass(module, Metric)),
+    lambda module: cast(type[Metric], pick_subclass(module, Metric)),
 )
 
 SETS = {

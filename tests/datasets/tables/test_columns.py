@@ -10,7 +10,7 @@ from fabula.datasets.tables.stories import ROLES, StoryColumns, check_roles
 
 
 def story(row: dict[str, Any], **given: str) -> Story:
-    return StoryColumns.choose(list(row), given, "here").story(row, 7, "here")
+    return StoryColumns.choose(list(row), given, "here").make_story(row, 7, "here")
 
 
 def test_every_part_has_its_usual_name() -> None:
@@ -108,9 +108,9 @@ def test_a_cell_that_will_not_do_is_named(row: dict[str, Any], words: str) -> No
 
 def test_a_row_that_lacks_a_column_of_the_first_row_is_named_only_for_the_text() -> None:
     columns = StoryColumns.choose(["text", "prompt", "refs"], {}, "here")
-    assert columns.story({"text": "t"}, 1, "here") == Story("1", "t")
+    assert columns.make_story({"text": "t"}, 1, "here") == Story("1", "t")
     with pytest.raises(InputError, match="there: field 'text'"):
-        columns.story({"prompt": "p"}, 2, "there")
+        columns.make_story({"prompt": "p"}, 2, "there")
 
 
 def test_no_column_for_the_text_lists_those_there_are() -> None:

@@ -51,29 +51,33 @@ def _suffix(path: Path) -> str:
 
 
 def read_rows(file: TextFile, kind: str = "") -> Rows:
-    """Go through the rows of a file with the words for where each is; else its name tells how."""
-    return _READERS[kind or detect_format(file.path)](file)
+    """Go through a file's rows with the words for where each is; its name tells the format."""
+    try:
+        yield from _READERS[kind or detect_format(file.path)](file)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{file.label}: cannot be read ({reason})", "check it") from None
 
 
-def _jsonl_rows(file: TextFile) -> Rows:
+def _read_jsonl(file: TextFile) -> Rows:
     for number, line in file.lines():
         if line.strip():
             where = f"{file.label}, line {number}"
-            yield where, _object(_parsed(line, where), where)
+            yield where, _check_object(_parse_json(line, where), where)
 
 
-def _json_rows(file: TextFile) -> Rows:
-    found = _parsed(file.text(), file.label)
-    if isinstance(found, dict) and isinstance(found.get("stories"), list):
-        found = found["stories"]
-    if not isinstance(found, list):
+def _read_json(file: TextFile) -> Rows:
+    value = _parse_json(file.text(), file.label)
+    if isinstance(value, dict) and isinstance(value.get("stories"), list):
+        value = value["stories"]
+    if not isinstance(value, list):
         raise InputError(f"{file.label}: not a list of stories", 'write [{"text": …}, …] or JSONL')
-    for number, one in enumerate(found, 1):
+    for number, row in enumerate(value, 1):
         where = f"{file.label}, story {number}"
-        yield where, _object(one, where)
+        yield where, _check_object(row, where)
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -86,13 +90,13 @@ def _parsed(text: str, where: str) -> Any:
     raise InputError(f"{where}: not valid JSON ({problem})", "mend or delete it")
 
 
-def _object(value: Any, where: str) -> Row:
+def _check_object(value: Any, where: str) -> Row:
     if not isinstance(value, dict):
         raise InputError(f"{where}: not a JSON object", 'write {"text": "…", …}')
     return value
 
 
-def _csv_rows(file: TextFile, delimiter: str = ",") -> Rows:
+def _read_csv(file: TextFile, delimiter: str = ",") -> Rows:
     csv.field_size_limit(MOST_LINE_BYTES)
     reader = csv.reader((line for _, line in file.lines()), delimiter=delimiter, strict=True)
     begins = 1
@@ -106,7 +110,7 @@ def _csv_rows(file: TextFile, delimiter: str = ",") -> Rows:
             where = f"{file.label}, line {begins}"
             begins = reader.line_num + 1
             if cells:
-                yield where, _named(header, cells, where)
+                yield where, _name_cells(header, cells, where)
     except csv.Error as error:
         problem = f"{file.label}, line {begins}: broken CSV ({error})"
         raise InputError(problem, "mend the quotes of the row that begins there") from None
@@ -118,7 +122,7 @@ def _check_names(names: list[str], where: str) -> None:
         raise InputError(f"{where}: column {min(doubled)!r} stands twice", "rename one")
 
 
-def _named(header: list[str], cells: list[str], where: str) -> Row:
+def _name_cells(header: list[str], cells: list[str], where: str) -> Row:
     if len(cells) != len(header):
         raise InputError(
             f"{where}: {len(cells)} cells where the header has {len(header)}",
@@ -127,11 +131,11 @@ def _named(header: list[str], cells: list[str], where: str) -> Row:
     return dict(zip(header, cells, strict=True))
 
 
-def _tsv_rows(file: TextFile) -> Rows:
-    return _csv_rows(file, "\t")
+def _read_tsv(file: TextFile) -> Rows:
+    return _read_csv(file, "\t")
 
 
-def _parquet_rows(file: TextFile) -> Rows:
+def _read_parquet(file: TextFile) -> Rows:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -149,12 +153,12 @@ def _parquet_rows(file: TextFile) -> Rows:
         raise InputError(f"{file.label}: not a Parquet file ({error})", "write it again") from None
 
 
-def _text_rows(file: TextFile) -> Rows:
+def _read_text(file: TextFile) -> Rows:
     name = Path(file.path.name.removesuffix(".gz")).stem
     yield file.label, {"id": name, "text": file.text()}
 
 
-def _folder_rows(file: TextFile) -> Rows:
+def _read_folder(file: TextFile) -> Rows:
     """One story a file; a folder within stands for a system, the file's name for the item."""
     for path in list_story_files(file.path):
         inner = path.relative_to(file.path)
@@ -167,19 +171,19 @@ def _folder_rows(file: TextFile) -> Rows:
 
 def list_story_files(folder: Path) -> list[Path]:
     """Text files of a folder, sorted; none is a mistake."""
-    found = sorted(path for path in folder.rglob("*.txt") if path.is_file())
-    if not found:
+    paths = sorted(path for path in folder.rglob("*.txt") if path.is_file())
+    if not paths:
         raise InputError(f"{folder}: a folder without .txt files", "give a file or add some")
-    return found
+    return paths
 
 
 _READERS: dict[str, Callable[[TextFile], Rows]] = {
-    "jsonl": _jsonl_rows,
-    "json": _json_rows,
-    "csv": _csv_rows,
-    "tsv": _tsv_rows,
-    "parquet": _parquet_rows,
-    "txt": _text_rows,
-    "folder": _folder_rows,
+    "jsonl": _read_jsonl,
+    "json": _read_json,
+    "csv": _read_csv,
+    "tsv": _read_tsv,
+    "parquet": _read_parquet,
+    "txt": _read_text,
+    "folder": _read_folder,
 }
 FORMATS = tuple(_READERS)

@@ -44,7 +44,7 @@ class StoryColumns:
     @classmethod
     def choose(cls, present: Collection[str], given: Mapping[str, str], where: str) -> StoryColumns:
         """Take the columns that are given and guess the others by their usual names."""
-        chosen = {role: _chosen(role, present, given, where) for role in ROLES}
+        chosen = {role: _choose_fields(role, present, given, where) for role in ROLES}
         if not chosen["text"]:
             raise InputError(
                 f"{where}: no column for the text among {', '.join(sorted(present)) or 'none'}",
@@ -52,9 +52,9 @@ class StoryColumns:
             )
         return cls({role: names for role, names in chosen.items() if names})
 
-    def story(self, row: Mapping[str, Any], number: int, where: str) -> Story:
+    def make_story(self, row: Mapping[str, Any], number: int, where: str) -> Story:
         """Make the story of a row; without an id column its number is its id."""
-        parts = {role: self._part(role, row, where) for role in self.names}
+        parts = {role: self._read_part(role, row, where) for role in self.names}
         if not parts.get("text") and parts.get("text") != "":
             raise InputError(
                 f"{where}: field {self.names['text'][0]!r} (the text) is missing or null",
@@ -64,15 +64,15 @@ class StoryColumns:
             raise InputError(f"{where}: field {self.names['id'][0]!r} (the id) is empty", "fill it")
         return Story(**({"id": str(number)} | parts))
 
-    def _part(self, role: str, row: Mapping[str, Any], where: str) -> Any:
+    def _read_part(self, role: str, row: Mapping[str, Any], where: str) -> Any:
         values = [row.get(name) for name in self.names[role]]
         if role in ("references", "images"):
             return tuple(
                 text
                 for name, value in zip(self.names[role], values, strict=True)
-                for text in several(value, name, where)
+                for text in split_strings(value, name, where)
             )
-        return _single(values[0], role, self.names[role][0], where)
+        return _read_string(values[0], role, self.names[role][0], where)
 
 
 def check_roles(given: Mapping[str, str]) -> None:
@@ -82,7 +82,7 @@ def check_roles(given: Mapping[str, str]) -> None:
             raise SettingError(f"a story has no {role!r}", closest(role, ROLES))
 
 
-def _chosen(
+def _choose_fields(
     role: str, present: Collection[str], given: Mapping[str, str], where: str
 ) -> tuple[str, ...]:
     if role in given:
@@ -95,7 +95,7 @@ def _chosen(
     return next(((lowered[usual],) for usual in USUAL[role].split() if usual in lowered), ())
 
 
-def _single(value: Any, role: str, name: str, where: str) -> str | None:
+def _read_string(value: Any, role: str, name: str, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if role != "text" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -104,25 +104,25 @@ def _single(value: Any, role: str, name: str, where: str) -> str | None:
     raise InputError(f"{where}: field {name!r} holds a {kind}, not a string", "write a string")
 
 
-def several(value: Any, name: str, where: str) -> list[str]:
+def split_strings(value: Any, name: str, where: str) -> list[str]:
     """Strings of a cell: a list, or a string that may itself spell a list of strings."""
     if value is None or value == "":
         return []
     if isinstance(value, str):
-        return _spelled_list(value) or [value]
+        return _parse_list(value) or [value]
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return value
     raise InputError(f"{where}: field {name!r} is no string or list of strings", "write one")
 
 
-def _spelled_list(text: str) -> list[str]:
+def _parse_list(text: str) -> list[str]:
     if not text.startswith('["'):
         return []
     try:
-        found = json.loads(text)
+        parts = json.loads(text)
     except json.JSONDecodeError:
         return []
-    return found if all(isinstance(part, str) for part in found) else []
+    return parts if all(isinstance(part, str) for part in parts) else []
 
 
 # Formats in which every row has the same columns.
@@ -170,8 +170,8 @@ class StoryFile:
         """Go through the stories from the first; a doubled id names both rows."""
         columns = self.columns
         seen: dict[str, int] = {}
-        for number, (where, row) in enumerate(self._rows(), 1):
-            story = columns.story(row, number, where)
+        for number, (where, row) in enumerate(self._read_rows(), 1):
+            story = columns.make_story(row, number, where)
             if story.id in seen:
                 raise InputError(
                     f"{where}: id {story.id!r} was used before, by story {seen[story.id]}",
@@ -185,7 +185,7 @@ class StoryFile:
         """Column of each part; where rows differ, all of them are looked at."""
         names: dict[str, None] = {}
         first = ""
-        for where, row in self._rows():
+        for where, row in self._read_rows():
             first = first or where
             names.update(dict.fromkeys(row))
             if self.kind in _TABLES:
@@ -194,19 +194,15 @@ class StoryFile:
             raise InputError(f"{self.label}: holds no stories", "check that it is the right file")
         return StoryColumns.choose(list(names), self.given, first)
 
-    def _rows(self) -> Rows:
-        try:
-            yield from read_rows(TextFile(self.path, self.label, self.encoding), self.kind)
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"{self.label}: cannot be read ({reason})", "check it") from None
+    def _read_rows(self) -> Rows:
+        return read_rows(TextFile(self.path, self.label, self.encoding), self.kind)
 
     def checksum(self) -> str:
         """SHA-256 of the file, or of a folder's names and files."""
         if not self.path.is_dir():
-            return _file_digest(self.path)
+            return _digest_file(self.path)
         files = list_story_files(self.path)
-        named = [f"{file.relative_to(self.path)} {_file_digest(file)}" for file in files]
+        named = [f"{file.relative_to(self.path)} {_digest_file(file)}" for file in files]
         return hashlib.sha256("\n".join(named).encode()).hexdigest()
 
 
@@ -283,6 +279,6 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110  Path.exists raises on names that are too long
 
 
-def _file_digest(path: Path) -> str:
+def _digest_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -101,7 +101,7 @@ def _pairs(sheet: Sheet, sides: Sequence[str]) -> OwnOpinions:
         if pair[0] == pair[1]:
             raise InputError(f"{where}: better and worse are the same", "drop the row")
         members.append(tuple(texts.setdefault(text, len(texts)) for text in pair))
-        item = sheet.part("item", row) or sheet.part("prompt", row)
+        item = sheet.read_text("item", row) or sheet.read_text("prompt", row)
         nodes.append([*pair, *([("item", item)] if item else [])])
     return OwnOpinions(tuple(texts), tuple(members), _grouped(nodes))
 

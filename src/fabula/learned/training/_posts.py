@@ -72,12 +72,16 @@ def _post(sheet: Sheet, row: Row, where: str, *, names: Mapping[str, str]) -> Po
     for column in (names["prompt"], names["votes"], sheet.roles["text"]):
         if row.get(column) in (None, ""):
             raise InputError(f"{where}, column {column!r}: the cell is empty", "fill it")
-    votes = sheet.value(row, names["votes"], where)
+    votes = sheet.read_number(row, names["votes"], where)
     if votes is None:
         raise InputError(f"{where}, column {names['votes']!r}: no number of votes", "fill it")
     days = (_day(row.get(names[role]), f"{where}, column {names[role]!r}") for role in _DATES)
     return Post(
-        sheet.story_id(row, where), sheet.part("item", row), sheet.part("text", row), votes, *days
+        sheet.read_story_id(row, where),
+        sheet.read_text("item", row),
+        sheet.read_text("text", row),
+        votes,
+        *days,
     )
 
 

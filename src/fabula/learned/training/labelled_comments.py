@@ -48,9 +48,9 @@ def read_comments(path: Path, column: str) -> tuple[list[Comment], dict[str, Sto
     ids: dict[str, str] = {}
     comments, stories = [], dict[str, Story]()
     for where, row in sheet.rows:
-        text = sheet.part("text", row)
-        known = sheet.part("story", row) or ids.setdefault(text, f"row {len(ids) + 1}")
-        story = Story(known, text, prompt=sheet.part("prompt", row) or None)
+        text = sheet.read_text("text", row)
+        known = sheet.read_text("story", row) or ids.setdefault(text, f"row {len(ids) + 1}")
+        story = Story(known, text, prompt=sheet.read_text("prompt", row) or None)
         if stories.setdefault(known, story) != story:
             problem = f"{where}: story {known!r} is another than before"
             raise InputError(problem, "give every story an id of its own")

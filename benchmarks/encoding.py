@@ -24,7 +24,7 @@ from transformers import BertModel
 from fabula.models import path_of
 from fabula.models.embedded import load
 from fabula.models.networks.encoder import Encoder
-from fabula.models.reading.batches import length_batches
+from fabula.models.reading.batches import batch_by_length
 from fabula.models.reading.state_cache import StateCache, VectorCache
 
 ROUNDS, PORTION, NAIVE_BATCH = 5, 40, 32
@@ -133,7 +133,7 @@ def products(encoder: Encoder, windows: list[list[int]], *, attention: bool) -> 
     mixed = torch.ones(encoder.window * width)
     lengths = [len(window) for window in windows]
     with torch.inference_mode():
-        for batch in length_batches(lengths, budget=encoder.batch_tokens):
+        for batch in batch_by_length(lengths, budget=encoder.batch_tokens):
             total = sum(lengths[index] for index in batch)
             for layer in layers:
                 torch.mm(given[:total], layer.attention.weight, out=triple[:total])

@@ -127,14 +127,14 @@ def test_what_is_exported_can_be_imported_after_it_was_removed(toy: Path, tmp_pa
 
 
 def test_list_names_the_metrics_that_use_an_asset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_users", lambda: {"toy": ["one", "two"]})
+    monkeypatch.setattr(models, "_metrics_by_asset", lambda: {"toy": ["one", "two"]})
     assert json.loads(run("list", "-f", "jsonl").stdout)["metrics"] == ["one", "two"]
     assert "one two" in run("list", "-f", "csv").stdout
     assert "metrics    one, two" in run("show", "toy").stdout
 
 
 def test_wordnet_is_used_by_meteor() -> None:
-    assert "meteor" in models._users()["wordnet"]
+    assert "meteor" in models._metrics_by_asset()["wordnet"]
 
 
 def test_show_tells_all_that_is_known(toy: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.model import Embedder, GapFiller, Generator, Likelihood, MaskedLikelihood
-from fabula.models.fake import between, load
+from fabula.models.fake import guess_between, load
 
 TALE = "The old sailor saw a light at sea. He said that it was the lamp of his house."
 
@@ -48,7 +48,7 @@ def test_guesses_add_up_to_one() -> None:
     model = load()
     guesses = np.array(list(model._guesses([0, 3, 5, 3, 9], 1)))
     np.testing.assert_allclose(guesses.sum(axis=1), 1)
-    hidden = between(model._table, [4, 7, 7], np.arange(3))
+    hidden = guess_between(model._table, [4, 7, 7], np.arange(3))
     np.testing.assert_allclose(hidden.sum(axis=1), 1)
 
 

@@ -30,8 +30,8 @@ def list_command(form: str) -> None:
     """List all assets: licence, size, whether they are here, which metrics use them."""
     from fabula.models import asset_names, format_size, get_asset
 
-    users = _users()
-    rows = [_row(get_asset(name), users.get(name, [])) for name in asset_names()]
+    users = _metrics_by_asset()
+    rows = [_describe_row(get_asset(name), users.get(name, [])) for name in asset_names()]
     if form == "table":
         rows = [row | {"size": format_size(row["size"])} for row in rows]
     if form == "csv":
@@ -45,21 +45,21 @@ def show_command(name: str) -> None:
     """Show all that is known of an asset: licence, source, digest, places, where it lies."""
     from fabula.models import format_size, get_asset
 
-    one = get_asset(name)
-    state, folder = _look(one)
-    click.echo(one.title)
+    asset = get_asset(name)
+    state, folder = _find_state(asset)
+    click.echo(asset.title)
     facts = {
-        "licence": one.licence,
-        "source": one.source,
-        "used for": one.used_for,
-        "metrics": ", ".join(_users().get(name, [])),
-        "size": format_size(one.size_here),
+        "licence": asset.licence,
+        "source": asset.source,
+        "used for": asset.used_for,
+        "metrics": ", ".join(_metrics_by_asset().get(name, [])),
+        "size": format_size(asset.size_here),
         "state": state,
         "lies in": folder,
-        "SHA-256": one.tree_sha256,
-        "places": ", then ".join(map(str, one.places)),
-        "converted": f"when pulled, from {one.convert.upper()}" if one.convert else "",
-        "needs": _lacks(one),
+        "SHA-256": asset.tree_sha256,
+        "places": ", then ".join(map(str, asset.places)),
+        "converted": f"when pulled, from {asset.convert.upper()}" if asset.convert else "",
+        "needs": _name_missing_package(asset),
     }
     for key, value in facts.items():
         if value:
@@ -86,12 +86,12 @@ def pull_command(
     from fabula.models import get_asset, pull
 
     left_out = [get_asset(name).name for name in excepted]
-    wanted = [get_asset(name) for name in _chosen(names, every) if name not in left_out]
-    for one in wanted:
-        if every and (why := _lacks(one)):
-            click.echo(f"{one.name}: left out, {why}", err=True)
+    wanted = [get_asset(name) for name in _choose_names(names, every) if name not in left_out]
+    for asset in wanted:
+        if every and (why := _name_missing_package(asset)):
+            click.echo(f"{asset.name}: left out, {why}", err=True)
             continue
-        click.echo(pull(one.name, _report(quiet), folder=folder))
+        click.echo(pull(asset.name, _make_report(quiet), folder=folder))
 
 
 @command.command("add")
@@ -102,7 +102,7 @@ def add_command(name: str, folder: Path, quiet: bool) -> None:
     """Take the asset NAME into the store from a FOLDER of yours that has its files."""
     from fabula.models import add
 
-    click.echo(add(name, folder, _report(quiet)))
+    click.echo(add(name, folder, _make_report(quiet)))
 
 
 @command.command("verify")
@@ -139,9 +139,9 @@ def remove_command(names: tuple[str, ...]) -> None:
     """Take assets out of the store."""
     from fabula.models import get_asset, remove
 
-    for one in [get_asset(name) for name in names]:
-        remove(one.name)
-        click.echo(f"{one.name}: removed", err=True)
+    for asset in [get_asset(name) for name in names]:
+        remove(asset.name)
+        click.echo(f"{asset.name}: removed", err=True)
 
 
 @command.command("export")
@@ -156,12 +156,12 @@ def export_command(file: Path, names: tuple[str, ...], every: bool, quiet: bool)
     """
     from fabula.models import export_assets, get_asset
 
-    wanted = list(_chosen(names, every))
+    wanted = list(_choose_names(names, every))
     if every:
-        for name in [name for name in wanted if _look(get_asset(name))[0] == "absent"]:
+        for name in [name for name in wanted if _find_state(get_asset(name))[0] == "absent"]:
             click.echo(f"{name}: left out, it is not here", err=True)
             wanted.remove(name)
-    export_assets(wanted, file, _report(quiet))
+    export_assets(wanted, file, _make_report(quiet))
     click.echo(file)
 
 
@@ -172,11 +172,11 @@ def import_command(file: Path, quiet: bool) -> None:
     """Take the assets of a tar file, made by `export`, into the store."""
     from fabula.models import import_assets, path_of
 
-    for name in import_assets(file, _report(quiet)):
+    for name in import_assets(file, _make_report(quiet)):
         click.echo(path_of(name))
 
 
-def _chosen(names: tuple[str, ...], every: bool) -> tuple[str, ...]:
+def _choose_names(names: tuple[str, ...], every: bool) -> tuple[str, ...]:
     from fabula.models import asset_names
 
     if bool(names) == every:
@@ -184,11 +184,11 @@ def _chosen(names: tuple[str, ...], every: bool) -> tuple[str, ...]:
     return tuple(asset_names()) if every else names
 
 
-def _report(quiet: bool) -> Callable[[str], None] | None:
+def _make_report(quiet: bool) -> Callable[[str], None] | None:
     return None if quiet else lambda message: click.echo(message, err=True)
 
 
-def _users() -> dict[str, list[str]]:
+def _metrics_by_asset() -> dict[str, list[str]]:
     """Metrics by the asset that some of their settings need."""
     from fabula.scoring.catalogue import METRICS
 
@@ -199,35 +199,35 @@ def _users() -> dict[str, list[str]]:
     return users
 
 
-def _row(one: Asset, metrics: list[str]) -> dict[str, Any]:
+def _describe_row(asset: Asset, metrics: list[str]) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "licence": one.licence,
-        "size": one.size_here,
-        "state": _look(one)[0],
+        "name": asset.name,
+        "licence": asset.licence,
+        "size": asset.size_here,
+        "state": _find_state(asset)[0],
         "metrics": metrics,
-        "used_for": one.used_for,
+        "used_for": asset.used_for,
     }
 
 
-def _look(one: Asset) -> tuple[str, Path | None]:
+def _find_state(asset: Asset) -> tuple[str, Path | None]:
     """State and folder: here, yours, ours (among our weights), damaged or absent."""
     from fabula.models import AssetError, find, path_of, store_folder
     from fabula.models.store.folder import own_candidate
 
     try:
-        if find(one) is None:
+        if find(asset) is None:
             return "absent", None
-        folder = path_of(one.name)
+        folder = path_of(asset.name)
     except AssetError:
         return "damaged", None
     if folder.parent == store_folder():
         return "here", folder
-    return "yours" if folder == own_candidate(one) else "ours", folder
+    return "yours" if folder == own_candidate(asset) else "ours", folder
 
 
-def _lacks(one: Asset) -> str:
+def _name_missing_package(asset: Asset) -> str:
     """Say what an asset that is not here needs installed to be pulled; nothing when all is."""
     from fabula.models import missing_package
 
-    return str(missing_package(one) or "") if _look(one)[0] == "absent" else ""
+    return str(missing_package(asset) or "") if _find_state(asset)[0] == "absent" else ""

@@ -95,12 +95,12 @@ class Server:
 
     def _read(self, body: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(body)
+            answer = json.loads(body)
         except ValueError:
             raise _Again("the answer is no JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             raise self._error("the answer is no JSON object", "is it an OpenAI-compatible server?")
-        return found
+        return answer
 
     def _refusal(self, error: HTTPError) -> Exception:
         try:
@@ -125,13 +125,13 @@ def _message(body: bytes) -> str:
     """What a server says of an error, in whichever of the usual places."""
     text = body.decode(errors="replace")
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError:
-        found = text
+        content = text
     for key in ("error", "message", "detail"):
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-    said = found if isinstance(found, str) else json.dumps(found)
+        if isinstance(content, dict) and key in content:
+            content = content[key]
+    said = content if isinstance(content, str) else json.dumps(content)
     return " ".join(said.split())[:LONGEST_MESSAGE] or "nothing more"
 
 

@@ -49,9 +49,9 @@ _lock = RLock()
 
 
 def _pick_load(module: ModuleType) -> Callable[..., Model]:
-    if not callable(found := getattr(module, "load", None)):
+    if not callable(load := getattr(module, "load", None)):
         raise UserError(f"{module.__name__} defines no function 'load'", "a backend has one")
-    return found  # type: ignore[no-any-return]
+    return load  # type: ignore[no-any-return]
 
 
 MODELS: Catalogue[Callable[..., Model]] = Catalogue("backend", ("fabula.models",), _pick_load)
@@ -78,23 +78,23 @@ def need(model: Model, protocol: Callable[..., T]) -> T:
     """Give the model as what is needed of it; one that does not offer that is refused."""
     if isinstance(model, protocol):  # type: ignore[arg-type]
         return model  # type: ignore[return-value]
-    offers = [_words(one) for one in PROTOCOLS if isinstance(model, one)]
+    offers = [_spell_protocol(known) for known in PROTOCOLS if isinstance(model, known)]
     raise SettingError(
-        f"{model.signature} is no {_words(protocol)}",
+        f"{model.signature} is no {_spell_protocol(protocol)}",
         f"take another model; this one is: {', '.join(offers) or 'nothing we know'}",
     )
 
 
 def _read(spec: str) -> tuple[str, Any]:
     """Backend and checked settings of a spec."""
-    name, args, named = parse_spec(_in_full(spec))
+    name, args, named = parse_spec(_spell_out(spec))
     cls = _settings_class(MODELS.get(name))
-    settings = cls(**_whole(cls, name, named_settings(cls, name, args, named)))
+    settings = cls(**_require_all(cls, name, named_settings(cls, name, args, named)))
     check_settings(settings, name)
     return name, settings
 
 
-def _in_full(spec: str) -> str:
+def _spell_out(spec: str) -> str:
     """Spell out a name alone: an asset of the store, else a model of a hub or a folder."""
     bare = spec.strip()
     if not bare or not bare.isprintable():
@@ -104,8 +104,8 @@ def _in_full(spec: str) -> str:
     return f"embedded({bare!r})" if bare in asset_names() else f"huggingface({bare!r})"
 
 
-def _whole(cls: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
-    due = [one.name for one in setting_fields(cls) if one.default is MISSING]
+def _require_all(cls: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
+    due = [setting.name for setting in setting_fields(cls) if setting.default is MISSING]
     if lacking := [name for name in due if name not in given]:
         raise SettingError(f"{owner} needs {lacking[0]}", f"write {owner}({lacking[0]}=…)")
     return given
@@ -120,14 +120,14 @@ def _settings_class(load: Callable[..., Model]) -> type:
         "Settings",
         [
             (
-                one.name,
-                hints[one.name],
+                parameter.name,
+                hints[parameter.name],
                 field(
-                    default=MISSING if one.default is one.empty else one.default,
-                    kw_only=one.kind is one.KEYWORD_ONLY,
+                    default=MISSING if parameter.default is parameter.empty else parameter.default,
+                    kw_only=parameter.kind is parameter.KEYWORD_ONLY,
                 ),
             )
-            for one in parameters
+            for parameter in parameters
         ],
     )
 
@@ -135,10 +135,12 @@ def _settings_class(load: Callable[..., Model]) -> type:
 def _spell(backend: str, settings: Any) -> str:
     """Spell a model; what it is called goes without the setting's name."""
     spelled = format_spec(backend, changed_settings(settings))
-    first = next((one.name for one in setting_fields(type(settings)) if not one.kw_only), "")
+    first = next(
+        (setting.name for setting in setting_fields(type(settings)) if not setting.kw_only), ""
+    )
     return spelled.replace(f"({first}=", "(", 1) if first else spelled
 
 
-def _words(protocol: Any) -> str:
+def _spell_protocol(protocol: Any) -> str:
     name: str = protocol.__name__
     return _SPOKEN.get(name, name.lower())

@@ -107,7 +107,7 @@ def thread_limit(workers: int | None = None) -> int:
     A worker process that does not know how many there are gets one thread.
     """
     cores = core_count()
-    if (asked := _asked()) is not None:
+    if (asked := _read_thread_setting()) is not None:
         return min(asked, cores)
     if workers is None:
         import multiprocessing
@@ -120,7 +120,7 @@ def limit_threads(workers: int | None = None) -> int:
     """Tell torch how many threads to use; what the user set lower already stays."""
     torch = package("torch")
     limit = thread_limit(workers)
-    count = limit if _asked() is not None else min(limit, torch.get_num_threads())
+    count = limit if _read_thread_setting() is not None else min(limit, torch.get_num_threads())
     if count != torch.get_num_threads():
         torch.set_num_threads(count)
     return count
@@ -130,10 +130,10 @@ def core_count() -> int:
     """Cores that this process may use, a container's quota included."""
     known = getattr(os, "sched_getaffinity", None)
     cores = len(known(0)) if known else os.cpu_count() or 1
-    return max(min(cores, _quota() or cores), 1)
+    return max(min(cores, _read_quota() or cores), 1)
 
 
-def _quota() -> int | None:
+def _read_quota() -> int | None:
     """Whole cores that a container may use up, if it is bounded at all."""
     try:
         allowed, period = _QUOTA.read_text(encoding="ascii").split()
@@ -142,7 +142,7 @@ def _quota() -> int | None:
         return None
 
 
-def _asked() -> int | None:
+def _read_thread_setting() -> int | None:
     value = os.environ.get("FABULA_THREADS", "")
     if not value:
         return None

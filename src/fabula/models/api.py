@@ -121,7 +121,7 @@ class ApiModel:
     @property
     def cost(self) -> float | None:
         """What all answers cost together; None where a price is not known."""
-        costs = [one.cost for one in self.exchanges]
+        costs = [exchange.cost for exchange in self.exchanges]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) and None not in self.prices else None
 
@@ -144,7 +144,7 @@ class ApiModel:
             for prompt in prompts
         ]
         with ThreadPoolExecutor(self.max_concurrent) as pool:
-            tasks = [pool.submit(self._ask, "chat/completions", one) for one in questions]
+            tasks = [pool.submit(self._ask, "chat/completions", question) for question in questions]
             try:
                 return [self._text(task.result()) for task in tasks]
             except BaseException:
@@ -158,11 +158,11 @@ class ApiModel:
 
     def _ask(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
         answer = self.server.ask(path, question)
-        found = answer.get("usage")
-        usage = found if isinstance(found, dict) else {}
+        counts = answer.get("usage")
+        usage = counts if isinstance(counts, dict) else {}
         spent = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")]
         read, written = (count if isinstance(count, int) else 0 for count in spent)
-        self._keep(Exchange(path, question, answer, read, written, self._cost_of(spent)))
+        self._record(Exchange(path, question, answer, read, written, self._cost_of(spent)))
         return answer
 
     def _cost_of(self, spent: list[Any]) -> float | None:
@@ -174,7 +174,7 @@ class ApiModel:
             total += count * price / 1e6
         return total
 
-    def _keep(self, exchange: Exchange) -> None:
+    def _record(self, exchange: Exchange) -> None:
         with self._lock:
             self.exchanges.append(exchange)
             if self.log is not None:
@@ -199,25 +199,25 @@ class ApiModel:
         tokens, starts, logs = self._echo(answer)
         whole = len(context) + len(text)
         stops = [*starts[1:], starts[-1] + len(tokens[-1])]
-        kept = [
+        entries = [
             (token, _span(start, stop, len(context), whole), np.nan if log is None else log)
             for token, start, stop, log in zip(tokens, starts, stops, logs, strict=True)
             if stop > len(context) and start < whole
         ]
-        read = max((stop for _, (_, stop), _ in kept), default=0)
+        read = max((stop for _, (_, stop), _ in entries), default=0)
         return TokenLogs(
-            tuple(token for token, _, _ in kept),
-            tuple(span for _, span, _ in kept),
-            np.array([log for _, _, log in kept], dtype=float),
+            tuple(token for token, _, _ in entries),
+            tuple(span for _, span, _ in entries),
+            np.array([log for _, _, log in entries], dtype=float),
             coverage=read / len(text),
         )
 
     def _echo(self, answer: dict[str, Any]) -> tuple[list[str], list[int], list[float | None]]:
         """Tokens, where they start and their logs; servers that do not give them are refused."""
         try:
-            found = answer["choices"][0]["logprobs"]
-            tokens, logs = list(found["tokens"]), list(found["token_logprobs"])
-            starts = list(found["text_offset"])
+            echoed = answer["choices"][0]["logprobs"]
+            tokens, logs = list(echoed["tokens"]), list(echoed["token_logprobs"])
+            starts = list(echoed["text_offset"])
             if not tokens or not len(tokens) == len(logs) == len(starts):
                 raise ValueError
         except (KeyError, IndexError, TypeError, ValueError):

@@ -64,13 +64,13 @@ class _Opening:
 
     def overlap(self, room: int, usual: int) -> int:
         """Tokens that neighbouring windows share, of `room` in each."""
-        found = usual if self.settings.overlap is None else self.settings.overlap
-        if found >= room:
+        overlap = usual if self.settings.overlap is None else self.settings.overlap
+        if overlap >= room:
             raise SettingError(
-                f"embedded: overlap={found} does not fit windows of {room} tokens of a text",
+                f"embedded: overlap={overlap} does not fit windows of {room} tokens of a text",
                 f"take at most {room - 1}",
             )
-        return found
+        return overlap
 
 
 @dataclass(frozen=True)

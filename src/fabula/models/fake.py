@@ -65,15 +65,17 @@ class FakeModel:
     @property
     def signature(self) -> str:
         """All settings: the values depend on nothing else."""
-        return "fake," + ",".join(f"{one.name}={getattr(self, one.name)}" for one in fields(self))
+        return "fake," + ",".join(
+            f"{setting.name}={getattr(self, setting.name)}" for setting in fields(self)
+        )
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, none added."""
-        return [tokens_of(text)[0] for text in texts]
+        return [split_tokens(text)[0] for text in texts]
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return truncate_texts(texts, [tokens_of(text)[1] for text in texts], count - 2)
+        return truncate_texts(texts, [split_tokens(text)[1] for text in texts], count - 2)
 
     def states(self, texts: Sequence[str], layers: Sequence[int]) -> Iterator[TokenStates]:
         """Give the states of every text, a beginning and an end added."""
@@ -83,12 +85,12 @@ class FakeModel:
 
     def vectors(self, texts: Sequence[str]) -> Array:
         """Give the mean of the last layer's states, of length one."""
-        found = np.full((len(texts), self.width), np.nan)
-        for row, one in enumerate(self.states(texts, [self.layers - 1])):
-            if one.tokens:
-                mean = one.states[0, 1:-1].mean(axis=0)
-                found[row] = mean / np.linalg.norm(mean)
-        return found
+        vectors = np.full((len(texts), self.width), np.nan)
+        for row, text in enumerate(self.states(texts, [self.layers - 1])):
+            if text.tokens:
+                mean = text.states[0, 1:-1].mean(axis=0)
+                vectors[row] = mean / np.linalg.norm(mean)
+        return vectors
 
     def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
         """Give the logs of every second text given the first."""
@@ -112,8 +114,8 @@ class FakeModel:
     ) -> Iterator[MeanGuess]:
         """Give the mean of the guesses at every token by the tokens' weights."""
         return (
-            self._mean_guess_of(text, some, temperature)
-            for text, some in zip(texts, weights, strict=True)
+            self._mean_guess_of(text, token_weights, temperature)
+            for text, token_weights in zip(texts, weights, strict=True)
         )
 
     def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> FakeModel:
@@ -124,14 +126,14 @@ class FakeModel:
         """Give a vector for every word; one without a letter is not known."""
         unknown = np.full(self.width, np.nan)
         lettered = [any(map(str.isalpha, word)) for word in words]
-        found = [self._word(w) if ok else unknown for w, ok in zip(words, lettered, strict=True)]
-        return np.array(found).reshape(len(words), self.width)
+        vectors = [self._word(w) if ok else unknown for w, ok in zip(words, lettered, strict=True)]
+        return np.array(vectors).reshape(len(words), self.width)
 
     def answers(self, pairs: Sequence[tuple[str, str]], *, apart: bool = False) -> Iterator[Answer]:
         """Answer with words of the text among those of the question; `apart` changes nothing."""
         for question, text in pairs:
-            tokens, spans = tokens_of(text)
-            yield answer_from(tokens_of(question)[0], text, tokens=tokens, spans=spans)
+            tokens, spans = split_tokens(text)
+            yield answer_from(split_tokens(question)[0], text, tokens=tokens, spans=spans)
 
     def generate(
         self,
@@ -150,10 +152,10 @@ class FakeModel:
         ]
 
     def _states_of(self, text: str, layers: list[int]) -> TokenStates:
-        tokens, spans = tokens_of(text)
+        tokens, spans = split_tokens(text)
         if not tokens:
             return TokenStates((), (), np.zeros((len(layers), 0, self.width)))
-        words = np.array([self._word(one) for one in ("<s>", *tokens, "</s>")])
+        words = np.array([self._word(token) for token in ("<s>", *tokens, "</s>")])
         size = self.window or len(words)
         places = cut_overlapping(len(words), size, size // 4)
         read = [self._mix_states(words[place.start : place.stop], layers) for place in places]
@@ -168,11 +170,11 @@ class FakeModel:
 
     def _mix_states(self, words: Array, layers: list[int]) -> Array:
         """States by layer: each layer takes in a little of the neighbours' last one."""
-        found = [words]
+        states = [words]
         for _ in range(max(layers, default=0)):
-            last = np.pad(found[-1], ((1, 1), (0, 0)), mode="edge")
-            found.append((1 - MIX) * last[1:-1] + MIX * (last[:-2] + last[2:]) / 2)
-        return np.array([found[layer] for layer in layers])
+            last = np.pad(states[-1], ((1, 1), (0, 0)), mode="edge")
+            states.append((1 - MIX) * last[1:-1] + MIX * (last[:-2] + last[2:]) / 2)
+        return np.array([states[layer] for layer in layers])
 
     def _word(self, word: str) -> Array:
         return _word_vector(word.lower(), self.width, self.seed)
@@ -189,16 +191,17 @@ class FakeModel:
         return [_bucket(token.lower(), self.seed) for token in tokens]
 
     def _logs_of(self, context: str, text: str) -> TokenLogs:
-        tokens, spans = tokens_of(text)
+        tokens, spans = split_tokens(text)
         buckets = self._buckets(tokens)
-        before = self._buckets(tokens_of(context)[0])
+        before = self._buckets(split_tokens(context)[0])
         size = self.window or len(before) * 2 + len(buckets) + 2
         prefix = fit_prefix((0,), before, window=size, stride=max(size // 2, 1))
         guesses = [
             guess
-            for one in prefix.strides(len(buckets))
+            for stride in prefix.strides(len(buckets))
             for guess in self._guesses(
-                [*prefix.ids, *buckets[one.start : one.stop]], len(prefix.ids) + one.new - one.start
+                [*prefix.ids, *buckets[stride.start : stride.stop]],
+                len(prefix.ids) + stride.new - stride.start,
             )
         ]
         return _token_logs(tokens, spans, buckets, guesses)
@@ -211,13 +214,13 @@ class FakeModel:
             seen[read[place]] += 1
 
     def _masked_logs_of(self, text: str) -> TokenLogs:
-        tokens, spans = tokens_of(text)
+        tokens, spans = split_tokens(text)
         buckets = self._buckets(tokens)
         guesses = guesses_by_window(self._table, buckets, self.window or max(len(buckets), 1))
-        return _token_logs(tokens, spans, buckets, [row for some in guesses for row in some])
+        return _token_logs(tokens, spans, buckets, [row for block in guesses for row in block])
 
     def _mean_guess_of(self, text: str, weights: Sequence[float], temperature: float) -> MeanGuess:
-        buckets = self._buckets(tokens_of(text)[0])
+        buckets = self._buckets(split_tokens(text)[0])
         guesses = guesses_by_window(self._table, buckets, self.window or max(len(buckets), 1))
         return MeanGuess(mean_guess(guesses, weights, temperature))
 
@@ -228,15 +231,15 @@ class FakeModel:
 
     def _write_after(self, prompt: str, count: int, temperature: float, seed: int) -> str:
         chance = random.Random(_hash(f"{seed}|{prompt}", 16, self.seed))
-        known = [*WORDS, *(token for token in tokens_of(prompt)[0] if token.isalpha())]
+        known = [*WORDS, *(token for token in split_tokens(prompt)[0] if token.isalpha())]
         spread = max(1, round(len(known) * min(temperature, 1.0)))
         return "".join(f" {known[chance.randrange(spread)]}" for _ in range(count))
 
 
-def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[Span, ...]]:
+def split_tokens(text: str) -> tuple[tuple[str, ...], tuple[Span, ...]]:
     """Pieces of words of at most six letters, and signs, with where they stand."""
-    found = list(TOKEN.finditer(text))
-    return tuple(one.group() for one in found), tuple(one.span() for one in found)
+    matches = list(TOKEN.finditer(text))
+    return tuple(match.group() for match in matches), tuple(match.span() for match in matches)
 
 
 def _token_logs(
@@ -276,14 +279,14 @@ def _word_vector(word: str, width: int, seed: int) -> Array:
 BLOCK = 4096
 
 
-def between(table: Array, read: Sequence[int], gaps: Array) -> Array:
+def guess_between(table: Array, read: Sequence[int], gaps: Array) -> Array:
     """Guess at each gap: what goes with both neighbours, and what else was read."""
     buckets = np.array([*read, 0])
     both = table[np.where(gaps > 0, buckets[gaps - 1], 0)]  # (gaps, buckets)
     inner = gaps + 1 < len(read)
     both[inner] *= table.T[buckets[gaps[inner] + 1]]
-    rest = np.bincount(buckets, minlength=len(table)) - np.eye(len(table))[buckets[gaps]]
-    guesses: Array = both / both.sum(1, keepdims=True) + rest / rest.sum(1, keepdims=True)
+    others = np.bincount(buckets, minlength=len(table)) - np.eye(len(table))[buckets[gaps]]
+    guesses: Array = both / both.sum(1, keepdims=True) + others / others.sum(1, keepdims=True)
     return guesses / 2
 
 
@@ -291,7 +294,7 @@ def guesses_by_window(table: Array, buckets: list[int], size: int) -> list[Array
     """Guesses at all tokens, each in the window where it is most central, in blocks."""
     places = cut_overlapping(len(buckets), size, size // 4)
     return [
-        between(
+        guess_between(
             table,
             buckets[place.start : place.stop],
             np.arange(start - place.start, min(start + BLOCK, part.stop) - place.start),
@@ -303,10 +306,10 @@ def guesses_by_window(table: Array, buckets: list[int], size: int) -> list[Array
 
 def mean_guess(guesses: list[Array], weights: Sequence[float], temperature: float) -> Array:
     """Mean of guesses by weight, each sharpened or flattened by the temperature."""
-    shares = iter(np.split(np.array(weights), np.cumsum([len(one) for one in guesses])))
+    shares = iter(np.split(np.array(weights), np.cumsum([len(block) for block in guesses])))
     total = np.zeros(guesses[0].shape[1] if guesses else 1)
-    for some in guesses:
-        sharp = some ** (1 / temperature)
+    for block in guesses:
+        sharp = block ** (1 / temperature)
         total += next(shares) @ (sharp / sharp.sum(1, keepdims=True))
     whole = total.sum()
     return total / whole if whole else np.full_like(total, np.nan)
@@ -323,7 +326,7 @@ def fill_row(
     numbers = np.array([bucket(word) for word in words])
     beside = [0 if token is None else bucket(token) for token in (None, *row, None)]
     best = [(table[beside[at]] * table[:, beside[at + 2]])[numbers].argmax() for at in gaps]
-    return tuple(words[one] for one in best)
+    return tuple(words[number] for number in best)
 
 
 NEAR = 3
@@ -336,27 +339,27 @@ def answer_from(
     """Answer with the words whose neighbours the question knows best, the first of several."""
     known = {token.lower() for token in question}
     shared = [token.lower() in known for token in tokens]
-    best, found = 0.0, range(0)
+    best, answer = 0.0, range(0)
     for run in _runs([token[0].isalnum() for token in tokens], shared):
         around = [
             *shared[max(run.start - NEAR, 0) : run.start],
             *shared[run.stop : run.stop + NEAR],
         ]
         if (sure := (1 + sum(around)) / (2 + 2 * NEAR)) > best:
-            best, found = sure, run
-    if not found:
+            best, answer = sure, run
+    if not answer:
         return Answer("", 0.0)
-    return Answer(text[spans[found[0]][0] : spans[found[-1]][1]], best)
+    return Answer(text[spans[answer[0]][0] : spans[answer[-1]][1]], best)
 
 
 def _runs(words: Sequence[bool], shared: Sequence[bool]) -> list[range]:
     """Places of words next to each other that the question does not hold, a few at a time."""
-    found: list[range] = []
+    runs: list[range] = []
     for place, (word, known) in enumerate(zip(words, shared, strict=True)):
         if not word or known:
             continue
-        if found and found[-1].stop == place and len(found[-1]) < LONGEST:
-            found[-1] = range(found[-1].start, place + 1)
+        if runs and runs[-1].stop == place and len(runs[-1]) < LONGEST:
+            runs[-1] = range(runs[-1].start, place + 1)
         else:
-            found.append(range(place, place + 1))
-    return found
+            runs.append(range(place, place + 1))
+    return runs

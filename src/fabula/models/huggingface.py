@@ -132,15 +132,15 @@ def _is_whole(folder: Path) -> bool:
     index = folder / "model.safetensors.index.json"
     if index.is_file():
         weights = set(json.loads(index.read_bytes())["weight_map"].values())
-        return all((folder / one).is_file() for one in (*weights, "config.json"))
+        return all((folder / name).is_file() for name in (*weights, "config.json"))
     return (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
 
 
 def _task_of(checkpoint: Checkpoint) -> str:
     """Task of the head that the checkpoint says it has."""
-    names = [str(one) for one in checkpoint.config.get("architectures") or ()]
+    names = [str(name) for name in checkpoint.config.get("architectures") or ()]
     if checkpoint.config.get("is_encoder_decoder"):
-        return "answers" if any(one.endswith(HEADS["answers"]) for one in names) else "seq2seq"
+        return "answers" if any(name.endswith(HEADS["answers"]) for name in names) else "seq2seq"
     for task, endings in HEADS.items():
         if any(name.endswith(endings) for name in names):
             return task

@@ -39,10 +39,10 @@ class VectorTable:
     def rows(self, words: Sequence[str]) -> Array:
         """Give a vector for every word, NaN for one that is not known: (words, width)."""
         places = np.array([self.places.get(word, -1) for word in words], dtype=np.int64)
-        found = np.full((len(words), self.width), np.nan)
+        rows = np.full((len(words), self.width), np.nan)
         known = places >= 0
-        found[known] = self.vectors[places[known]]
-        return found
+        rows[known] = self.vectors[places[known]]
+        return rows
 
 
 def open_folder(folder: Path, signature: str) -> VectorTable:
@@ -68,14 +68,14 @@ def first_places(words: Sequence[str]) -> dict[str, int]:
 
 def _array(path: Path) -> Array:
     try:
-        found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        vectors: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
     except (ValueError, EOFError):
         raise InputError(f"{path} is no array", "write it with numpy.save") from None
-    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind != "f":
+    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise InputError(f"{path} does not hold vectors", "give an array of floats, a row a word")
-    return found
+    return vectors
 
 
 def _bytes(path: Path) -> bytes:
@@ -97,10 +97,10 @@ def load(path: str) -> VectorTable:
     place = Path(path).expanduser()
     if place.is_dir():
         names = (place / VECTORS, place / WORDS)
-        if absent := [one.name for one in names if not one.is_file()]:
+        if absent := [file.name for file in names if not file.is_file()]:
             raise InputError(f"{place} has no {absent[0]}", f"it needs {VECTORS} and {WORDS}")
         return open_folder(place, f"word_vectors,{place.name}@{_digest(*names)}")
-    with _told(place):
+    with _explain_errors(place):
         signature = f"word_vectors,{place.name}@{_digest(place)}"
         return _read(place, signature)
 
@@ -115,7 +115,7 @@ def _read(path: Path, signature: str) -> VectorTable:
         width = counted[1] if counted else len(first.split()) - 1
         if width < 1:
             raise InputError(f"{path}, line 1: there are no numbers", f"write {_FORMS}")
-        for number, line in lines if counted else _again(first, lines):
+        for number, line in lines if counted else _put_back(first, lines):
             if line.strip():
                 word, row = _split_line(line, width, f"{path}, line {number}")
                 words.append(word)
@@ -135,9 +135,9 @@ def _header(line: bytes) -> tuple[int, int] | None:
     return None
 
 
-def _again(first: bytes, rest: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def _put_back(first: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     yield 1, first
-    yield from rest
+    yield from lines
 
 
 def _split_line(line: bytes, width: int, where: str) -> tuple[str, list[float]]:
@@ -150,7 +150,9 @@ def _split_line(line: bytes, width: int, where: str) -> tuple[str, list[float]]:
     try:
         row = list(map(float, fields[1:]))
     except ValueError:
-        wrong = next(one for one in fields[1:] if not _is_number(one)).decode("utf-8", "replace")
+        wrong = next(field for field in fields[1:] if not _is_number(field)).decode(
+            "utf-8", "replace"
+        )
         raise InputError(f"{where}: {wrong!r} is no number", f"write {_FORMS}") from None
     if not all(map(math.isfinite, row)):
         raise InputError(f"{where}: a number is not finite", "leave such words out")
@@ -179,7 +181,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     """Turn what goes wrong with a file into words."""
     try:
         yield

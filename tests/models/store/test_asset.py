@@ -16,7 +16,7 @@ from fabula.models.store.asset import (
     Member,
     WheelPlace,
     file_hashes,
-    inside,
+    resolve_inside,
     tree_sha256,
 )
 from fabula.models.store.convert import CONVERSIONS
@@ -92,7 +92,7 @@ def test_a_member_says_where_a_file_goes(
 @pytest.mark.parametrize("path", ["../a", "a/../../b", "/a", "a\\b", "c:/a", "a\0b", "", "."])
 def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
     with pytest.raises(AssetError, match="leads out"):
-        inside(Path("root"), path)
+        resolve_inside(Path("root"), path)
 
 
 def test_the_tree_digest_is_that_of_the_sorted_lines(tmp_path: Path) -> None:

@@ -108,19 +108,19 @@ class AnswererModel:
             for reading in self._readings(number, question.ids, text.ids)
             if not apart or reading.place.start == 0
         ]
-        found = run_batches(
-            lambda batch: self._run([readings[one] for one in batch], apart),
-            [self.window if apart else len(one.ids) for one in readings],
+        spans = run_batches(
+            lambda batch: self._run([readings[index] for index in batch], apart),
+            [self.window if apart else len(reading.ids) for reading in readings],
             budget=2048 if self.checkpoint.torch_device.type == "cpu" else 32768,
         )
-        spans: dict[int, _Span] = {}
-        for one, span in zip(readings, found, strict=True):
-            best = spans.get(one.pair)
+        surest: dict[int, _Span] = {}
+        for reading, span in zip(readings, spans, strict=True):
+            best = surest.get(reading.pair)
             if best is None or span.probability > best.probability:
-                spans[one.pair] = span
-        read = {one.pair: one.place.stop for one in readings}
+                surest[reading.pair] = span
+        read = {reading.pair: reading.place.stop for reading in readings}
         for number, ((_, text), pieces) in enumerate(zip(pairs, texts, strict=True)):
-            yield self._answer(text, pieces, spans.get(number), read.get(number, 0), apart=apart)
+            yield self._answer(text, pieces, surest.get(number), read.get(number, 0), apart=apart)
 
     def _readings(
         self, number: int, question: Sequence[int], text: Sequence[int]
@@ -139,27 +139,27 @@ class AnswererModel:
         # Padding that the model does not see has a guess all the same.
         hidden = inputs["attention_mask"] == (-1 if apart else 0)
         with torch.inference_mode():
-            found = self._net(**inputs)
+            output = self._net(**inputs)
             starts, ends = (
                 logits.double().masked_fill(hidden, -torch.inf).softmax(-1).cpu().numpy()
-                for logits in (found.start_logits, found.end_logits)
+                for logits in (output.start_logits, output.end_logits)
             )
-        pick = _apart if apart else _best_span
-        parts = [slice(one.first, one.first + len(one.place)) for one in readings]
+        pick = _pick_apart if apart else _best_span
+        parts = [slice(reading.first, reading.first + len(reading.place)) for reading in readings]
         return [
-            pick(start[part], end[part], one.place.start)
-            for start, end, part, one in zip(starts, ends, parts, readings, strict=True)
+            pick(start[part], end[part], reading.place.start)
+            for start, end, part, reading in zip(starts, ends, parts, readings, strict=True)
         ]
 
     def _inputs(self, readings: list[_Reading], width: int) -> dict[str, Any]:
         """Rows of one length, of at least that width: (B, T) each."""
         device, frame = self.checkpoint.torch_device, self._frame
-        ids, mask = pad_rows([one.ids for one in readings], frame.filler, device)
+        ids, mask = pad_rows([reading.ids for reading in readings], frame.filler, device)
         rows = {"input_ids": ids, "attention_mask": mask}
         if frame.types is not None:
             kinds = [
-                (frame.types[0],) * one.first + (frame.types[1],) * (len(one.ids) - one.first)
-                for one in readings
+                (frame.types[0],) * r.first + (frame.types[1],) * (len(r.ids) - r.first)
+                for r in readings
             ]
             rows["token_type_ids"] = pad_rows(kinds, 0, device)[0]
         pad = package("torch").nn.functional.pad
@@ -194,7 +194,7 @@ def _best_span(starts: Array, ends: Array, offset: int) -> _Span:
     return best
 
 
-def _apart(starts: Array, ends: Array, offset: int) -> _Span:
+def _pick_apart(starts: Array, ends: Array, offset: int) -> _Span:
     """The likeliest first and the likeliest last token, whatever lies between them."""
     first, last = int(np.argmax(starts)), int(np.argmax(ends))
     return _Span(float(starts[first] * ends[last]), offset + first, offset + last)
@@ -203,8 +203,8 @@ def _apart(starts: Array, ends: Array, offset: int) -> _Span:
 def _frame_of(tokenizer: Any, *, typed: bool) -> _Frame:
     """Find what the tokeniser puts around a pair, by letting it add to texts that it knows."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    found = tokenizer("a", "a", add_special_tokens=True, return_token_type_ids=typed)
-    whole, size = found["input_ids"], len(bare)
+    encoding = tokenizer("a", "a", add_special_tokens=True, return_token_type_ids=typed)
+    whole, size = encoding["input_ids"], len(bare)
     places = [at for at in range(len(whole) - size + 1) if whole[at : at + size] == bare]
     first, second = places[0], places[-1]
     return _Frame(
@@ -212,5 +212,5 @@ def _frame_of(tokenizer: Any, *, typed: bool) -> _Frame:
         tuple(whole[first + size : second]),
         tuple(whole[second + size :]),
         tokenizer.pad_token_id or 0,
-        tuple(found["token_type_ids"][at] for at in (first, second)) if typed else None,
+        tuple(encoding["token_type_ids"][at] for at in (first, second)) if typed else None,
     )

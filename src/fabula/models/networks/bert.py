@@ -97,8 +97,8 @@ class Layer:
             stop = start + length * len(list(run))
             part = rows[start:stop].view(-1, length, 3, *shape).permute(2, 0, 3, 1, 4)
             queries, keys, values = part.unbind()  # (B, heads, L, H / heads) each
-            found = scaled_dot_product_attention(queries, keys, values)
-            mixed[start:stop].view(-1, length, *shape).copy_(found.transpose(1, 2))
+            attended = scaled_dot_product_attention(queries, keys, values)
+            mixed[start:stop].view(-1, length, *shape).copy_(attended.transpose(1, 2))
             start = stop
         return mixed
 
@@ -139,33 +139,37 @@ class Bert:
 
         lengths = [len(ids) for ids in texts]
         with torch.inference_mode():
-            ids = torch.tensor([one for ids in texts for one in ids])
+            ids = torch.tensor([number for ids in texts for number in ids])
             spots = torch.cat([torch.arange(length) for length in lengths])
             rows = self.words[ids].add_(self.places[spots])  # (T, H)
             if kinds is not None:
-                rows.add_(self.kinds[torch.tensor([one for some in kinds for one in some])])
+                rows.add_(self.kinds[torch.tensor([kind for row in kinds for kind in row])])
             rows = self.norm(rows)
-            kept = {0: rows.clone()} if 0 in layers else {}
+            states = {0: rows.clone()} if 0 in layers else {}
             for number, layer in enumerate(self.stack[: max(layers)], 1):
                 rows = layer(rows, lengths)
                 if number in layers:
-                    kept[number] = rows.clone() if number < max(layers) else rows
-            return [kept[number] for number in layers]
+                    states[number] = rows.clone() if number < max(layers) else rows
+            return [states[number] for number in layers]
 
     def layer_tensors(self) -> dict[str, Tensor]:
         """Give the weights of all layers by their names in transformers, without copying any."""
-        found: dict[str, Tensor] = {}
+        tensors: dict[str, Tensor] = {}
         for number, layer in enumerate(self.stack):
-            found |= {f"encoder.layer.{number}.{k}": v for k, v in _parts(layer).items()}
-        return found
+            tensors |= {f"encoder.layer.{number}.{k}": v for k, v in _parts(layer).items()}
+        return tensors
 
     def with_layers(self, tensors: Mapping[str, Tensor]) -> Bert:
         """Give an encoder with other layers of the same sizes on the very same embeddings."""
         stack = tuple(
             _layer(
-                tensors, f"encoder.layer.{number}", heads=one.heads, gelu=one.gelu, eps=one.norm.eps
+                tensors,
+                f"encoder.layer.{number}",
+                heads=layer.heads,
+                gelu=layer.gelu,
+                eps=layer.norm.eps,
             )
-            for number, one in enumerate(self.stack)
+            for number, layer in enumerate(self.stack)
         )
         return replace(self, stack=stack)
 
@@ -174,10 +178,10 @@ def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     """Read `config.json` and `model.safetensors` of a folder."""
     torch, _ = package("torch"), package("safetensors")
     require_precision(dtype)
-    found = package("safetensors.torch").load_file(folder / "model.safetensors")
+    stored = package("safetensors.torch").load_file(folder / "model.safetensors")
     config = _read_config(folder)
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32
-    tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in found.items()}
+    tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in stored.items()}
     try:
         return _assemble(tensors, config)
     except KeyError as error:
@@ -219,7 +223,7 @@ def _assemble(tensors: dict[str, Tensor], config: dict[str, Any]) -> Bert:
 
 def _layer(tensors: Mapping[str, Tensor], name: str, *, heads: int, gelu: str, eps: float) -> Layer:
     return Layer(
-        attention=_linear(tensors, *(f"{name}.{one}" for one in _SELVES)),
+        attention=_linear(tensors, *(f"{name}.{part}" for part in _SELVES)),
         joined=_linear(tensors, f"{name}.{_JOINED}.dense"),
         norm=_norm(tensors, f"{name}.{_JOINED}.LayerNorm", eps),
         inner=_linear(tensors, f"{name}.intermediate.dense"),
@@ -238,13 +242,13 @@ def _parts(layer: Layer) -> dict[str, Tensor]:
         "output.dense": layer.outer,
     }
     named: dict[str, Linear | Norm] = {
-        name: Linear(one.weight.t(), one.bias) for name, one in maps.items()
+        name: Linear(linear.weight.t(), linear.bias) for name, linear in maps.items()
     }
     queries = layer.attention.weight.t().chunk(3), layer.attention.bias.chunk(3)
     named |= {name: Linear(*both) for name, *both in zip(_SELVES, *queries, strict=True)}
     named |= {f"{_JOINED}.LayerNorm": layer.norm, "output.LayerNorm": layer.last_norm}
-    weights = {f"{name}.weight": one.weight for name, one in named.items()}
-    return weights | {f"{name}.bias": one.bias for name, one in named.items()}
+    weights = {f"{name}.weight": part.weight for name, part in named.items()}
+    return weights | {f"{name}.bias": part.bias for name, part in named.items()}
 
 
 def _linear(tensors: Mapping[str, Tensor], *names: str) -> Linear:
@@ -295,8 +299,8 @@ class PooledBert:
         from fabula.models.networks.encoder import SURROGATE
 
         # Half of a surrogate pair is no character.
-        found = self.tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
-        return list(found.ids)
+        encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        return list(encoding.ids)
 
     def pool(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """Give a vector for every window of tokens: (windows, 2 × width of the encoder)."""
@@ -306,8 +310,8 @@ class PooledBert:
     def pool_pairs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Tensor:
         """Give a vector for every pair, read as one text whose second half is of another kind."""
         first, last = self.edges.ids
-        rows = [[first, *one, last, *other, last] for one, other in pairs]
-        kinds = [[0] * (len(one) + 2) + [1] * (len(other) + 1) for one, other in pairs]
+        rows = [[first, *left, last, *right, last] for left, right in pairs]
+        kinds = [[0] * (len(left) + 2) + [1] * (len(right) + 1) for left, right in pairs]
         return self._pool(rows, kinds)
 
     def _pool(self, rows: list[list[int]], kinds: list[list[int]] | None = None) -> Tensor:
@@ -322,15 +326,15 @@ class PooledBert:
             return [torch.cat([part[0], part.mean(0)]) for part in parts]
 
         with torch.inference_mode():
-            found = run_batches(run, [len(row) for row in rows], budget=self.batch_tokens)
-            return torch.stack(found).float() if found else torch.empty(0, self.width)
+            vectors = run_batches(run, [len(row) for row in rows], budget=self.batch_tokens)
+            return torch.stack(vectors).float() if vectors else torch.empty(0, self.width)
 
 
 def load_pooled_bert(name: str) -> PooledBert:
     """Give the encoder that an asset holds; it is loaded once a process, whoever else asks it."""
     from fabula.models.networks.encoder import Encoder
 
-    found = load_model(f"embedded({name!r})")
-    if not isinstance(found, Encoder):
+    encoder = load_model(f"embedded({name!r})")
+    if not isinstance(encoder, Encoder):
         raise SettingError(f"{name!r} is no encoder", "name one such as 'story_encoder'")
-    return PooledBert(found.bert, found.tokenizer, found.edges)
+    return PooledBert(encoder.bert, encoder.tokenizer, encoder.edges)

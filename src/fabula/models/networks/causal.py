@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def cut_at(text: str, stop: Sequence[str]) -> str:
     """Give a text up to the first of the strings that end it."""
-    places = [place for one in stop if one and (place := text.find(one)) >= 0]
+    places = [place for sign in stop if sign and (place := text.find(sign)) >= 0]
     return text[: min(places)] if places else text
 
 
 @dataclass(frozen=True)
-class Draw:
+class SamplingSettings:
     """How to draw a text; a temperature of 0 takes the likeliest token each time."""
 
     max_tokens: Annotated[int, AtLeast(1)]
@@ -74,7 +74,7 @@ def sample(
     ids: Sequence[int],
     *,
     key: str,
-    draw: Draw,
+    draw: SamplingSettings,
     stop: Sequence[str],
 ) -> list[int]:
     """Let a model write on after tokens; `key` and seed decide what chance brings.
@@ -94,7 +94,7 @@ def sample(
         config = transformers.GenerationConfig(**draw.settings(net, tokenizer))
         mask = torch.ones_like(given)
         drawn = net.generate(given, attention_mask=mask, generation_config=config, **ending)
-    return [int(one) for one in drawn[0]]
+    return [int(token) for token in drawn[0]]
 
 
 def _seed_of(key: str, seed: int) -> int:
@@ -136,7 +136,7 @@ class Writer:
         seed: int = 0,
     ) -> list[str]:
         """Give what follows each prompt; each is drawn by itself, so batches do not matter."""
-        draw = Draw(max_tokens, temperature, top_p, seed)
+        draw = SamplingSettings(max_tokens, temperature, top_p, seed)
         return [cut_at(self._write_after(prompt, draw, stop), stop) for prompt in prompts]
 
     @cached_property
@@ -146,7 +146,7 @@ class Writer:
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         raise NotImplementedError
 
-    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: SamplingSettings, stop: Sequence[str]) -> str:
         raise NotImplementedError
 
 
@@ -189,13 +189,13 @@ class CausalModel(Writer):
             for number, (context, text) in enumerate(zip(contexts, texts, strict=True))
             for reading in self._readings(number, context, text)
         ]
-        found = run_batches(
-            lambda batch: self._run([readings[one] for one in batch]),
+        logs = run_batches(
+            lambda batch: self._run([readings[index] for index in batch]),
             [len(reading.ids) for reading in readings],
             budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
         )
         for number, text in enumerate(texts):
-            parts = [part for one, part in zip(readings, found, strict=True) if one.text == number]
+            parts = [part for r, part in zip(readings, logs, strict=True) if r.text == number]
             joined = np.concatenate([np.zeros((2, 0)), *parts], axis=1)
             yield TokenLogs(text.tokens, text.spans, joined[0], joined[1])
 
@@ -203,19 +203,21 @@ class CausalModel(Writer):
         self, number: int, context: TokenisedText, text: TokenisedText
     ) -> Iterator[_Reading]:
         prefix = fit_prefix(self._beginning, context.ids, window=self.window, stride=self.stride)
-        for one in prefix.strides(len(text.ids)):
-            ids = (*prefix.ids, *text.ids[one.start : one.stop])
-            yield _Reading(number, ids, len(prefix.ids) + one.new - one.start)
+        for stride in prefix.strides(len(text.ids)):
+            ids = (*prefix.ids, *text.ids[stride.start : stride.stop])
+            yield _Reading(number, ids, len(prefix.ids) + stride.new - stride.start)
 
     def _run(self, readings: list[_Reading]) -> list[Array]:
         """Logs and entropies of what is new in each reading: (2, new tokens) each."""
         torch = package("torch")
-        ids, mask = pad_rows([one.ids for one in readings], 0, self.checkpoint.torch_device)
+        ids, mask = pad_rows([reading.ids for reading in readings], 0, self.checkpoint.torch_device)
         with torch.inference_mode():
             logits = self._net(input_ids=ids, attention_mask=mask, use_cache=False).logits
-            return [_score_reading(row, one) for row, one in zip(logits, readings, strict=True)]
+            return [
+                _score_reading(row, reading) for row, reading in zip(logits, readings, strict=True)
+            ]
 
-    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: SamplingSettings, stop: Sequence[str]) -> str:
         name, tokenizer, begun = self.checkpoint.name, self.checkpoint.tokenizer, self._beginning
         ids = tokenise(tokenizer, [prompt])[0].ids
         room = draw.room_in(self.checkpoint.limit, name)
@@ -231,5 +233,5 @@ def _score_reading(logits: Any, reading: _Reading) -> Array:
     """Each token's log is in the guesses at the place before it; the very first has none."""
     first = max(reading.first, 1)
     targets = reading.ids[first:]
-    found = np.array(gather_logs(logits[first - 1 : len(reading.ids) - 1], targets))
-    return np.pad(found, ((0, 0), (first - reading.first, 0)), constant_values=np.nan)
+    logs = np.array(gather_logs(logits[first - 1 : len(reading.ids) - 1], targets))
+    return np.pad(logs, ((0, 0), (first - reading.first, 0)), constant_values=np.nan)

@@ -42,15 +42,15 @@ class Checkpoint:
     def config(self) -> dict[str, Any]:
         """What the checkpoint says of itself."""
         try:
-            found = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+            config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise CheckpointError(
                 f"{self.folder} holds no config.json that can be read",
                 "name a folder that transformers' save_pretrained wrote",
             ) from error
-        if not isinstance(found, dict):
+        if not isinstance(config, dict):
             raise CheckpointError(f"config.json of {self.name} is no object")
-        return found
+        return config
 
     @cached_property
     def digest(self) -> str:
@@ -59,9 +59,9 @@ class Checkpoint:
         files += self.folder.glob(POOLING)
         return tree_sha256(
             {
-                one.relative_to(self.folder).as_posix(): file_sha256(one)
-                for one in files
-                if one.name != MANIFEST
+                file.relative_to(self.folder).as_posix(): file_sha256(file)
+                for file in files
+                if file.name != MANIFEST
             }
         )
 
@@ -77,9 +77,9 @@ class Checkpoint:
         kind = self.config.get("model_type")
         if kind in RELATIVE:
             return None
-        found = self.config.get("max_position_embeddings") or self.config.get("n_positions")
-        found = found or getattr(self.shape, "max_position_embeddings", None)
-        return found - 2 if found and kind in SHIFTED else found
+        most = self.config.get("max_position_embeddings") or self.config.get("n_positions")
+        most = most or getattr(self.shape, "max_position_embeddings", None)
+        return most - 2 if most and kind in SHIFTED else most
 
     @cached_property
     def shape(self) -> Any:
@@ -132,7 +132,7 @@ class Checkpoint:
         with silence(transformers):
             model, report = self._read(getattr(transformers, kind))
         absent = [key for key in report["missing_keys"] if not key.startswith(unused)]
-        absent += [str(one[0]) for one in report.get("mismatched_keys", ())]
+        absent += [str(entry[0]) for entry in report.get("mismatched_keys", ())]
         if absent:
             more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
             raise CheckpointError(
@@ -147,7 +147,7 @@ class Checkpoint:
         dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[self.dtype]
         word = "dtype" if (int(version[0]), int(version[1])) >= (4, 56) else "torch_dtype"
         try:
-            found: tuple[Any, dict[str, Any]] = loader.from_pretrained(
+            loaded: tuple[Any, dict[str, Any]] = loader.from_pretrained(
                 str(self.folder),
                 local_files_only=True,
                 trust_remote_code=False,
@@ -161,7 +161,7 @@ class Checkpoint:
             raise CheckpointError(
                 f"the weights of {self.name} are damaged ({_first_line(error)})", "get them again"
             ) from error
-        return found
+        return loaded
 
     def _refuse_pickles(self) -> None:
         if any(self.folder.glob("*.safetensors")):
@@ -182,18 +182,18 @@ class Checkpoint:
             raise CheckpointError(f"{self.name} has no tokeniser", "put its tokenizer.json there")
         try:
             with silence(transformers):
-                found = transformers.AutoTokenizer.from_pretrained(
+                tokenizer = transformers.AutoTokenizer.from_pretrained(
                     str(self.folder), local_files_only=True, trust_remote_code=False, use_fast=True
                 )
         except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
             problem = f"the tokeniser of {self.name} cannot be loaded ({_first_line(error)})"
             raise CheckpointError(problem) from error
-        if not found.is_fast:
+        if not tokenizer.is_fast:
             raise CheckpointError(
                 f"{self.name} has no fast tokeniser, so tokens have no place in the text",
                 "take a checkpoint with a tokenizer.json",
             )
-        return found
+        return tokenizer
 
 
 @contextmanager

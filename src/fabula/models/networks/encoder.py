@@ -129,23 +129,27 @@ class Encoder:
         The tokens that the model adds count, as in sentence-transformers, which this equals for
         texts of one window. A text without a token has no vector: its row is NaN.
         """
-        found = np.full((len(texts), self.width), np.nan, np.float32)
+        pooled = np.full((len(texts), self.width), np.nan, np.float32)
         row = 0
         for chunk in self._chunks(texts):
             vectors = self._chunk_vectors(chunk)
             for text in chunk:
                 if text.ids:
-                    found[row] = vectors[text.text]
+                    pooled[row] = vectors[text.text]
                 row += 1
-        return found
+        return pooled
 
     def _stream(self, texts: Sequence[str], layers: list[int]) -> Iterator[TokenStates]:
         for chunk in self._chunks(texts):
-            found = self._chunk_states([text for text in chunk if text.ids], layers)
+            states = self._chunk_states([text for text in chunk if text.ids], layers)
             for text in chunk:
-                yield self._told(text, found[text.text]) if text.ids else _nothing(self, layers)
+                yield (
+                    self._to_token_states(text, states[text.text])
+                    if text.ids
+                    else _no_states(self, layers)
+                )
 
-    def _told(self, text: Text, arrays: list[Array]) -> TokenStates:
+    def _to_token_states(self, text: Text, arrays: list[Array]) -> TokenStates:
         first, last = self.edges.tokens
         states = np.stack(arrays) if len(arrays) > 1 else arrays[0][None]  # (layers, tokens, width)
         return TokenStates((first, *text.tokens, last), ((0, 0), *text.spans, (0, 0)), states)
@@ -169,17 +173,17 @@ class Encoder:
         # Half of a surrogate pair is no character; its stand-in keeps all others in their places.
         sound = SURROGATE.sub("\ufffd", text)
         encoding = self.tokenizer.encode(sound, add_special_tokens=False)
-        made = Text(text, tuple(encoding.ids), tuple(encoding.tokens), tuple(encoding.offsets))
-        if made.length <= CHUNK_TOKENS:
-            self.tokenised.put({text: made})
-        return made
+        tokenised = Text(text, tuple(encoding.ids), tuple(encoding.tokens), tuple(encoding.offsets))
+        if tokenised.length <= CHUNK_TOKENS:
+            self.tokenised.put({text: tokenised})
+        return tokenised
 
     def _chunk_states(self, chunk: list[Text], layers: list[int]) -> dict[str, list[Array]]:
         """States by text, layer by layer: those that are kept, and the others made now."""
         texts = {text.text: text for text in chunk}
 
         def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
-            return self._encode([texts[one] for one in missing], wanted)
+            return self._encode([texts[text] for text in missing], wanted)
 
         return self.cache.get(self.signature, texts, layers, make)
 
@@ -187,29 +191,33 @@ class Encoder:
         """Vectors by text; the states they are made from are too large to keep for them."""
         texts = [text for text in chunk if text.ids]
         keys = {text.text: self._key(text, f"mean of {self.layer}") for text in texts}
-        found = self.cache.vectors.get(keys.values())
-        unique = {text.text: text for text in texts if keys[text.text] not in found}
+        known = self.cache.vectors.get(keys.values())
+        unique = {text.text: text for text in texts if keys[text.text] not in known}
         missing = list(unique.values())
         states = zip(missing, self._encode(missing, [self.layer]), strict=True)
-        found |= self.cache.vectors.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
-        return {text: found[key] for text, key in keys.items()}
+        known |= self.cache.vectors.put({keys[text.text]: _pool(rows) for text, (rows,) in states})
+        return {text: known[key] for text, key in keys.items()}
 
     def _encode(self, texts: list[Text], layers: list[int]) -> list[list[Array]]:
         """Run the model: for each text and layer an array of tokens × width."""
         shapes = [(text.length, self.width) for text in texts]
-        made = [[np.empty(shape, np.float32) for _ in layers] for shape in shapes]
-        pieces = [piece for number, text in enumerate(texts) for piece in self._cut(number, text)]
+        states = [[np.empty(shape, np.float32) for _ in layers] for shape in shapes]
+        pieces = [
+            piece for number, text in enumerate(texts) for piece in self._cut_pieces(number, text)
+        ]
 
         def run(batch: list[int]) -> list[None]:
-            some = [pieces[index] for index in batch]
-            rows = self.bert([self._ids(one, texts[one.number]) for one in some], layers)
-            _deal_out(some, [one.float().numpy() for one in rows], made)
+            windows = [pieces[index] for index in batch]
+            rows = self.bert(
+                [self._ids(window, texts[window.number]) for window in windows], layers
+            )
+            _scatter_rows(windows, [layer.float().numpy() for layer in rows], states)
             return [None] * len(batch)
 
         run_batches(run, [piece.length for piece in pieces], budget=self.batch_tokens)
-        return made
+        return states
 
-    def _cut(self, number: int, text: Text) -> list[Piece]:
+    def _cut_pieces(self, number: int, text: Text) -> list[Piece]:
         places = cut_overlapping(len(text.ids), self.window - 2, self.overlap)
         return [
             Piece(number, place, _rows_of(part, len(text.ids)))
@@ -244,16 +252,16 @@ def _rows_of(part: range, count: int) -> range:
     return range(part.start + 1 if part.start else 0, part.stop + (2 if part.stop == count else 1))
 
 
-def _nothing(encoder: Encoder, layers: list[int]) -> TokenStates:
+def _no_states(encoder: Encoder, layers: list[int]) -> TokenStates:
     return TokenStates((), (), np.zeros((len(layers), 0, encoder.width), np.float32))
 
 
-def _deal_out(pieces: list[Piece], rows: list[Array], made: list[list[Array]]) -> None:
+def _scatter_rows(pieces: list[Piece], rows: list[Array], states: list[list[Array]]) -> None:
     """Copy what each window is asked for to the text it is of."""
     start = 0
     for piece in pieces:
         at, shift = piece.rows, start - piece.place.start
-        for target, source in zip(made[piece.number], rows, strict=True):
+        for target, source in zip(states[piece.number], rows, strict=True):
             target[at.start : at.stop] = source[at.start + shift : at.stop + shift]
         start += piece.length
 

@@ -58,7 +58,7 @@ class EncoderModel:
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
-        return [one.tokens for one in tokenise(self.checkpoint.tokenizer, texts)]
+        return [text.tokens for text in tokenise(self.checkpoint.tokenizer, texts)]
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
@@ -76,19 +76,19 @@ class EncoderModel:
             problem = f"{self.checkpoint.name} has no layer {wrong[0]}"
             raise SettingError(problem, f"take 0 to {self.layers - 1}")
         return (
-            one
+            states
             for chunk in split_chunks(texts, CHUNK)
-            for one in self._states_of(chunk, list(layers))
+            for states in self._states_of(chunk, list(layers))
         )
 
     def vectors(self, texts: Sequence[str]) -> Array:
         """Give the mean of the last layer's states (or the first, if trained so), of length one."""
-        found = np.full((len(texts), self.width), np.nan)
-        for row, one in enumerate(self.states(texts, [self.layers - 1])):
-            if one.tokens:
-                vector = one.states[0, 0] if self._takes_first else one.states[0].mean(axis=0)
-                found[row] = vector / np.linalg.norm(vector)
-        return found
+        vectors = np.full((len(texts), self.width), np.nan)
+        for row, text in enumerate(self.states(texts, [self.layers - 1])):
+            if text.tokens:
+                vector = text.states[0, 0] if self._takes_first else text.states[0].mean(axis=0)
+                vectors[row] = vector / np.linalg.norm(vector)
+        return vectors
 
     @cached_property
     def net(self) -> Any:
@@ -115,31 +115,33 @@ class EncoderModel:
 
     def _states_of(self, texts: list[str], layers: list[int]) -> Iterator[TokenStates]:
         pieces = dict(zip(texts, tokenise(self.checkpoint.tokenizer, texts), strict=True))
-        full = [text for text, one in pieces.items() if one.ids]
+        full = [text for text, tokenised in pieces.items() if tokenised.ids]
 
         def make(missing: list[str], wanted: list[int]) -> list[list[Array]]:
-            return self._encode([pieces[one] for one in missing], wanted)
+            return self._encode([pieces[text] for text in missing], wanted)
 
-        found = self.cache.get(self.signature, full, layers, make)
+        states = self.cache.get(self.signature, full, layers, make)
         for text in texts:
-            yield self._told(pieces[text], found.get(text), len(layers))
+            yield self._to_token_states(pieces[text], states.get(text), len(layers))
 
     def _encode(self, texts: list[TokenisedText], layers: list[int]) -> list[list[Array]]:
         """Run the model: for each text and layer an array of tokens × width."""
-        places = [self.places(len(one.ids)) for one in texts]
+        places = [self.places(len(text.ids)) for text in texts]
         rows = [
-            (*self.ends.before, *one.ids[place.start : place.stop], *self.ends.after)
-            for one, spots in zip(texts, places, strict=True)
-            for place in spots
+            (*self.ends.before, *text.ids[place.start : place.stop], *self.ends.after)
+            for text, windows in zip(texts, places, strict=True)
+            for place in windows
         ]
-        found = iter(
+        states = iter(
             run_batches(
-                lambda batch: self._run([rows[one] for one in batch], layers),
+                lambda batch: self._run([rows[index] for index in batch], layers),
                 [len(row) for row in rows],
                 budget=4096 if self.checkpoint.torch_device.type == "cpu" else 32768,
             )
         )
-        return [list(self._joined(spots, [next(found) for _ in spots])) for spots in places]
+        return [
+            list(self._join_windows(windows, [next(states) for _ in windows])) for windows in places
+        ]
 
     def _run(self, rows: list[tuple[int, ...]], layers: list[int]) -> list[Array]:
         """States of every row, at the layers asked for: (layers, tokens, width) each."""
@@ -149,19 +151,24 @@ class EncoderModel:
             out = self.net(input_ids=ids, attention_mask=mask, output_hidden_states=True)
             chosen = torch.stack([out.hidden_states[layer] for layer in layers], dim=1)
             states = chosen.float().cpu().numpy()  # (B, layers, T, H)
-        return [one[:, : len(row)].copy() for one, row in zip(states, rows, strict=True)]
+        return [
+            layers_of_row[:, : len(row)].copy()
+            for layers_of_row, row in zip(states, rows, strict=True)
+        ]
 
-    def _joined(self, places: list[range], found: list[Array]) -> Array:
+    def _join_windows(self, places: list[range], read: list[Array]) -> Array:
         """One text of its windows: the beginning of the first, the end of the last."""
         before, after = len(self.ends.before), len(self.ends.after)
         parts = [
             states[:, before + part.start - place.start : before + part.stop - place.start]
-            for states, place, part in zip(found, places, assign_tokens(places), strict=True)
+            for states, place, part in zip(read, places, assign_tokens(places), strict=True)
         ]
-        end = found[-1].shape[1] - after
-        return np.concatenate([found[0][:, :before], *parts, found[-1][:, end:]], axis=1)
+        end = read[-1].shape[1] - after
+        return np.concatenate([read[0][:, :before], *parts, read[-1][:, end:]], axis=1)
 
-    def _told(self, pieces: TokenisedText, states: list[Array] | None, layers: int) -> TokenStates:
+    def _to_token_states(
+        self, pieces: TokenisedText, states: list[Array] | None, layers: int
+    ) -> TokenStates:
         if states is None:
             return TokenStates((), (), np.zeros((layers, 0, self.width), dtype=np.float32))
         ends, signs = self.ends, self.checkpoint.tokenizer.convert_ids_to_tokens

@@ -31,7 +31,7 @@ CACHED_TEXTS = 128
 
 
 @dataclass(frozen=True)
-class Hidden:
+class MaskedTokens:
     """Tokens of a text that are masked in one go, and the window that they are read in."""
 
     window: range
@@ -71,14 +71,14 @@ class GapNet:
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
-        return [one.tokens for one in tokenise(self.tokenizer, texts)]
+        return [text.tokens for text in tokenise(self.tokenizer, texts)]
 
     def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
         """Give the likeliest token for every gap (None) of every row, left to right."""
         if too_long := [len(row) for row in rows if len(row) > self.room]:
             raise ValueError(f"a row of {too_long[0]} tokens: there is room for {self.room}")
         return run_batches(
-            lambda batch: self._likeliest([rows[one] for one in batch]),
+            lambda batch: self._likeliest([rows[index] for index in batch]),
             [len(row) for row in rows],
             budget=self.budget,
         )
@@ -103,14 +103,16 @@ class GapNet:
 
     def number_tokens(self, row: Sequence[str | None]) -> list[int]:
         """Tokens as numbers, gaps masked, with what the model adds."""
-        ids = [self.mask if one is None else self._numbers.get(one, self._unknown) for one in row]
+        ids = [
+            self.mask if token is None else self._numbers.get(token, self._unknown) for token in row
+        ]
         return [*self.ends.before, *ids, *self.ends.after]
 
-    def hidden(self, count: int) -> list[Hidden]:
+    def hidden(self, count: int) -> list[MaskedTokens]:
         """All of so many tokens, those that are masked in one go together."""
         places = cut_overlapping(count, self.room, max(self.room - self.stride, 0))
         return [
-            Hidden(place, part[start::step])
+            MaskedTokens(place, part[start::step])
             for place, part in zip(places, assign_tokens(places), strict=True)
             for step in [min(self.apart or len(part), len(part))]
             for start in range(step)
@@ -125,17 +127,17 @@ class GapNet:
             logits = logits[[row for row, _ in cells], [column for _, column in cells]][None]
         return logits[0]
 
-    def guesses_hidden(self, ids: Sequence[int], some: list[Hidden]) -> Any:
+    def guesses_hidden(self, ids: Sequence[int], masked: list[MaskedTokens]) -> Any:
         """Logits at hidden tokens of a text, in order: (tokens, vocabulary)."""
         before = len(self.ends.before)
         rows = [
-            [*self.ends.before, *ids[one.window.start : one.window.stop], *self.ends.after]
-            for one in some
+            [*self.ends.before, *ids[group.window.start : group.window.stop], *self.ends.after]
+            for group in masked
         ]
         cells = [
-            (number, before + token - one.window.start)
-            for number, one in enumerate(some)
-            for token in one.tokens
+            (number, before + token - group.window.start)
+            for number, group in enumerate(masked)
+            for token in group.tokens
         ]
         for number, column in cells:
             rows[number][column] = self.mask
@@ -148,8 +150,8 @@ class GapNet:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        found: dict[str, int] = self.tokenizer.get_vocab()
-        return found
+        vocabulary: dict[str, int] = self.tokenizer.get_vocab()
+        return vocabulary
 
     @cached_property
     def _unknown(self) -> int:
@@ -159,7 +161,7 @@ class GapNet:
     def _likeliest(self, rows: list[Sequence[str | None]]) -> list[tuple[str, ...]]:
         before = len(self.ends.before)
         gaps = [[at for at, token in enumerate(row) if token is None] for row in rows]
-        cells = [(number, before + at) for number, some in enumerate(gaps) for at in some]
+        cells = [(number, before + at) for number, places in enumerate(gaps) for at in places]
         if not cells:
             return [()] * len(rows)
         with package("torch").inference_mode():
@@ -167,27 +169,27 @@ class GapNet:
                 self.guesses([self.number_tokens(row) for row in rows], cells).argmax(-1).tolist()
             )
         words = iter(self.tokenizer.convert_ids_to_tokens(best))
-        return [tuple(next(words) for _ in some) for some in gaps]
+        return [tuple(next(words) for _ in places) for places in gaps]
 
     def _mean_guess(self, ids: Sequence[int], weights: Array, temperature: float) -> Array:
         """Σ w p / Σ w, summed in double precision a few rows at a time."""
         torch = package("torch")
         wanted = [
-            Hidden(one.window, weighted)
-            for one in self.hidden(len(ids))
-            if (weighted := [token for token in one.tokens if weights[token]])
+            MaskedTokens(group.window, weighted)
+            for group in self.hidden(len(ids))
+            if (weighted := [token for token in group.tokens if weights[token]])
         ]
         total = torch.zeros(self.head.config.vocab_size, dtype=torch.float64, device=self.device)
 
         def run(batch: list[int]) -> list[None]:
-            some = [wanted[one] for one in batch]
+            groups = [wanted[index] for index in batch]
             with torch.inference_mode():
-                logits = self.guesses_hidden(ids, some)
-                order = [token for one in some for token in one.tokens]
+                logits = self.guesses_hidden(ids, groups)
+                order = [token for group in groups for token in group.tokens]
                 total.add_(_weigh_guesses(logits, weights[order], temperature))
             return [None] * len(batch)
 
-        lengths = [len(one.window) for one in wanted]
+        lengths = [len(group.window) for group in wanted]
         run_batches(run, lengths, budget=self.budget)
         if not wanted:
             return np.full(len(total), np.nan)
@@ -290,20 +292,22 @@ class MaskedLanguageModel(EncoderModel):
 
     def _masked_logs_of(self, text: TokenisedText) -> TokenLogs:
         hidden = self.gaps.hidden(len(text.ids))
-        found = run_batches(
-            lambda batch: self._fill(text, [hidden[one] for one in batch]),
-            [len(one.window) for one in hidden],
+        results = run_batches(
+            lambda batch: self._fill(text, [hidden[index] for index in batch]),
+            [len(group.window) for group in hidden],
             budget=self.gaps.budget,
         )
         logs = np.full((len(text.ids), 2), np.nan)
-        for one, values in zip(hidden, found, strict=True):
-            logs[list(one.tokens)] = values
+        for group, values in zip(hidden, results, strict=True):
+            logs[list(group.tokens)] = values
         return TokenLogs(text.tokens, text.spans, logs[:, 0], logs[:, 1])
 
-    def _fill(self, text: TokenisedText, hidden: list[Hidden]) -> list[Array]:
+    def _fill(self, text: TokenisedText, hidden: list[MaskedTokens]) -> list[Array]:
         """Logs and entropies at hidden tokens."""
         with package("torch").inference_mode():
             logits = self.gaps.guesses_hidden(text.ids, hidden)
-            logs = gather_logs(logits, [text.ids[token] for one in hidden for token in one.tokens])
-        ends = np.cumsum([len(one.tokens) for one in hidden])[:-1]
+            logs = gather_logs(
+                logits, [text.ids[token] for group in hidden for token in group.tokens]
+            )
+        ends = np.cumsum([len(group.tokens) for group in hidden])[:-1]
         return np.split(np.array(logs).T, ends)

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.model import TokenLogs
 from fabula.models._runtime import package, thread_limit
-from fabula.models.networks.causal import Draw, Writer, sample
+from fabula.models.networks.causal import SamplingSettings, Writer, sample
 from fabula.models.networks.checkpoint import CheckpointError
 from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
 from fabula.models.reading.tokens import (
@@ -46,7 +46,7 @@ class SourceReading:
 
 
 @dataclass(frozen=True)
-class Beside:
+class PairWindows:
     """How pairs are read: windows of so many tokens, moved on by `stride`.
 
     A text longer than the window is read on by `stride` tokens, each scored once. A source longer
@@ -67,12 +67,12 @@ class Beside:
         # The last sign is scored and never read; others after the text need room.
         room = self.window - max(len(after) - 1, 0)
         prefix = fit_prefix((self.start, *before), (), window=room, stride=self.stride)
-        for one in prefix.strides(len(text)):
-            ending = after if one.stop == len(text) else ()
-            whole = (*prefix.ids, *text[one.start : one.stop], *ending)
-            first = len(prefix.ids) + one.new - one.start if one.new else 1
+        for stride in prefix.strides(len(text)):
+            ending = after if stride.stop == len(text) else ()
+            whole = (*prefix.ids, *text[stride.start : stride.stop], *ending)
+            first = len(prefix.ids) + stride.new - stride.start if stride.new else 1
             targets = whole[first:]
-            new = one.new + len(before) if one.new else 0
+            new = stride.new + len(before) if stride.new else 0
             for part in self.parts(source):
                 yield SourceReading(
                     number,
@@ -102,27 +102,27 @@ class Beside:
         number: int,
         text: TokenisedText,
         readings: Sequence[SourceReading],
-        found: Sequence[Array],
+        logs_by_reading: Sequence[Array],
     ) -> TokenLogs:
         """Give the logs of one text, and those of the signs around it, from all its readings."""
         if not text.ids:
             return TokenLogs((), (), np.zeros(0))
         first = len(self.ends.before)
         last = first + len(text.ids)
-        logs = _mean_logs(number, last + len(self.ends.after), readings, found)
+        logs = _mean_logs(number, last + len(self.ends.after), readings, logs_by_reading)
         added = (*map(float, logs[:first]), *map(float, logs[last:]))
         return TokenLogs(text.tokens, text.spans, logs[first:last], added=added)
 
 
 def _mean_logs(
-    number: int, count: int, readings: Sequence[SourceReading], found: Sequence[Array]
+    number: int, count: int, readings: Sequence[SourceReading], logs_by_reading: Sequence[Array]
 ) -> Array:
     """Log of the mean probability over the windows of the source, for the tokens of one text."""
     logs = np.full(count, -np.inf)
     parts = np.zeros(count)
-    for one, part in zip(readings, found, strict=True):
-        if one.text == number:
-            place = slice(one.new.start, one.new.stop)
+    for reading, part in zip(readings, logs_by_reading, strict=True):
+        if reading.text == number:
+            place = slice(reading.new.start, reading.new.stop)
             logs[place] = np.logaddexp(logs[place], part)
             parts[place] += 1
     return logs - np.log(parts)
@@ -142,16 +142,16 @@ class Seq2SeqModel(Writer):
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return self._beside.truncate(texts, tokenise(self.checkpoint.tokenizer, texts), count)
+        return self._pair_windows.truncate(texts, tokenise(self.checkpoint.tokenizer, texts), count)
 
     @cached_property
-    def _beside(self) -> Beside:
+    def _pair_windows(self) -> PairWindows:
         """How pairs are read; the decoder begins with a sign of its own."""
         start = getattr(self.checkpoint.shape, "decoder_start_token_id", None)
         if start is None:
             raise CheckpointError(f"{self.checkpoint.name} names no decoder_start_token_id")
         ends = find_ends(self.checkpoint.tokenizer)
-        return Beside(self.window, self.stride, start, ends)
+        return PairWindows(self.window, self.stride, start, ends)
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         sources = tokenise(self.checkpoint.tokenizer, [source for source, _ in pairs])
@@ -159,22 +159,22 @@ class Seq2SeqModel(Writer):
         readings = [
             reading
             for number, (source, text) in enumerate(zip(sources, texts, strict=True))
-            for reading in self._beside.readings(number, source.ids, text.ids)
+            for reading in self._pair_windows.readings(number, source.ids, text.ids)
         ]
-        found = run_batches(
-            lambda batch: self._run([readings[one] for one in batch]),
-            [max(len(one.ids), len(one.source)) for one in readings],
+        logs_by_reading = run_batches(
+            lambda batch: self._run([readings[index] for index in batch]),
+            [max(len(reading.ids), len(reading.source)) for reading in readings],
             budget=2048 if self.checkpoint.torch_device.type == "cpu" else 16384,
         )
         for number, text in enumerate(texts):
-            yield self._beside.logs(number, text, readings, found)
+            yield self._pair_windows.logs(number, text, readings, logs_by_reading)
 
     def _run(self, readings: list[SourceReading]) -> list[Array]:
         """Logs of what is new in each reading."""
         torch, device = package("torch"), self.checkpoint.torch_device
         # A source without a token, under a tokeniser that adds none, is one filler that is seen.
-        source, seen = pad_rows([one.source or (0,) for one in readings], 0, device)
-        ids, mask = pad_rows([one.ids for one in readings], 0, device)
+        source, seen = pad_rows([reading.source or (0,) for reading in readings], 0, device)
+        ids, mask = pad_rows([reading.ids for reading in readings], 0, device)
         with torch.inference_mode():
             logits = self._net(
                 input_ids=source,
@@ -184,14 +184,14 @@ class Seq2SeqModel(Writer):
                 use_cache=False,
             ).logits
             return [
-                gather_logs(row[one.rows], one.targets)[0]
-                for row, one in zip(logits, readings, strict=True)
+                gather_logs(row[reading.rows], reading.targets)[0]
+                for row, reading in zip(logits, readings, strict=True)
             ]
 
-    def _write_after(self, prompt: str, draw: Draw, stop: Sequence[str]) -> str:
+    def _write_after(self, prompt: str, draw: SamplingSettings, stop: Sequence[str]) -> str:
         tokenizer = self.checkpoint.tokenizer
         # Of a prompt that is too long, the end.
-        ids = self._beside.parts(tokenise(tokenizer, [prompt])[0].ids)[-1] or (0,)
+        ids = self._pair_windows.parts(tokenise(tokenizer, [prompt])[0].ids)[-1] or (0,)
         drawn = sample(self._net, self.checkpoint, ids, key=prompt, draw=draw, stop=stop)
         return str(tokenizer.decode(drawn, skip_special_tokens=True))
 
@@ -203,7 +203,7 @@ _ERRORS = 3
 
 @dataclass(frozen=True)
 class OnnxT5:
-    """Likelihood on a T5 with 8-bit weights; long texts and sources as `Beside` reads them.
+    """Likelihood on a T5 with 8-bit weights; long texts and sources as `PairWindows` reads them.
 
     One reading at a time and unpadded: the files round each layer's numbers by the largest of
     them, so that whatever else is read along, padding or later tokens, moves a log by tenths.
@@ -225,26 +225,27 @@ class OnnxT5:
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
-        return self._beside.truncate(texts, [self._tokenise(text) for text in texts], count)
+        return self._pair_windows.truncate(texts, [self._tokenise(text) for text in texts], count)
 
     def _logs_of(self, source: str, text: str) -> TokenLogs:
         target = self._tokenise(text)
-        readings = list(self._beside.readings(0, self._tokenise(source).ids, target.ids))
-        states = {one: self._encode_source(one) for one in {reading.source for reading in readings}}
-        found = [self._run(reading, states[reading.source]) for reading in readings]
-        return self._beside.logs(0, target, readings, found)
+        readings = list(self._pair_windows.readings(0, self._tokenise(source).ids, target.ids))
+        sources = {reading.source for reading in readings}
+        states = {source_ids: self._encode_source(source_ids) for source_ids in sources}
+        logs_by_reading = [self._run(reading, states[reading.source]) for reading in readings]
+        return self._pair_windows.logs(0, target, readings, logs_by_reading)
 
     @cached_property
-    def _beside(self) -> Beside:
-        return Beside(self.window, self.stride, START, Ends((), (END,)))
+    def _pair_windows(self) -> PairWindows:
+        return PairWindows(self.window, self.stride, START, Ends((), (END,)))
 
     @cached_property
     def _tokenizer(self) -> Any:
-        found = package("tokenizers").Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer = package("tokenizers").Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         # As the file comes, it cuts texts at 48 tokens.
-        found.no_truncation()
-        found.no_padding()
-        return found
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
 
     @cached_property
     def _encoder(self) -> Any:
@@ -255,8 +256,8 @@ class OnnxT5:
         return _session(self.folder / "decoder.onnx")
 
     def _tokenise(self, text: str) -> TokenisedText:
-        found = self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
-        return TokenisedText(tuple(found.ids), tuple(found.tokens), tuple(found.offsets))
+        encoding = self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
+        return TokenisedText(tuple(encoding.ids), tuple(encoding.tokens), tuple(encoding.offsets))
 
     def _encode_source(self, source: tuple[int, ...]) -> Array:
         ids = np.array([source], dtype=np.int64)
@@ -289,5 +290,5 @@ def _logs(logits: Array, targets: Sequence[int]) -> Array:
     highest = logits.max(axis=1)
     sums = np.exp(logits - highest[:, None]).sum(axis=1, dtype=np.float64)
     wanted = logits[np.arange(len(targets)), list(targets)]
-    found: Array = wanted.astype(np.float64) - highest - np.log(sums)
-    return found
+    logs: Array = wanted.astype(np.float64) - highest - np.log(sums)
+    return logs

@@ -68,7 +68,7 @@ def tune(net: GapNet, lessons: Sequence[Lesson], tuning: Tuning) -> GapNet:
     head = deepcopy(net.head).float()
     said = hashlib.sha256(repr((tuple(lessons), tuning)).encode("utf-8", "replace")).hexdigest()
     copy = replace(net, head=head, signature=f"{net.signature},tuned={said[:12]}")
-    rows = _mask_rows(copy, [one for one in lessons if one.gaps], tuning)
+    rows = _mask_rows(copy, [lesson for lesson in lessons if lesson.gaps], tuning)
     if rows:
         with _fork_seed(tuning.seed, copy.device):
             _train(copy, rows, tuning)
@@ -125,7 +125,7 @@ def _loss(net: GapNet, batch: list[_Row]) -> Any:
     torch = package("torch")
     cells = [(number, gap) for number, row in enumerate(batch) for gap in row.gaps]
     logits = net.guesses([row.ids for row in batch], cells)  # (gaps, vocabulary)
-    right = torch.tensor([one for row in batch for one in row.right], device=net.device)
+    right = torch.tensor([token for row in batch for token in row.right], device=net.device)
     return torch.nn.functional.cross_entropy(logits, right)
 
 

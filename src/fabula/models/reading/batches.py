@@ -11,30 +11,24 @@ from fabula.models._runtime import package
 if TYPE_CHECKING:
     from fabula.core.model import Array
 
+T = TypeVar("T")
+# Rows of guesses that are turned into probabilities at once.
+ROWS = 256
 
-def length_batches(lengths: Sequence[int], *, budget: int) -> list[list[int]]:
+
+def batch_by_length(lengths: Sequence[int], *, budget: int) -> list[list[int]]:
     """Indices in batches, the longest first; a batch padded to its longest is within the budget.
 
     One that is over the budget by itself is a batch of its own. Each index is in one batch.
     """
     batches: list[list[int]] = []
     room = 0
-    for index in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if not batches or len(batches[-1]) >= room:
             batches.append([])
             room = max(budget // max(lengths[index], 1), 1)
         batches[-1].append(index)
     return batches
-
-
-def halves(batch: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Two batches instead of one that was too large."""
-    middle = len(batch) // 2
-    return list(batch[:middle]), list(batch[middle:])
-
-
-T = TypeVar("T")
-ROWS = 256
 
 
 def run_batches(
@@ -44,12 +38,12 @@ def run_batches(
 
     A batch for which memory does not suffice is halved, again and again if need be.
     """
-    found: dict[int, T] = {}
-    todo = length_batches(lengths, budget=budget)
+    results: dict[int, T] = {}
+    todo = batch_by_length(lengths, budget=budget)
     while todo:
         batch = todo.pop()
         try:
-            found.update(zip(batch, run(batch), strict=True))
+            results.update(zip(batch, run(batch), strict=True))
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -58,8 +52,9 @@ def run_batches(
                     f"memory does not suffice for {lengths[batch[0]]} tokens at once",
                     "take a smaller window, dtype='bf16' or another device",
                 ) from error
-            todo += halves(batch)
-    return [found[number] for number in range(len(lengths))]
+            middle = len(batch) // 2
+            todo += [batch[:middle], batch[middle:]]
+    return [results[number] for number in range(len(lengths))]
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -87,10 +82,10 @@ def gather_logs(logits: Any, targets: Sequence[int]) -> tuple[Array, Array]:
         guesses = logits[start : start + ROWS].float().log_softmax(-1)
         logs.append(guesses.gather(-1, wanted[start : start + ROWS, None])[:, 0])
         entropies.append(torch.special.entr(guesses.exp()).sum(-1))
-    return _joined(torch, logs), _joined(torch, entropies)
+    return _to_array(torch, logs), _to_array(torch, entropies)
 
 
-def _joined(torch: Any, parts: list[Any]) -> Array:
-    found = torch.cat(parts) if parts else torch.zeros(0)
-    array: Array = found.double().cpu().numpy()
+def _to_array(torch: Any, parts: list[Any]) -> Array:
+    joined = torch.cat(parts) if parts else torch.zeros(0)
+    array: Array = joined.double().cpu().numpy()
     return array

@@ -257,7 +257,7 @@ class VectorCache:
         import numpy as np
 
         with self._lock:
-            stored = {key: np.ascontiguousarray(one, np.float32) for key, one in arrays.items()}
+            stored = {key: np.ascontiguousarray(array, np.float32) for key, array in arrays.items()}
             if self._shards and stored:
                 try:
                     self._shards.write(stored)
@@ -317,5 +317,5 @@ class StateCache:
                 vector_key(signature, str(at), text): array
                 for at, array in zip(wanted, arrays, strict=True)
             }
-        known |= self.vectors.put({key: one for key, one in made.items() if key not in known})
+        known |= self.vectors.put({key: array for key, array in made.items() if key not in known})
         return {text: [known[keys[text, at]] for at in layers] for text in unique}

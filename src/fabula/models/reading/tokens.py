@@ -33,7 +33,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str]) -> list[TokenisedText]:
     """Cut texts into tokens; nothing is cut off."""
     if not texts:
         return []
-    found = tokenizer(
+    encoding = tokenizer(
         [replace_surrogates(text) for text in texts],
         add_special_tokens=False,
         return_offsets_mapping=True,
@@ -48,7 +48,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str]) -> list[TokenisedText]:
             tuple(tokenizer.convert_ids_to_tokens(ids)),
             tuple((start, stop) for start, stop in offsets),
         )
-        for ids, offsets in zip(found["input_ids"], found["offset_mapping"], strict=True)
+        for ids, offsets in zip(encoding["input_ids"], encoding["offset_mapping"], strict=True)
     ]
 
 
@@ -77,6 +77,6 @@ def replace_surrogates(text: str) -> str:
 
 def split_chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
     """Go through items so many at a time."""
-    rest = iter(items)
-    while chunk := list(islice(rest, size)):
+    remaining = iter(items)
+    while chunk := list(islice(remaining, size)):
         yield chunk

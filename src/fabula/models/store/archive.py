@@ -18,8 +18,8 @@ from fabula.models.store.asset import (
     asset_names,
     file_hashes,
     get_asset,
-    inside,
     is_whole,
+    resolve_inside,
 )
 from fabula.models.store.convert import Report
 from fabula.models.store.folder import (
@@ -40,7 +40,7 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
     wanted = [get_asset(name) for name in names]
     if not wanted:
         raise AssetError("no asset is here to be exported", "run: fabula models pull NAMES")
-    folders = {one.name: _find_sound(one) for one in wanted}
+    folders = {asset.name: _find_sound(asset) for asset in wanted}
     say = report or say_nothing
     with (
         explain_disk_errors(file.parent, instead="write to another folder"),
@@ -48,9 +48,9 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
         tarfile.open(partial, "w") as tar,
     ):
         _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
-        for one in wanted:
-            say(f"{one.name}: writing")
-            _add_folder(tar, one, folders[one.name])
+        for asset in wanted:
+            say(f"{asset.name}: writing")
+            _add_folder(tar, asset, folders[asset.name])
 
 
 def import_assets(file: Path, report: Report | None = None) -> list[str]:
@@ -60,14 +60,14 @@ def import_assets(file: Path, report: Report | None = None) -> list[str]:
         stream = file.open("rb")
     try:
         with stream, tarfile.open(fileobj=stream, mode="r:") as tar:
-            known = [one for one in _read_index(tar) if _is_known(one, say)]
-            for one in known:
-                _import(tar, get_asset(one["name"]), say)
+            known = [row for row in _read_index(tar) if _is_known(row, say)]
+            for row in known:
+                _import(tar, get_asset(row["name"]), say)
     except (tarfile.TarError, EOFError) as error:
         raise AssetError(f"{file} is not a whole tar file ({error})", "export it again") from error
     if not known:
         raise AssetError(f"{file} holds no asset of this version", "export it again from this one")
-    return [one["name"] for one in known]
+    return [row["name"] for row in known]
 
 
 def _find_sound(wanted: Asset) -> Path:
@@ -130,14 +130,16 @@ def _import(tar: tarfile.TarFile, wanted: Asset, report: Report) -> None:
         report(f"{wanted.name}: already here")
         return
     report(f"{wanted.name}: importing")
-    entries = [one for one in tar.getmembers() if one.name.startswith(f"{wanted.name}/")]
-    if sum(one.size for one in entries) > _most_bytes(wanted):
+    entries = [entry for entry in tar.getmembers() if entry.name.startswith(f"{wanted.name}/")]
+    if sum(entry.size for entry in entries) > _most_bytes(wanted):
         raise AssetError(f"asset {wanted.name!r} in the file is larger than it should be")
     with open_workspace(wanted.name) as work:
         content = work / "content"
         content.mkdir()
-        for one in entries:
-            _extract(tar, one, inside(content, one.name.removeprefix(f"{wanted.name}/")))
+        for entry in entries:
+            _extract(
+                tar, entry, resolve_inside(content, entry.name.removeprefix(f"{wanted.name}/"))
+            )
         publish(wanted, content, report=report)
 
 

@@ -166,7 +166,7 @@ def _read_place(fields: dict[str, Any], name: str) -> Declared:
     return from_plain(kind, fields, name)
 
 
-def inside(root: Path, relative: str) -> Path:
+def resolve_inside(root: Path, relative: str) -> Path:
     """Path of `relative` below `root`; one that leads elsewhere is refused."""
     parts = PurePosixPath(relative).parts
     if not parts or parts[0] == "/" or ".." in parts or any(sign in relative for sign in "\\:\0"):
@@ -239,62 +239,64 @@ def write_manifest(folder: Path, wanted: Asset, made_with: Mapping[str, str]) ->
 def read_manifest(folder: Path, wanted: Asset) -> Manifest | None:
     """Give what was recorded; None when it is not there or cannot be trusted."""
     try:
-        made = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-        digest = tree_sha256(made.files)
-        pinned = made.source_sha256 if wanted.convert else digest
+        manifest = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        digest = tree_sha256(manifest.files)
+        pinned = manifest.source_sha256 if wanted.convert else digest
     except (FileNotFoundError, ValueError, TypeError, AttributeError):
         return None
-    is_sound = digest == made.tree_sha256 and pinned == wanted.tree_sha256
-    return made if is_sound else None
+    is_sound = digest == manifest.tree_sha256 and pinned == wanted.tree_sha256
+    return manifest if is_sound else None
 
 
-def expected_sha256(folder: Path, wanted: Asset) -> str:
+def expect_sha256(folder: Path, wanted: Asset) -> str:
     """Digest that a folder of the asset must have; empty when only a lost manifest knew."""
     if not wanted.convert:
         return wanted.tree_sha256
-    made = read_manifest(folder, wanted)
-    return made.tree_sha256 if made else ""
+    manifest = read_manifest(folder, wanted)
+    return manifest.tree_sha256 if manifest else ""
 
 
 def is_whole(folder: Path, wanted: Asset, *, fresh: bool = True) -> bool:
     """Whether a folder holds exactly the asset's files; reads them all."""
-    return tree_sha256(file_hashes(folder, fresh=fresh)) == expected_sha256(folder, wanted)
+    return tree_sha256(file_hashes(folder, fresh=fresh)) == expect_sha256(folder, wanted)
 
 
-def differences(folder: Path, wanted: Asset) -> str:
+def list_differences(folder: Path, wanted: Asset) -> str:
     """Name the files that are not as they were published."""
-    made, found = read_manifest(folder, wanted), file_hashes(folder)
-    if made is None:
+    manifest, hashes = read_manifest(folder, wanted), file_hashes(folder)
+    if manifest is None:
         return NO_MANIFEST
     kinds = {
-        "changed": [name for name in found if made.files.get(name, found[name]) != found[name]],
-        "missing": [name for name in made.files if name not in found],
-        "extra": [name for name in found if name not in made.files],
+        "changed": [
+            name for name in hashes if manifest.files.get(name, hashes[name]) != hashes[name]
+        ],
+        "missing": [name for name in manifest.files if name not in hashes],
+        "extra": [name for name in hashes if name not in manifest.files],
     }
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 
 
-def damage(folder: Path, wanted: Asset) -> str:
+def find_damage(folder: Path, wanted: Asset) -> str:
     """Name files that are damaged; reads only those whose size or time is not the recorded one."""
-    made = read_manifest(folder, wanted)
-    if made is None:
+    manifest = read_manifest(folder, wanted)
+    if manifest is None:
         return "" if is_whole(folder, wanted, fresh=False) else NO_MANIFEST
-    missing = [name for name in made.files if not (folder / name).is_file()]
+    missing = [name for name in manifest.files if not (folder / name).is_file()]
     if missing:
         return f"missing: {', '.join(missing)}"
-    moved = [name for name in made.files if made.stamps.get(name) != _stamp(folder / name)]
-    changed = [name for name in moved if file_sha256(folder / name) != made.files[name]]
+    moved = [name for name in manifest.files if manifest.stamps.get(name) != _stamp(folder / name)]
+    changed = [name for name in moved if file_sha256(folder / name) != manifest.files[name]]
     if moved and not changed:
-        _restamp(folder, made)
+        _restamp(folder, manifest)
     return f"changed: {', '.join(changed)}" if changed else ""
 
 
-def _restamp(folder: Path, made: Manifest) -> None:
+def _restamp(folder: Path, manifest: Manifest) -> None:
     """Record the times of files that were read and found whole, so that they are not read again."""
     # A store that cannot be written is read again each time.
     with suppress(UserError):
-        stamps = {name: _stamp(folder / name) for name in made.files}
-        write_json(folder / MANIFEST, asdict(replace(made, stamps=stamps)))
+        stamps = {name: _stamp(folder / name) for name in manifest.files}
+        write_json(folder / MANIFEST, asdict(replace(manifest, stamps=stamps)))
 
 
 def _stamp(path: Path) -> list[int]:

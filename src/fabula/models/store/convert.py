@@ -31,15 +31,15 @@ def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None
     """Write the causal model of a GGUF file as transformers keeps one; take other files over."""
     transformers = import_module("transformers")
     files = sorted(path for path in source.rglob("*") if path.is_file())
-    found = [path for path in files if path.suffix == GGUF]
-    if len(found) != 1:
-        raise AssetError(f"there are {len(found)} GGUF files to convert, not one")
-    with _silent(transformers):
+    gguf_files = [path for path in files if path.suffix == GGUF]
+    if len(gguf_files) != 1:
+        raise AssetError(f"there are {len(gguf_files)} GGUF files to convert, not one")
+    with _silence(transformers):
         say("step 1 of 3: tokens")
-        tokenizer = _read_tokenizer(found[0], transformers)
+        tokenizer = _read_tokenizer(gguf_files[0], transformers)
         say("step 2 of 3: weights (up to a minute)")
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            found[0].parent, gguf_file=found[0].name, local_files_only=True
+            gguf_files[0].parent, gguf_file=gguf_files[0].name, local_files_only=True
         )
         _forget_quantization(model)
         say("step 3 of 3: writing")
@@ -51,37 +51,43 @@ def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None
 
 def _read_tokenizer(path: Path, transformers: Any) -> Any:
     fields = import_module("gguf").GGUFReader(path).fields
-    told = {
+    settings = {
         name.removeprefix("tokenizer."): field.contents()
         for name, field in fields.items()
         if name.startswith("tokenizer.")
     }
-    words = told["ggml.tokens"]
-    ids = {name: told.get(f"ggml.{key}_token_id") for name, key in SPECIAL.items()}
-    special = {f"{name}_token": words[one] for name, one in ids.items() if one is not None}
-    made = transformers.PreTrainedTokenizerFast(tokenizer_object=_split_bytes(told), **special)
-    made.chat_template = told.get("chat_template")
-    return made
+    words = settings["ggml.tokens"]
+    ids = {name: settings.get(f"ggml.{key}_token_id") for name, key in SPECIAL.items()}
+    special = {f"{name}_token": words[number] for name, number in ids.items() if number is not None}
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=_split_bytes(settings), **special
+    )
+    tokenizer.chat_template = settings.get("chat_template")
+    return tokenizer
 
 
-def _split_bytes(told: Mapping[str, Any]) -> Any:
+def _split_bytes(settings: Mapping[str, Any]) -> Any:
     """Build the byte-pair tokenizer that the file describes; it adds no token to a text."""
-    kind = (told.get("ggml.model"), told.get("ggml.pre"), told.get("ggml.add_bos_token", False))
+    kind = (
+        settings.get("ggml.model"),
+        settings.get("ggml.pre"),
+        settings.get("ggml.add_bos_token", False),
+    )
     if kind != ("gpt2", "smollm", False):
         raise AssetError(f"the GGUF file has a tokenizer that is not known: {kind}")
     tokenizers = import_module("tokenizers")
-    words = told["ggml.tokens"]
-    merges = [tuple(pair.split(" ")) for pair in told["ggml.merges"]]
+    words = settings["ggml.tokens"]
+    merges = [tuple(pair.split(" ")) for pair in settings["ggml.merges"]]
     model = tokenizers.models.BPE({word: id for id, word in enumerate(words)}, merges)
-    made = tokenizers.Tokenizer(model)
+    tokenizer = tokenizers.Tokenizer(model)
     split = tokenizers.pre_tokenizers
-    made.pre_tokenizer = split.Sequence(
+    tokenizer.pre_tokenizer = split.Sequence(
         [split.Digits(individual_digits=True), split.ByteLevel(add_prefix_space=False)]
     )
-    made.decoder = tokenizers.decoders.ByteLevel()
-    types = zip(words, told["ggml.token_type"], strict=True)
-    made.add_special_tokens([word for word, kind in types if kind == CONTROL])
-    return made
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    types = zip(words, settings["ggml.token_type"], strict=True)
+    tokenizer.add_special_tokens([word for word, kind in types if kind == CONTROL])
+    return tokenizer
 
 
 def _forget_quantization(model: Any) -> None:
@@ -121,7 +127,7 @@ def _tell_every_version(folder: Path) -> None:
 
 
 @contextmanager
-def _silent(transformers: Any) -> Iterator[None]:
+def _silence(transformers: Any) -> Iterator[None]:
     """Keep the bars and warnings of transformers back; our own report says where things stand."""
     tqdm = import_module("tqdm.auto").tqdm
     logging = transformers.utils.logging
@@ -153,7 +159,7 @@ def missing_package(wanted: Asset) -> PackageMissing | None:
     """Name a package that pulling the asset needs and that is not installed."""
     needs = [(package, "tables") for package in ("pyarrow",) if _has_columns(wanted)]
     if wanted.convert:
-        needs += [(name, _of(wanted).extra) for name in _of(wanted).packages]
+        needs += [(name, _conversion_of(wanted).extra) for name in _conversion_of(wanted).packages]
     absent = [PackageMissing(name, extra) for name, extra in needs if find_spec(name) is None]
     return absent[0] if absent else None
 
@@ -167,8 +173,8 @@ def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dic
         raise missing
     if shutil.disk_usage(target).free < wanted.converted_size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    conversion = _of(wanted)
-    with _beating(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
+    conversion = _conversion_of(wanted)
+    with _report_seconds(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
         conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
     for path in target.rglob("*"):
         # safetensors lets only the owner read what it writes; a store may be shared.
@@ -177,7 +183,7 @@ def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dic
 
 
 @contextmanager
-def _beating(report: Callable[[int], None]) -> Iterator[None]:
+def _report_seconds(report: Callable[[int], None]) -> Iterator[None]:
     """Report the seconds gone by, every few of them."""
     began, is_done = time.monotonic(), threading.Event()
 
@@ -199,7 +205,7 @@ def _has_columns(wanted: Asset) -> bool:
     return any(member.column for place in wheels for member in place.members)
 
 
-def _of(wanted: Asset) -> Conversion:
+def _conversion_of(wanted: Asset) -> Conversion:
     return CONVERSIONS[wanted.convert]
 
 

@@ -26,8 +26,8 @@ from fabula.models.store.asset import (
     WheelPlace,
     file_hashes,
     file_sha256,
-    inside,
     read_manifest,
+    resolve_inside,
 )
 from fabula.models.store.convert import missing_package
 
@@ -101,10 +101,12 @@ def _fetch_from_folder(place: FolderPlace, wanted: Asset, content: Path) -> None
     root = below if below.is_dir() else place.folder
     if not root.is_dir():
         raise AssetError(f"there is no {place}")
-    made = read_manifest(root, wanted) if wanted.convert else None
-    names = (*made.files, MANIFEST) if made else wanted.file_names() or tuple(file_hashes(root))
+    manifest = read_manifest(root, wanted) if wanted.convert else None
+    names = (
+        (*manifest.files, MANIFEST) if manifest else wanted.file_names() or tuple(file_hashes(root))
+    )
     for name in names:
-        target, source = inside(content, name), inside(root, name)
+        target, source = resolve_inside(content, name), resolve_inside(root, name)
         if not source.is_file():
             raise AssetError(f"{place} does not hold {name} of {wanted.name!r}")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +134,7 @@ def _unpack(archive: zipfile.ZipFile, member: Member, content: Path) -> None:
     for info, to in wanted:
         if stat.S_ISLNK(info.external_attr >> 16):
             raise AssetError(f"{info.filename!r} in the wheel is a link, not a file")
-        target = inside(content, to)
+        target = resolve_inside(content, to)
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(archive, info, target, column=member.column)
 
@@ -156,11 +158,11 @@ def _fetch_from_hub(place: HubPlace, content: Path, work: Path) -> None:
         raise AssetError(f"{place} needs the package huggingface_hub, which is not installed")
     hub = importlib.import_module("huggingface_hub")
     for path, to in place.files.items():
-        target = inside(content, to)
+        target = resolve_inside(content, to)
         target.parent.mkdir(parents=True, exist_ok=True)
-        found = _download(hub.hf_hub_download, place, path, work)
+        downloaded = _download(hub.hf_hub_download, place, path, work)
         # A copy, because the hub's client may hand out a link into its own cache.
-        shutil.copyfile(found, target)
+        shutil.copyfile(downloaded, target)
 
 
 def _download(download: Callable[..., str], place: HubPlace, path: str, work: Path) -> str:

@@ -24,11 +24,11 @@ from fabula.models.store.asset import (
     FolderPlace,
     OursPlace,
     Place,
-    damage,
-    differences,
     file_hashes,
+    find_damage,
     get_asset,
     is_whole,
+    list_differences,
     read_manifest,
     tree_sha256,
     write_manifest,
@@ -62,7 +62,7 @@ def ours_candidate(wanted: Asset) -> Path | None:
 
 def ours_folder(wanted: Asset) -> Path | None:
     """Folder of an asset among the project's own weights; other content is an error."""
-    place = next((one for one in wanted.places if isinstance(one, OursPlace)), None)
+    place = next((place for place in wanted.places if isinstance(place, OursPlace)), None)
     remedy = f"run: pip install --upgrade {place.distribution}" if place else ""
     return _check_content(ours_candidate(wanted), wanted, remedy)
 
@@ -124,7 +124,7 @@ def path_of(name: str) -> Path:
     wanted = get_asset(name)
     folder = find(wanted)
     if folder is None:
-        remedy = _carry(name) if is_offline() else f"run: fabula models pull {name}"
+        remedy = _carrying_remedy(name) if is_offline() else f"run: fabula models pull {name}"
         raise AssetError(f"asset {name!r} is not here", remedy)
     return _check_unharmed(wanted, folder)
 
@@ -133,21 +133,23 @@ def pull(name: str, report: Report | None = None, *, folder: Path | None = None)
     """Fetch an asset unless it is here, and give its folder; look into `folder` first."""
     given = (FolderPlace(folder),) if folder else ()
     places = given if is_offline() else (*given, *get_asset(name).places)
-    return _get(name, places, report or say_nothing)
+    return _obtain(name, places, report or say_nothing)
 
 
 def add(name: str, folder: Path, report: Report | None = None) -> Path:
     """Take an asset into the store from a folder of the user's, and give its folder there."""
-    return _get(name, (FolderPlace(folder),), report or say_nothing)
+    return _obtain(name, (FolderPlace(folder),), report or say_nothing)
 
 
-def _get(name: str, places: Sequence[Place], say: Report) -> Path:
+def _obtain(name: str, places: Sequence[Place], say: Report) -> Path:
     wanted = get_asset(name)
     if (here := find(wanted)) is not None:
         say(f"{name}: already here")
         return _check_unharmed(wanted, here)
     if not places:
-        raise AssetError(f"asset {name!r} is not here and FABULA_OFFLINE is set", _carry(name))
+        raise AssetError(
+            f"asset {name!r} is not here and FABULA_OFFLINE is set", _carrying_remedy(name)
+        )
     with open_workspace(name) as work:
         return _pull_from(places, wanted, work, say=say)
 
@@ -174,11 +176,11 @@ def _pull_from(places: Sequence[Place], wanted: Asset, work: Path, *, say: Repor
 
 def publish(wanted: Asset, content: Path, *, report: Report) -> Path:
     """Move a folder with the asset's whole content into the store; other content is refused."""
-    made = read_manifest(content, wanted) if wanted.convert else None
-    digest, made_with = tree_sha256(file_hashes(content)), made.made_with if made else {}
-    if digest != (made.tree_sha256 if made else wanted.tree_sha256):
+    manifest = read_manifest(content, wanted) if wanted.convert else None
+    digest, made_with = tree_sha256(file_hashes(content)), manifest.made_with if manifest else {}
+    if digest != (manifest.tree_sha256 if manifest else wanted.tree_sha256):
         raise AssetError(f"what came is not the pinned content of {wanted.name!r}")
-    if wanted.convert and made is None:
+    if wanted.convert and manifest is None:
         source, content = content, content.with_name("converted")
         content.mkdir()
         made_with = convert(wanted, source, content, report=report)
@@ -204,20 +206,20 @@ def verify(name: str) -> Check:
     with explain_disk_errors(folder):
         if is_whole(folder, wanted):
             return Check(name, "ok", folder)
-        return Check(name, "damaged", folder, differences(folder, wanted))
+        return Check(name, "damaged", folder, list_differences(folder, wanted))
 
 
 def remove(name: str) -> None:
     """Take an asset, whatever its version, out of the store; the user's folders are left."""
     wanted = get_asset(name)
     pattern = re.compile(re.escape(name) + "-[0-9a-f]{12}")
-    found = [path for path in store_folder().glob(f"{name}-*") if pattern.fullmatch(path.name)]
-    if not found:
+    folders = [path for path in store_folder().glob(f"{name}-*") if pattern.fullmatch(path.name)]
+    if not folders:
         elsewhere = own_candidate(wanted) or ours_candidate(wanted)
         remedy = f"it lies in {elsewhere}: remove it yourself" if elsewhere else ""
         raise AssetError(f"asset {name!r} is not in the store", remedy)
     with open_workspace(name) as work:
-        for path in found:
+        for path in folders:
             # Renamed first, so that a kill leaves no half of an asset in place.
             path.rename(work / path.name)
 
@@ -277,7 +279,7 @@ def _check_unharmed(wanted: Asset, folder: Path) -> Path:
     """Give back a folder of the store if it is sound; others were read when they were found."""
     if folder == folder_of(wanted):
         with explain_disk_errors(folder):
-            harm = damage(folder, wanted)
+            harm = find_damage(folder, wanted)
         if harm:
             raise AssetError(
                 f"asset {wanted.name!r} is damaged ({harm})", repull_command(wanted.name)
@@ -285,7 +287,7 @@ def _check_unharmed(wanted: Asset, folder: Path) -> Path:
     return folder
 
 
-def _carry(name: str) -> str:
+def _carrying_remedy(name: str) -> str:
     return (
         f"with a network run: fabula models pull {name} && fabula models export {name}.tar {name},"
         f" then here: fabula models import {name}.tar"

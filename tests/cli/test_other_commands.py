@@ -8,7 +8,7 @@ from fabula.core.errors import UnknownName
 from fabula.core.score import Reading
 from fabula.models import vectors_folder
 from fabula.replication import checks
-from fabula.replication.checks._finding import Finding
+from fabula.replication.checks import CheckResult
 from fabula.scoring.cache import ScoreCache, default_path
 from factories import forget_assets
 
@@ -88,7 +88,7 @@ def test_a_check_that_is_not_there_is_named_with_its_neighbour() -> None:
 def test_verify_fails_when_a_figure_falls_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = Finding("part", "a claim", "≥ 99 %", "3 of 4", "short")
+    short = CheckResult("part", "a claim", "≥ 99 %", "3 of 4", "short")
     monkeypatch.setattr(checks, "run_checks", lambda data, only: iter([short]))
     page = tmp_path / "VERIFIED.md"
     result = CliRunner().invoke(cli, ["verify", "-o", str(page)])

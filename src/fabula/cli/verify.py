@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.core.errors import UserError
+from fabula.core.files import write_text
 
 
 @click.command("verify")
@@ -32,18 +33,17 @@ def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> No
     What needs data that is not here is said not to be checked here. Exits with 2 when a figure
     falls short.
     """
-    from fabula.replication.checks import run_checks
-    from fabula.replication.verified import verified_page
+    from fabula.replication.checks import run_checks, verified_page
 
-    findings = []
-    for finding in run_checks(data, only):
-        findings.append(finding)
-        click.echo(f"{finding.outcome:17} {finding.claim}: {finding.found}", err=True)
+    results = []
+    for result in run_checks(data, only):
+        results.append(result)
+        click.echo(f"{result.outcome:17} {result.claim}: {result.found}", err=True)
     page = output or (None if only else Path("VERIFIED.md"))
     if page:
-        page.write_text(verified_page(findings), encoding="utf-8")
+        write_text(page, verified_page(results))
         click.echo(page)
-    short = [finding.claim for finding in findings if finding.outcome == "short"]
+    short = [result.claim for result in results if result.outcome == "short"]
     if short:
         where = f"see {page}" if page else "see above"
         raise UserError(f"{len(short)} figures fall short: {', '.join(short)}", where)

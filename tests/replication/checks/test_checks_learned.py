@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,36 +14,39 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.reader.fake import fake_config
 from fabula.learned.training.pairs import Pair
 from fabula.replication.checks import (
-    learned_aspects,
-    learned_coherence,
-    learned_criteria,
-    learned_order,
-    learned_preference,
-    learned_relevance,
+    find_checks,
+    learned_ratings,
+    learned_storyer,
+    text_models,
 )
-from fabula.replication.checks._agreement import Gain, correlated
-from fabula.replication.checks._learned import Unseen, gold_of, items_of
-from fabula.replication.checks.learned_preference import Pairs
+from fabula.replication.checks._learned import (
+    Gain,
+    correlate_columns,
+    mean_ratings,
+    story_items,
+)
+from fabula.replication.checks.learned_storyer import StoryPairs
+from fabula.replication.storyer.unseen_ratings import recall_at
+from fabula.replication.unseen import UnseenValues
 
-CHECKS = [
-    learned_aspects, learned_coherence, learned_criteria,
-    learned_order, learned_preference, learned_relevance,
-]  # fmt: skip
+CHECKS = [name for name in find_checks() if name.startswith("learned_")]
 CARD = DatasetCard("made up", "made up", "none", reference_systems=("Human",))
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.__name__.rpartition(".")[2])
-def test_without_data_nothing_is_checked(check: ModuleType, bare: Path) -> None:
+@pytest.mark.parametrize("name", CHECKS)
+def test_without_data_nothing_is_checked(name: str, bare: Path) -> None:
     (bare / "data").mkdir()
-    found = [*check.findings(None), *check.findings(bare)]
+    check = find_checks()[name]
+    found = [*check(None), *check(bare)]
     assert {one.outcome for one in found} == {"not checked here"}
     assert found[0].found == "needs data below --data"
     assert "fabula data show" in found[-1].found
 
 
-def pairs() -> Pairs:
+def pairs() -> StoryPairs:
     """Three prompts with two stories each; the preferred one is the longer but for the last."""
     texts = {
         "1.1": "One two three four five.", "1.2": "One two.",
@@ -51,30 +54,31 @@ def pairs() -> Pairs:
         "3.1": "Ten eleven.", "3.2": "Ten eleven twelve thirteen.",
     }  # fmt: skip
     stories = {name: Story(name, text, item=name[0]) for name, text in texts.items()}
-    return Pairs.of([Pair(stories[f"{n}.1"], stories[f"{n}.2"]) for n in (1, 2, 3)])
+    return StoryPairs.of([Pair(stories[f"{n}.1"], stories[f"{n}.2"]) for n in (1, 2, 3)])
 
 
-def unseen(*rows: list[float]) -> Unseen:
+def unseen(*rows: list[float]) -> UnseenValues:
     raw = np.array(rows)
-    return Unseen(
+    return UnseenValues(
+        fake_config(),
         {
             "ids/preference": np.array(["1.1", "1.2", "2.1", "2.2", "3.1", "3.2"]),
             "preference/preference": raw,
             "preference/preference/surface": raw,
-        }
+        },
     )
 
 
 def test_accuracy_is_the_mean_of_seeds_beside_the_baselines() -> None:
     right, wrong = [1.0, 0, 1, 0, 1, 0], [0.0, 1, 0, 1, 0, 1]
-    found = list(learned_preference._usual(pairs(), unseen(right, right, right)))
+    found = list(learned_storyer._check_votes(pairs(), unseen(right, right, right)))
     assert found[0].outcome == "verified" and found[0].found.startswith("1.000 [1.000, 1.000]")
     assert "words 0.667" in found[1].found and "unique_words 0.667" in found[1].found
     by_claim = {one.claim: one for one in found}
     assert by_claim["pairs whose lengths differ by less than 15%"].outcome == "not checked here"
     shorter = by_claim["pairs of which the preferred story is the shorter"]
     assert shorter.found.startswith("storyer 1.000") and "words 0.000; 1 pairs" in shorter.found
-    found = list(learned_preference._usual(pairs(), unseen(right, right, wrong)))
+    found = list(learned_storyer._check_votes(pairs(), unseen(right, right, wrong)))
     assert found[0].outcome == "short" and "seeds 1.000, 1.000, 0.000" in found[0].found
 
 
@@ -88,17 +92,17 @@ def test_spoiled_stories_are_held_against_their_own_originals() -> None:
         "ids/corrupted_n": np.array([*ids, *spoiled]),
         "preference_n/corrupted_n": raw,
     }
-    usual, corrupted = learned_preference._negatives(pairs(), Unseen(kept))
+    usual, corrupted = learned_storyer._check_negatives(pairs(), UnseenValues(fake_config(), kept))
     assert usual.found.startswith("0.667") and corrupted.found.startswith("0.667")
 
 
 def test_stories_that_the_weights_were_not_measured_on_are_refused() -> None:
     found = unseen([1.0, 0, 1, 0, 1, 0])
-    assert found.raw("preference", "preference", ["2.1", "1.2"]).tolist() == [[1.0, 0.0]]
+    assert found.by_seed("preference", "preference", ["2.1", "1.2"]).tolist() == [[1.0, 0.0]]
     with pytest.raises(InputError, match=r"not measured on story '9.9'"):
-        found.raw("preference", "preference", ["9.9"])
+        found.by_seed("preference", "preference", ["9.9"])
     with pytest.raises(InputError, match="holds no other/preference"):
-        found.raw("other", "preference", ["1.1"])
+        found.by_seed("other", "preference", ["1.1"])
 
 
 def rated() -> Dataset:
@@ -109,26 +113,27 @@ def rated() -> Dataset:
 
 
 def test_gold_is_the_mean_of_the_raters_and_nothing_where_nobody_rated() -> None:
-    found = gold_of(rated(), rated().stories, "ending")
+    found = mean_ratings(rated(), rated().stories, "ending")
     assert found[[0, 2]].tolist() == [3.0, 5.0] and np.isnan(found[1])
-    assert items_of([Story("x", "t"), Story("y", "t", item="1")]) == ["story x", "1"]
+    assert story_items([Story("x", "t"), Story("y", "t", item="1")]) == ["story x", "1"]
 
 
 def test_recall_counts_the_aspects_that_raters_spoke_of() -> None:
-    counts = learned_aspects._counts(rated())
+    counts = learned_storyer._count_mentions(rated())
     ending, sad = ASPECTS.index("ending"), ASPECTS.index("sad")
     assert counts[0, ending] == 2 and counts[2, sad] == 1 and counts[1].sum() == 0
     values = np.zeros((3, len(ASPECTS)))
     values[:, ending] = 1.0
     values[:, sad] = 0.5
-    assert learned_aspects._found(values, counts, 1).tolist() == [1.0, 0.0, 0.5]
-    assert learned_aspects._found(values, counts, 2).tolist() == [1.0, 0.0, 1.0]
+    # Of the second story raters said nothing, and it is left out.
+    assert recall_at(1, values, counts > 0)[[0, 2]].tolist() == [1.0, 0.5]
+    assert recall_at(2, values, counts > 0)[[0, 2]].tolist() == [1.0, 1.0]
 
 
 def test_only_two_criteria_have_a_bar_and_a_gain_must_be_sure() -> None:
     sure, unsure = Gain("words", 0.1, 0.01, 0.2), Gain("words", 0.1, -0.01, 0.2)
     outcomes = [
-        learned_criteria._gained("claim", "found", gain, name).outcome
+        learned_ratings._check_gain("claim", "found", gain, name).outcome
         for gain in (sure, unsure)
         for name in ("engagement", "empathy")
     ]
@@ -138,12 +143,12 @@ def test_only_two_criteria_have_a_bar_and_a_gain_must_be_sure() -> None:
 def test_coherence_below_its_bar_falls_short() -> None:
     gold, ours = np.arange(6.0), np.array([0.0, 2.0, 1.0, 3.0, 5.0, 4.0])
     columns = {"coherence": ours, "UNION": gold}
-    measured = correlated(columns, gold, [str(n) for n in range(6)])
+    measured = correlate_columns(columns, gold, [str(n) for n in range(6)])
     # Spearman: 1 - 6 Σd² / n(n² - 1) = 1 - 24/210 = .886.
-    short = learned_coherence._finding("claim", measured, 0.9, ("UNION",))
+    short = learned_ratings._check_coherence("claim", measured, 0.9, ("UNION",))
     assert short.outcome == "short" and short.found.startswith("0.886")
     assert short.found.endswith("6 stories of 6 items; published: UNION 1.000")
-    assert learned_coherence._finding("claim", measured, None, ()).outcome == "reported"
+    assert learned_ratings._check_coherence("claim", measured, None, ()).outcome == "reported"
 
 
 def test_both_directions_of_neighbours_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,23 +157,23 @@ def test_both_directions_of_neighbours_count(monkeypatch: pytest.MonkeyPatch) ->
         return np.array([[1.0 if one < other else -1.0] for one, other in pairs])
 
     reader = SimpleNamespace(pair_outputs=outputs)
-    monkeypatch.setattr(learned_order, "load_reader", lambda name: reader)
+    monkeypatch.setattr(text_models, "load_reader", lambda name: reader)
     stories = [
         Story("1", "Ann came. Bob left. Bob left."),
         Story("2", "Cid slept. Ann woke. Dan ate."),
     ]
-    found = learned_order._order(learned_order._VIST, stories)
+    found = text_models._check_order(text_models._VIST, stories)
     # Three pairs, for identical neighbours are left out; one is told wrongly, either way round.
     assert found.found.startswith("0.667") and "3 pairs either way round, 2 stories" in found.found
     assert found.outcome == "short"
 
 
 def test_stories_are_drawn_alike_every_time() -> None:
-    assert learned_order.drawn(range(50), 5) == learned_order.drawn(range(50), 5)
-    assert sorted(learned_order.drawn(range(3), 5)) == [0, 1, 2]
+    assert text_models.draw_alike(range(50), 5) == text_models.draw_alike(range(50), 5)
+    assert sorted(text_models.draw_alike(range(3), 5)) == [0, 1, 2]
 
 
 def test_overlap_is_the_share_of_the_prompts_words() -> None:
     story = Story("1", "The dog slept.", prompt="A dog and the moon")
-    assert learned_relevance._overlap(story) == pytest.approx(2 / 5)
-    assert np.isnan(learned_relevance._overlap(Story("1", "The dog slept.")))
+    assert learned_ratings._overlap(story) == pytest.approx(2 / 5)
+    assert np.isnan(learned_ratings._overlap(Story("1", "The dog slept.")))

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from fabula.meta.partial import partial_correlation
-from fabula.replication.checks._agreement import Gain, correlated, preferring, shares
+from fabula.replication.checks._learned import (
+    Gain,
+    correlate_columns,
+    measure_pairs,
+    measure_shares,
+)
 
 ITEMS = ["a", "a", "b", "b", "c", "c"]
 GOLD = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
@@ -14,7 +19,7 @@ REVERSED = GOLD[::-1].copy()
 
 
 def test_a_figure_is_the_mean_of_its_seeds() -> None:
-    found = correlated({"ours": np.stack([GOLD, REVERSED]), "other": GOLD}, GOLD, ITEMS)
+    found = correlate_columns({"ours": np.stack([GOLD, REVERSED]), "other": GOLD}, GOLD, ITEMS)
     assert found.seeds["ours"] == pytest.approx((1.0, -1.0))
     assert found.value["ours"] == pytest.approx(0.0)
     assert found.value["other"] == pytest.approx(1.0)
@@ -25,19 +30,19 @@ def test_a_figure_is_the_mean_of_its_seeds() -> None:
 
 def test_stories_without_gold_are_left_out() -> None:
     gold = np.array([1.0, 2.0, 3.0, 4.0, 5.0, np.nan])
-    found = correlated({"ours": GOLD}, gold, ITEMS)
+    found = correlate_columns({"ours": GOLD}, gold, ITEMS)
     assert found.n == 5 and found.value["ours"] == pytest.approx(1.0)
 
 
 def test_items_of_several_sizes_can_stand_side_by_side() -> None:
-    found = correlated({"ours": GOLD}, GOLD, ["a", "b", "b", "b", "c", "c"])
+    found = correlate_columns({"ours": GOLD}, GOLD, ["a", "b", "b", "b", "c", "c"])
     assert found.value["ours"] == pytest.approx(1.0) and found.items == 3
 
 
 def test_what_length_explains_is_taken_out() -> None:
     ours = np.array([1.0, 3.0, 2.0, 5.0, 4.0, 6.0])
     length = np.array([2.0, 1.0, 3.0, 4.0, 6.0, 5.0])
-    found = correlated({"ours": ours}, GOLD, ITEMS, given=length)
+    found = correlate_columns({"ours": ours}, GOLD, ITEMS, given=length)
     alone = partial_correlation(
         ours[:, None], GOLD[:, None], length[:, None], level="pooled", coefficient="spearman"
     )
@@ -46,7 +51,7 @@ def test_what_length_explains_is_taken_out() -> None:
 
 def test_a_gain_is_over_the_best_rival_whichever_way_round_it_points() -> None:
     columns = {"ours": GOLD, "weak": np.array([1.0, 3.0, 2.0, 4.0, 6.0, 5.0]), "turned": REVERSED}
-    found = correlated(columns, GOLD, ITEMS)
+    found = correlate_columns(columns, GOLD, ITEMS)
     gain = found.gain("ours", ["weak", "turned"])
     assert gain.rival == "turned" and gain.value == pytest.approx(0.0)
     assert not gain.is_sure
@@ -62,7 +67,7 @@ def test_a_gain_is_sure_when_its_interval_lies_above_zero() -> None:
 def test_a_tie_of_a_pair_counts_half() -> None:
     values = {"ours": np.array([2.0, 1.0, 1.0, 0.0]), "flat": np.zeros(4)}
     better, worse = np.array([0, 1, 3]), np.array([1, 2, 0])  # right, tied, wrong
-    found = preferring(values, better, worse, ["a", "a", "b"])
+    found = measure_pairs(values, better, worse, ["a", "a", "b"])
     assert found.value == pytest.approx({"ours": 0.5, "flat": 0.5})
     assert found.chance == 0.5 and found.n == 3 and found.items == 2
     # Item a has 1.5 of 2, item b 0 of 1: draws of two items give 0, .5 or .75.
@@ -70,5 +75,5 @@ def test_a_tie_of_a_pair_counts_half() -> None:
 
 
 def test_shares_average_over_all_rows_not_over_items() -> None:
-    found = shares({"ours": np.array([1.0, 1.0, 1.0, 0.0])}, ["a", "a", "a", "b"])
+    found = measure_shares({"ours": np.array([1.0, 1.0, 1.0, 0.0])}, ["a", "a", "a", "b"])
     assert found.value["ours"] == pytest.approx(0.75)

@@ -1,104 +1,227 @@
-"""What the checks of learned metrics read: stories, their gold, and what readers said unseen."""
+"""What checks of learned metrics share: stories with their gold, and columns beside rivals.
+
+Every column has one figure, by the same draws of items.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError, UserError
+from fabula.core.errors import UserError
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.learned.training.reader_scales import CROSS_FITTED
 from fabula.learned.training.task_stories import read_dataset
-from fabula.meta.arrays import Values
-from fabula.models import path_of
+from fabula.meta.arrays import Places, Values, round_digits
+from fabula.meta.gains import gains_over
+from fabula.meta.grid import Column, Grid, Layout
+from fabula.meta.measure import Measuring, Statistic, measure
+from fabula.meta.resampling import (
+    Estimate,
+    draw_counts,
+    estimate,
+    mean_draws,
+    number_units,
+    sum_units,
+)
 from fabula.scoring.evaluate import BASELINES, evaluate
 
-Array = np.ndarray[Any, np.dtype[Any]]
+RESAMPLES = 1000
+Columns = Mapping[str, Values]  # (stories,), or (seeds, stories)
 
 
 @dataclass(frozen=True)
-class Unseen:
-    """Raw values of stories by readers that had not learned from their item: (seeds, texts)."""
+class Gain:
+    """How far a column lies above the best of its rivals."""
 
-    arrays: Mapping[str, Array]
+    rival: str
+    value: float
+    low: float
+    high: float
 
-    def ids(self, task: str) -> list[str]:
-        """Name the stories of a task."""
-        found: list[str] = self._array(f"ids/{task}").tolist()
-        return found
+    @property
+    def is_sure(self) -> bool:
+        """Whether the whole interval lies above zero."""
+        return self.low > 0
 
-    def raw(self, scale: str, task: str, ids: Sequence[str]) -> Values:
-        """Give the values of stories on a scale, in the order asked for."""
-        return self._ordered(f"{scale}/{task}", task, ids)
-
-    def surface(self, scale: str, task: str, ids: Sequence[str]) -> Values:
-        """Give the part that comes of the surface features alone."""
-        return self._ordered(f"{scale}/{task}/surface", task, ids)
-
-    def _ordered(self, name: str, task: str, ids: Sequence[str]) -> Values:
-        places = {one: place for place, one in enumerate(self.ids(task))}
-        if unknown := sorted(set(ids) - places.keys()):
-            problem = f"the weights were not measured on story {unknown[0]!r} of {task}"
-            raise InputError(problem, "take the release of the data that they were trained on")
-        found: Values = self._array(name)[:, [places[one] for one in ids]].astype(np.float64)
-        return found
-
-    def _array(self, name: str) -> Array:
-        if name not in self.arrays:
-            raise InputError(f"{CROSS_FITTED} of the weights holds no {name}", "train with --folds")
-        return self.arrays[name]
+    def __str__(self) -> str:
+        return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}] over {self.rival}"
 
 
-def unseen(weights: str) -> Unseen:
-    """Read what lies beside the weights of an asset."""
-    file = path_of(weights) / CROSS_FITTED
-    if not file.is_file():
-        raise InputError(f"the weights {weights!r} have no {CROSS_FITTED}", "train with --folds 5")
-    with np.load(file, allow_pickle=False) as found:
-        return Unseen({name: found[name] for name in found.files})
+@dataclass(frozen=True)
+class MeasuredColumns:
+    """A figure of every column, the mean of its seeds, and the same in every draw of items."""
+
+    value: Mapping[str, float]
+    draws: Mapping[str, Values]
+    seeds: Mapping[str, tuple[float, ...]]
+    n: int
+    items: int
+    chance: float = 0.0
+
+    def words(self, name: str) -> str:
+        """Give a figure with its interval."""
+        figure = self.estimate(name)
+        return f"{figure.value:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+
+    def estimate(self, name: str) -> Estimate:
+        """Give a figure with its interval of 95 %."""
+        return estimate(self.value[name], self.draws[name], n=self.n)
+
+    def each_seed(self, name: str) -> str:
+        """Give the figures of the seeds."""
+        return f"seeds {', '.join(f'{value:.3f}' for value in self.seeds[name])}"
+
+    def plain(self, names: Collection[str]) -> str:
+        """Give figures without intervals."""
+        return ", ".join(f"{name} {self.value[name]:.3f}" for name in names)
+
+    def best(self, names: Collection[str]) -> str:
+        """Name the column farthest from chance, whatever its sign."""
+        known = [name for name in names if not np.isnan(self.value[name])]
+        return max(known, key=lambda name: abs(self.value[name] - self.chance))
+
+    def gain(self, name: str, rivals: Collection[str]) -> Gain:
+        """Compare a column with the best of its rivals, each taken the way round that suits it."""
+        rival = self.best(rivals)
+        pair = (name, rival)
+        value = np.array([[self.value[column]] for column in pair])
+        draws = np.stack([self.draws[column] for column in pair], axis=1)[:, :, None]
+        gains = gains_over(value - self.chance, draws - self.chance, np.array([False, True]))
+        return Gain(rival, *(float(table[0, 0]) for table in gains))
 
 
-def dataset(name: str, data: Path | None) -> Dataset:
+def correlate_columns(
+    columns: Columns,
+    gold: Values,
+    items: Sequence[str],
+    *,
+    given: Values | None = None,
+    statistic: Statistic = "spearman",
+) -> MeasuredColumns:
+    """Correlate columns with the gold over all stories, or beyond what another column explains.
+
+    The bootstrap draws items, for their stories are not independent.
+    """
+    layout = _lay_out(items)
+    grid = _grid(columns, layout)
+    golden = _grid({"gold": round_digits(gold)}, layout)
+    control = None if given is None else _grid({"given": given}, layout)
+    how = Measuring(resamples=RESAMPLES, control=control)
+    cells, draws = measure(grid, golden, level="pooled", statistic=statistic, how=how)
+    n = int(cells.n.min())
+    return _average_seeds(columns, cells.value[:, 0], draws[:, :, 0], n, len(layout.items))
+
+
+def measure_pairs(
+    columns: Columns, better: Places, worse: Places, items: Sequence[str]
+) -> MeasuredColumns:
+    """Give how often columns prefer the better story of a pair; a tie counts half."""
+    rows = _stack(columns)
+    gaps = rows[:, better] - rows[:, worse]
+    won = (gaps > 0) + (gaps == 0) / 2
+    return measure_shares(dict(zip(columns, _split_by_column(columns, won), strict=True)), items)
+
+
+def measure_shares(columns: Columns, items: Sequence[str], chance: float = 0.5) -> MeasuredColumns:
+    """Give the mean of every column of wins, with draws of items."""
+    won = _stack(columns).astype(np.float64)
+    sums, sizes = sum_units(won.T, number_units(items))  # (items, columns)
+    draws = mean_draws(draw_counts(len(sums), RESAMPLES, 0), sums, sizes)
+    return _average_seeds(columns, won.mean(axis=1), draws, len(items), len(sums), chance)
+
+
+def _average_seeds(
+    columns: Columns, value: Values, draws: Values, n: int, items: int, chance: float = 0.0
+) -> MeasuredColumns:
+    """Average the rows of every column: its seeds."""
+    values = dict(zip(columns, _split_by_column(columns, value), strict=True))
+    drawn = dict(zip(columns, _split_by_column(columns, draws.T), strict=True))
+    return MeasuredColumns(
+        {name: float(seeds.mean()) for name, seeds in values.items()},
+        {name: seeds.mean(axis=0) for name, seeds in drawn.items()},
+        {name: tuple(seeds.tolist()) for name, seeds in values.items()},
+        n,
+        items,
+        chance,
+    )
+
+
+def _stack(columns: Columns) -> Values:
+    """Put the seeds of all columns below one another.  (columns × seeds, stories)"""
+    return np.concatenate([np.atleast_2d(rows) for rows in columns.values()])
+
+
+def _split_by_column(columns: Columns, rows: Values) -> list[Values]:
+    ends = np.cumsum([len(np.atleast_2d(seeds)) for seeds in columns.values()])[:-1]
+    return np.split(rows, ends)
+
+
+def _lay_out(items: Sequence[str]) -> Layout:
+    """Lay stories out by item, those of one item side by side."""
+    numbers: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    places = {}
+    for story, item in enumerate(items):
+        sizes[item] = sizes.get(item, 0) + 1
+        places[str(story)] = (numbers.setdefault(item, len(numbers)), sizes[item] - 1)
+    slots = tuple(map(str, range(max(sizes.values(), default=0))))
+    return Layout(tuple(numbers), slots, places)
+
+
+def _grid(columns: Columns, layout: Layout) -> Grid:
+    rows = _stack(columns)
+    names = [
+        Column(name, str(seed))
+        for name, seeds in columns.items()
+        for seed in range(len(np.atleast_2d(seeds)))
+    ]
+    values = np.full((len(rows), *layout.shape), np.nan)
+    at = np.array(list(layout.places.values()), dtype=np.int64).reshape(-1, 2)
+    values[:, at[:, 0], at[:, 1]] = rows
+    return Grid(layout, tuple(names), values)
+
+
+def load_below(name: str, data: Path | None) -> Dataset:
     """Read a data set below `data`/data."""
     if data is None or not (data / "data").is_dir():
         raise UserError("needs data below --data")
     return read_dataset(name, data / "data")
 
 
-def gold_of(dataset: Dataset, stories: Sequence[Story], aspect: str) -> Values:
+def mean_ratings(dataset: Dataset, stories: Sequence[Story], aspect: str) -> Values:
     """Give the mean of people's ratings of every story; NaN where nobody rated it."""
-    said: dict[str, list[float]] = {}
+    ratings: dict[str, list[float]] = {}
     for score in dataset.ratings:
         if score.aspect == aspect and score.ok:
-            said.setdefault(score.story, []).append(score.value)
-    return np.array([np.mean(said[one.id]) if one.id in said else np.nan for one in stories])
+            ratings.setdefault(score.story, []).append(score.value)
+    means = {story: float(np.mean(given)) for story, given in ratings.items()}
+    return np.array([means.get(story.id, np.nan) for story in stories])
 
 
-def trivial(stories: Sequence[Story]) -> dict[str, Values]:
+def score_baselines(stories: Sequence[Story]) -> dict[str, Values]:
     """Score stories with the trivial baselines."""
-    return {name: scored(stories, name) for name in BASELINES}
+    return {name: score_stories(stories, name) for name in BASELINES}
 
 
-def scored(stories: Sequence[Story], spec: str, aspect: str = "") -> Values:
+def score_stories(stories: Sequence[Story], spec: str, aspect: str = "") -> Values:
     """Give a metric's values of stories; a model that is missing is for the user to mend."""
-    table = [one for one in evaluate(stories, spec) if one.aspect == aspect]
-    if missing := next((one for one in table if one.status is Status.MISSING_MODEL), None):
+    scores = [score for score in evaluate(stories, spec) if score.aspect == aspect]
+    if missing := next((one for one in scores if one.status is Status.MISSING_MODEL), None):
         raise UserError(missing.note)
-    return np.array([one.value for one in table], dtype=np.float64)
+    return np.array([score.value for score in scores], dtype=np.float64)
 
 
-def published(dataset: Dataset, stories: Sequence[Story], scorer: str) -> Values:
+def published_values(dataset: Dataset, stories: Sequence[Story], scorer: str) -> Values:
     """Give the values that came with the data set."""
-    found = {one.story: one.value for one in dataset.scores.of(scorer)}
-    return np.array([found.get(one.id, np.nan) for one in stories], dtype=np.float64)
+    values = {score.story: score.value for score in dataset.scores.of(scorer)}
+    return np.array([values.get(story.id, np.nan) for story in stories], dtype=np.float64)
 
 
-def items_of(stories: Sequence[Story]) -> list[str]:
+def story_items(stories: Sequence[Story]) -> list[str]:
     """Name the item of every story; one without stands alone."""
     return [str(one.item) if one.item is not None else f"story {one.id}" for one in stories]

@@ -1,14 +1,24 @@
-"""What a check found."""
+"""What a check found, and the page of all that was found: claims, and what came out."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fabula._version import __version__
+
+_SIGNS = {
+    "verified": "✓",
+    "short": "✗ short",
+    "reported": "reported",
+    "not checked here": "not checked here",
+}
+
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """A figure we claim, and what came out here.
 
     `wanted` and `found` are words for people; `outcome` is for machines. What is `reported` has
@@ -22,9 +32,9 @@ class Finding:
     outcome: Literal["verified", "short", "reported", "not checked here"]
 
 
-def equality(
+def compare_values(
     part: str, claim: str, values: Sequence[tuple[float, float]], *, tolerance: float, share: float
-) -> Finding:
+) -> CheckResult:
     """Count how many pairs of values (ours, published) are equal within a tolerance.
 
     The tolerance is absolute below 1 and relative above.
@@ -32,7 +42,7 @@ def equality(
     equal = sum(abs(ours - theirs) <= tolerance * max(1, abs(theirs)) for ours, theirs in values)
     largest = max((abs(ours - theirs) for ours, theirs in values), default=0.0)
     good = bool(values) and equal >= share * len(values)
-    return Finding(
+    return CheckResult(
         part,
         claim,
         f"≥ {share:.1%} equal within {tolerance:g}",
@@ -41,17 +51,17 @@ def equality(
     )
 
 
-def correlation(
+def correlate_values(
     part: str,
     claim: str,
     values: Sequence[tuple[float, float]],
     harder: Sequence[tuple[float, float]],
     *,
     least: float,
-) -> Finding:
+) -> CheckResult:
     """Correlate pairs of values (ours, published), all of them and those that are harder."""
     found, hard = _pearson(values), _pearson(harder)
-    return Finding(
+    return CheckResult(
         part,
         claim,
         f"r ≥ {least:g}",
@@ -67,16 +77,36 @@ def _pearson(values: Sequence[tuple[float, float]]) -> float:
     return float(np.corrcoef(ours, theirs)[0, 1])
 
 
-def barred(part: str, claim: str, *, wanted: str, found: str, good: bool) -> Finding:
+def judge(part: str, claim: str, *, wanted: str, found: str, good: bool) -> CheckResult:
     """Give a finding that has a bar."""
-    return Finding(part, claim, wanted, found, "verified" if good else "short")
+    return CheckResult(part, claim, wanted, found, "verified" if good else "short")
 
 
-def reported(part: str, claim: str, found: str) -> Finding:
+def report(part: str, claim: str, found: str) -> CheckResult:
     """Give a finding without a bar."""
-    return Finding(part, claim, "–", found, "reported")
+    return CheckResult(part, claim, "–", found, "reported")
 
 
-def unchecked(part: str, claim: str, why: str) -> Finding:
+def skip(part: str, claim: str, why: str) -> CheckResult:
     """Say that a claim could not be checked here, and why."""
-    return Finding(part, claim, "–", why, "not checked here")
+    return CheckResult(part, claim, "–", why, "not checked here")
+
+
+def verified_page(results: Sequence[CheckResult]) -> str:
+    """Write the page in Markdown, part by part."""
+    counts = Counter(result.outcome for result in results)
+    words = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+    lines = [
+        "# Verified figures",
+        "",
+        f"Written by `fabula verify` with Fabula {__version__}: {words}.",
+    ]
+    for part in dict.fromkeys(result.part for result in results):
+        lines += ["", f"## {part}", "", "| claim | wanted | found | |", "|---|---|---|---|"]
+        lines += [_row(result) for result in results if result.part == part]
+    return "\n".join(lines) + "\n"
+
+
+def _row(result: CheckResult) -> str:
+    sign = _SIGNS[result.outcome]
+    return f"| {result.claim} | {result.wanted} | {result.found} | {sign} |"

@@ -67,57 +67,59 @@ class Game:
 
 def read_game(value: Any, where: str) -> Game:
     """Read a game; what is missing or wrong is said with its scene, entry and key."""
-    game = _checked(value, where, _GAME)
+    game = _check_keys(value, where, _GAME)
     characters = (
-        _checked(one, f"{where}, character {number}", _CHARACTER)
-        for number, one in enumerate(game["characters"], 1)
+        _check_keys(character, f"{where}, character {number}", _CHARACTER)
+        for number, character in enumerate(game["characters"], 1)
     )
     scenes = (
-        _scene(one, number, f"{where}, scene {number}")
-        for number, one in enumerate(game["scenes"], 1)
+        _read_scene(scene, number, f"{where}, scene {number}")
+        for number, scene in enumerate(game["scenes"], 1)
     )
     return Game(
         str(game["game_pid"]),
-        tuple(one.get("description") or "" for one in characters),
-        _cards(game, "cards", where),
+        tuple(character.get("description") or "" for character in characters),
+        _read_cards(game, "cards", where),
         tuple(scenes),
     )
 
 
-def _scene(value: Any, number: int, where: str) -> Scene:
-    entries = _checked(value, where, _SCENE)["entries"]
-    read = [_entry(one, f"{where}, entry {place}") for place, one in enumerate(entries, 1)]
+def _read_scene(value: Any, number: int, where: str) -> Scene:
+    entries = _check_keys(value, where, _SCENE)["entries"]
+    read = [_read_entry(entry, f"{where}, entry {i}") for i, entry in enumerate(entries, 1)]
     for name, count in Counter(entry.id for entry in read).items():
         if count > 1:
             raise InputError(f"{where}: {count} entries with seq_id {name!r}", "export it again")
     return Scene(number, tuple(read))
 
 
-def _entry(value: Any, where: str) -> Entry:
-    entry = _checked(value, where, _ENTRY)
-    for number, one in enumerate(entry["autotexts"], 1):
-        _checked(one, f"{where}, autotext {number}", _AUTOTEXT)
+def _read_entry(value: Any, where: str) -> Entry:
+    entry = _check_keys(value, where, _ENTRY)
+    for number, autotext in enumerate(entry["autotexts"], 1):
+        _check_keys(autotext, f"{where}, autotext {number}", _AUTOTEXT)
     place = entry.get("place_card")
-    placed = _cards(entry, "challenge_cards", where)
+    placed = _read_cards(entry, "challenge_cards", where)
     if place is not None:
-        placed += (_card(place, f"{where}, place_card"),)
+        placed += (_read_card(place, f"{where}, place_card"),)
     return Entry(
         str(entry["seq_id"]),
         entry["format"],
         entry["role"],
         entry.get("description") or "",
-        _cards(entry, "cards_played_on_challenge", where),
+        _read_cards(entry, "cards_played_on_challenge", where),
         placed,
     )
 
 
-def _cards(value: dict[str, Any], key: str, where: str) -> tuple[Card, ...]:
-    found = value.get(key) or ()
-    return tuple(_card(one, f"{where}, {key} {number}") for number, one in enumerate(found, 1))
+def _read_cards(value: dict[str, Any], key: str, where: str) -> tuple[Card, ...]:
+    cards = value.get(key) or ()
+    return tuple(
+        _read_card(card, f"{where}, {key} {number}") for number, card in enumerate(cards, 1)
+    )
 
 
-def _card(value: Any, where: str) -> Card:
-    card = _checked(value, where, _CARD)
+def _read_card(value: Any, where: str) -> Card:
+    card = _check_keys(value, where, _CARD)
     stakes = (card.get("success_stakes"), card.get("failure_stakes"))
     return Card(
         str(card["card_id"]),
@@ -128,18 +130,18 @@ def _card(value: Any, where: str) -> Card:
     )
 
 
-def _checked(value: Any, where: str, checks: _Checks) -> dict[str, Any]:
+def _check_keys(value: Any, where: str, checks: _Checks) -> dict[str, Any]:
     """Give an object whose known keys are as they should be; `?` marks those that may lack."""
-    found = check_object(value, where)
+    keys = check_object(value, where)
     for marked, (wanted, is_right) in checks.items():
         key = marked.removesuffix("?")
-        if key not in found and key == marked:
+        if key not in keys and key == marked:
             raise InputError(f"{where}: key {key!r} is missing", "export the game again")
-        if key != marked and found.get(key) is None:
+        if key != marked and keys.get(key) is None:
             continue
-        if not is_right(found[key]):
+        if not is_right(keys[key]):
             raise InputError(f"{where}: key {key!r} is not {wanted}", "export the game again")
-    return found
+    return keys
 
 
 def _one_of(*values: Any) -> _Check:

@@ -68,26 +68,27 @@ def load(path: Path | None = None) -> Dataset:
     file = choose_file(path, "AMT_ROC.CSV", "coherence_roc300.jsonl")
     ids: dict[str, str] = {}
     ratings = []
-    for where, text, worker, answer in _answers(file):
+    for where, text, worker, answer in _read_answers(file):
         story = ids.setdefault(text, str(len(ids)))
         if answer not in (None, ""):
             value = read_rating(answer, where, CARD.scales[ASPECT])
             ratings.append((where, Score(story, f"human:{worker}", ASPECT, value)))
     stories = tuple(Story(name, text) for text, name in ids.items())
-    scores = gather_scores(stories, _predictions(path, ids))
+    scores = gather_scores(stories, _read_predictions(path, ids))
     cards = {_MODEL: ScorerCard("model", "higher")} if len(scores) else {}
-    kept = gather_scores(stories, ratings)
-    return Dataset("coherence", fit_card(CARD, file), stories, kept, scores, cards)
+    return Dataset(
+        "coherence", fit_card(CARD, file), stories, gather_scores(stories, ratings), scores, cards
+    )
 
 
-def _answers(file: TextFile) -> Iterator[_Answer]:
+def _read_answers(file: TextFile) -> Iterator[_Answer]:
     """Go through where, text, worker and answer."""
     by_worker = detect_format(file.path) == "csv"
     for where, row in read_rows(file):
-        yield from _answers_of_worker(row, where) if by_worker else _answers_on_story(row, where)
+        yield from _read_worker(row, where) if by_worker else _read_story(row, where)
 
 
-def _answers_of_worker(row: Row, where: str) -> Iterator[_Answer]:
+def _read_worker(row: Row, where: str) -> Iterator[_Answer]:
     texts = [name for name in row if name.startswith("Input.text")]
     if not texts:
         raise InputError(f"{where}: no column Input.text1", "check that it is the right file")
@@ -98,7 +99,7 @@ def _answers_of_worker(row: Row, where: str) -> Iterator[_Answer]:
         yield place, clean_sentences(get_text(row, name, where)), worker, answer.strip()
 
 
-def _answers_on_story(row: Row, where: str) -> Iterator[_Answer]:
+def _read_story(row: Row, where: str) -> Iterator[_Answer]:
     text = clean_sentences(get_text(row, "story", where))
     raters = get_texts(row, "raters", where)
     answers = get_list(row, "ratings", where, len(raters))
@@ -106,7 +107,7 @@ def _answers_on_story(row: Row, where: str) -> Iterator[_Answer]:
         yield where, text, worker, answer
 
 
-def _predictions(path: Path | None, ids: dict[str, str]) -> Iterator[Placed[Score]]:
+def _read_predictions(path: Path | None, ids: dict[str, str]) -> Iterator[Placed[Score]]:
     file = find_file(path, "Pred_advROC_roberta.txt")
     for where, (text, value) in read_cells(file, "\t", 2) if file else ():
         story = ids.get(clean_sentences(text))

@@ -38,7 +38,7 @@ _PARTS = ("Recall", "Precision", "F-Score")
 _ROUGES = [f"ROUGE-{kind} {part}" for kind in "1 2 3 4 L W-1.2 S* SU*".split() for part in _PARTS]
 
 
-def _cards(
+def _make_cards(
     glyphs: str, direction: Direction, uses: str, *names: str
 ) -> Iterator[tuple[str, ScorerCard]]:
     for name in names:
@@ -47,27 +47,29 @@ def _cards(
 
 METRICS: Mapping[str, ScorerCard] = dict(
     [
-        *_cards("Ξ§", "higher", "reference", "BLEU", *_ROUGES, "METEOR", "chrF", "CIDEr"),
-        *_cards("Ξε", "higher", "reference", *(f"ROUGE-WE-3 {part}" for part in _PARTS)),
-        *_cards("Ξε", "higher", "reference", "BERTScore Precision", "BERTScore Recall"),
-        *_cards("Ξε", "higher", "reference", "BERTScore F1", "MoverScore"),
-        *_cards("Ξε", "lower", "reference", "DepthScore", "BaryScore-W"),
-        *_cards("Ξε", "lower", "reference", "BaryScore-SD-10", "BaryScore-SD-5", "BaryScore-SD-1"),
-        *_cards("Ξε", "lower", "reference", "BaryScore-SD-0.5", "BaryScore-SD-0.1"),
-        *_cards("Ξε", "lower", "reference", "BaryScore-SD-0.01", "BaryScore-SD-0.001"),
-        *_cards("ΞΔ", "higher", "reference", "S3-Pyramid", "S3-Responsiveness", "SummaQA"),
-        *_cards("ΞΔ", "lower", "reference", "InfoLM-FisherRao", "InfoLM-R-FisherRao"),
-        *_cards("ΞΔ", "lower", "reference", "InfoLM-Sim-FisherRao"),
-        *_cards("ΞΔ", "higher", "reference", "BARTScore-SH", "BARTScore-HS"),
-        *_cards("ΞΔ", "higher", "reference", "SUPERT-Golden", "BLANC-Golden"),
-        *_cards("¤§", "descriptive", "prompt", "Coverage", "Density", "Compression"),
-        *_cards("¤§", "descriptive", "", "Text length"),
-        *_cards("¤§", "higher", "prompt", "Novelty-1", "Novelty-2", "Novelty-3"),
-        *_cards("¤§", "lower", "", "Repetition-1", "Repetition-2", "Repetition-3"),
-        *_cards("¤ε", "higher", "prompt", "SUPERT-PS", "SUPERT-SS"),
-        *_cards("¤Δ", "higher", "prompt", "BLANC-Tune-PS", "BLANC-Help-PS"),
-        *_cards("¤Δ", "higher", "prompt", "BLANC-Tune-SS", "BLANC-Help-SS"),
-        *_cards("¤Δ", "higher", "prompt", "BARTScore-PS", "BARTScore-SP"),
+        *_make_cards("Ξ§", "higher", "reference", "BLEU", *_ROUGES, "METEOR", "chrF", "CIDEr"),
+        *_make_cards("Ξε", "higher", "reference", *(f"ROUGE-WE-3 {part}" for part in _PARTS)),
+        *_make_cards("Ξε", "higher", "reference", "BERTScore Precision", "BERTScore Recall"),
+        *_make_cards("Ξε", "higher", "reference", "BERTScore F1", "MoverScore"),
+        *_make_cards("Ξε", "lower", "reference", "DepthScore", "BaryScore-W"),
+        *_make_cards(
+            "Ξε", "lower", "reference", "BaryScore-SD-10", "BaryScore-SD-5", "BaryScore-SD-1"
+        ),
+        *_make_cards("Ξε", "lower", "reference", "BaryScore-SD-0.5", "BaryScore-SD-0.1"),
+        *_make_cards("Ξε", "lower", "reference", "BaryScore-SD-0.01", "BaryScore-SD-0.001"),
+        *_make_cards("ΞΔ", "higher", "reference", "S3-Pyramid", "S3-Responsiveness", "SummaQA"),
+        *_make_cards("ΞΔ", "lower", "reference", "InfoLM-FisherRao", "InfoLM-R-FisherRao"),
+        *_make_cards("ΞΔ", "lower", "reference", "InfoLM-Sim-FisherRao"),
+        *_make_cards("ΞΔ", "higher", "reference", "BARTScore-SH", "BARTScore-HS"),
+        *_make_cards("ΞΔ", "higher", "reference", "SUPERT-Golden", "BLANC-Golden"),
+        *_make_cards("¤§", "descriptive", "prompt", "Coverage", "Density", "Compression"),
+        *_make_cards("¤§", "descriptive", "", "Text length"),
+        *_make_cards("¤§", "higher", "prompt", "Novelty-1", "Novelty-2", "Novelty-3"),
+        *_make_cards("¤§", "lower", "", "Repetition-1", "Repetition-2", "Repetition-3"),
+        *_make_cards("¤ε", "higher", "prompt", "SUPERT-PS", "SUPERT-SS"),
+        *_make_cards("¤Δ", "higher", "prompt", "BLANC-Tune-PS", "BLANC-Help-PS"),
+        *_make_cards("¤Δ", "higher", "prompt", "BLANC-Tune-SS", "BLANC-Help-SS"),
+        *_make_cards("¤Δ", "higher", "prompt", "BARTScore-PS", "BARTScore-SP"),
     ]
 )
 JUDGE = ScorerCard("judge", "higher", ("prompt",))
@@ -133,7 +135,7 @@ Values = dict[HannaColumn, dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Texts:
     """What the files of texts tell: stories, ratings, and whether raters are people."""
 
     stories: tuple[Story, ...]
@@ -143,32 +145,28 @@ class _Told:
 
 def load(path: Path | None = None) -> Dataset:
     """Load what a folder holds of the release, or one of its files."""
-    texts = find_file(path, ANNOTATIONS, STORIES)
-    numbers = find_file(path, SCORES, OLD_SCORES)
-    if texts is None and numbers is None:
+    text_file = find_file(path, ANNOTATIONS, STORIES)
+    score_file = find_file(path, SCORES, OLD_SCORES)
+    if text_file is None and score_file is None:
         require_file(path, ANNOTATIONS, STORIES, SCORES, OLD_SCORES)
-    values = read_columns(numbers) if numbers else {}
-    told = _told(texts) if texts else _without_texts(values)
-    scores = list(_scores(values, told.stories, "score"))
+    values = read_columns(score_file) if score_file else {}
+    texts = _read_texts(text_file) if text_file else _number_stories(values)
+    scores = list(_list_scores(values, texts.stories, "score"))
     return Dataset(
         "hanna",
-        replace(CARD, counts=_counts(values, told), raters_known=told.raters_known),
-        told.stories,
-        ScoreTable(told.stories, told.ratings),
-        ScoreTable(told.stories, scores),
-        {name: _scorer_card(name) for name in dict.fromkeys(one.scorer for one in scores)},
+        replace(CARD, counts=_expect_counts(values, texts), raters_known=texts.raters_known),
+        texts.stories,
+        ScoreTable(texts.stories, texts.ratings),
+        ScoreTable(texts.stories, scores),
+        {score.scorer: METRICS.get(score.scorer, JUDGE) for score in scores},
     )
 
 
-def _scorer_card(name: str) -> ScorerCard:
-    return METRICS.get(name, JUDGE)
-
-
-def _counts(values: Values, told: _Told) -> Mapping[str, int]:
+def _expect_counts(values: Values, texts: _Texts) -> Mapping[str, int]:
     """Counts of a whole release with the files that are here."""
     scorers = {column.scorer for column in values if column.kind == "score"}
     judged = any(scorer.startswith("judge:") for scorer in scorers)
-    raters = 1 if {one.scorer for one in told.ratings} == {"human:mean"} else 3
+    raters = 1 if {score.scorer for score in texts.ratings} == {"human:mean"} else 3
     stories = CARD.counts["stories"]
     wanted = {**CARD.counts, "ratings": raters * len(CRITERIA) * stories}
     if not values:
@@ -176,38 +174,38 @@ def _counts(values: Values, told: _Told) -> Mapping[str, int]:
     return wanted if judged else wanted | {"scores": len(METRICS) * stories}
 
 
-def _told(file: TextFile) -> _Told:
+def _read_texts(file: TextFile) -> _Texts:
     known = file.path.name.startswith(ANNOTATIONS)
     stories: dict[str, Story] = {}
     ratings: dict[tuple[str, str, str], Score] = {}
     for where, row in read_rows(file):
-        story = _annotated_story(row, where) if known else _story(row, where)
+        story = _read_annotated_story(row, where) if known else _read_story(row, where)
         again = story.id in stories
         if again and (not known or stories[story.id] != story):
             problem = "differs from an earlier row" if known else "has a row already"
             raise InputError(f"{where}: story {story.id!r} {problem}", "keep one")
         stories[story.id] = story
-        for score in _annotated_ratings(row, where) if known else _ratings(row, where):
+        for score in _read_annotated_ratings(row, where) if known else _read_ratings(row, where):
             key = score.story, score.scorer, score.aspect
             if key in ratings:
                 raise InputError(
                     f"{where}: {score.scorer!r} rated story {story.id!r} already", "keep one"
                 )
             ratings[key] = score
-    return _Told(tuple(stories.values()), list(ratings.values()), known)
+    return _Texts(tuple(stories.values()), list(ratings.values()), known)
 
 
-def _annotated_story(row: Row, where: str) -> Story:
-    number = _number(row, "Story ID", where)
-    return _made(number, number % ITEMS, row, where, "Model Prompt Human Story".split())
+def _read_annotated_story(row: Row, where: str) -> Story:
+    number = _read_number(row, "Story ID", where)
+    return _make_story(number, number % ITEMS, row, where, "Model Prompt Human Story".split())
 
 
-def _story(row: Row, where: str) -> Story:
-    number, item = _number(row, "story_id", where), _number(row, "prompt_id", where)
-    return _made(number, item, row, where, "model prompt human story".split())
+def _read_story(row: Row, where: str) -> Story:
+    number, item = _read_number(row, "story_id", where), _read_number(row, "prompt_id", where)
+    return _make_story(number, item, row, where, "model prompt human story".split())
 
 
-def _made(number: int, item: int, row: Row, where: str, names: list[str]) -> Story:
+def _make_story(number: int, item: int, row: Row, where: str, names: list[str]) -> Story:
     system, prompt, human, text = (str(get_field(row, name, where)) for name in names)
     if system not in SYSTEMS:
         problem = f"{where}: no system of the release is {system!r}"
@@ -217,7 +215,7 @@ def _made(number: int, item: int, row: Row, where: str, names: list[str]) -> Sto
     return Story(str(number), text, prompt, (human,), system=system, item=str(item))
 
 
-def _number(row: Row, name: str, where: str) -> int:
+def _read_number(row: Row, name: str, where: str) -> int:
     value = get_field(row, name, where)
     try:
         return int(value)
@@ -225,42 +223,47 @@ def _number(row: Row, name: str, where: str) -> int:
         raise InputError(f"{where}: {name} {value!r} is no number", "fetch it again") from None
 
 
-def _annotated_ratings(row: Row, where: str) -> Iterator[Score]:
-    story, rater = str(_number(row, "Story ID", where)), str(get_field(row, "Worker ID", where))
+def _read_annotated_ratings(row: Row, where: str) -> Iterator[Score]:
+    story, rater = (
+        str(_read_number(row, "Story ID", where)),
+        str(get_field(row, "Worker ID", where)),
+    )
     for aspect in CRITERIA.values():
         name = aspect.capitalize()
         value = read_rating(get_field(row, name, where), f"{where}, {name}", SCALE)
         yield Score(story, f"human:{rater}", aspect, value)
 
 
-def _ratings(row: Row, where: str) -> Iterator[Score]:
+def _read_ratings(row: Row, where: str) -> Iterator[Score]:
     story, given = str(get_field(row, "story_id", where)), get_field(row, "ratings", where)
     for aspect in CRITERIA.values():
         name = aspect.capitalize()
-        for rater, value in enumerate(_list(given, name, where), 1):
+        for rater, value in enumerate(_read_list(given, name, where), 1):
             checked = read_rating(value, f"{where}, {name} of rater {rater}", SCALE)
             yield Score(story, f"human:{rater}", aspect, checked)
 
 
-def _list(given: Any, name: str, where: str) -> list[Any]:
-    found = given.get(name) if isinstance(given, dict) else None
-    if not isinstance(found, list):
+def _read_list(given: Any, name: str, where: str) -> list[Any]:
+    ratings = given.get(name) if isinstance(given, dict) else None
+    if not isinstance(ratings, list):
         raise InputError(f"{where}: no list of ratings on {name}", "fetch it again")
-    return found
+    return ratings
 
 
-def _without_texts(values: Values) -> _Told:
+def _number_stories(values: Values) -> _Texts:
     """Stories without texts, and the ratings of the metric file: people's, or their means."""
     stories = tuple(
         Story(str(block * ITEMS + item), "", system=system, item=str(item))
         for block, system in enumerate(SYSTEMS)
         for item in range(ITEMS)
     )
-    people = list(_scores(values, stories, "rating")) or list(_scores(values, stories, "mean"))
-    return _Told(stories, people, False)
+    people = list(_list_scores(values, stories, "rating")) or list(
+        _list_scores(values, stories, "mean")
+    )
+    return _Texts(stories, people, False)
 
 
-def _scores(values: Values, stories: tuple[Story, ...], kind: str) -> Iterator[Score]:
+def _list_scores(values: Values, stories: tuple[Story, ...], kind: str) -> Iterator[Score]:
     """Go through the values of the stories that are here, column by column."""
     for column, lists in values.items():
         if column.kind == kind:
@@ -293,11 +296,11 @@ def parse_column(name: str, where: str) -> HannaColumn | None:
 
 def read_columns(file: TextFile) -> Values:
     """Read the values of every column by system: lists of one value per prompt."""
-    found: Values = {}
+    by_column: Values = {}
     columns: dict[str, HannaColumn] = {}
     seen: set[str] = set()
     for where, row in read_rows(file):
-        system = _system(row, where, seen)
+        system = _read_system(row, where, seen)
         for name, cell in row.items():
             if name not in columns and name != "Model":
                 if (column := parse_column(name, where)) is None:
@@ -305,14 +308,14 @@ def read_columns(file: TextFile) -> Values:
                 columns[name] = column
             if name in columns:
                 place = f"{where}, column {name!r}"
-                values = _values(cell, place, checked=columns[name].kind != "score")
-                found.setdefault(columns[name], {})[system] = values
+                values = _parse_values(cell, place, checked=columns[name].kind != "score")
+                by_column.setdefault(columns[name], {})[system] = values
     if missing := [system for system in SYSTEMS if system not in seen]:
         raise InputError(f"{file.label}: no row of {', '.join(missing)}", "fetch it again")
-    return found
+    return by_column
 
 
-def _system(row: Row, where: str, seen: set[str]) -> str:
+def _read_system(row: Row, where: str, seen: set[str]) -> str:
     system = str(get_field(row, "Model", where))
     if system not in SYSTEMS:
         raise InputError(
@@ -324,17 +327,19 @@ def _system(row: Row, where: str, seen: set[str]) -> str:
     return system
 
 
-def _values(cell: Any, where: str, *, checked: bool) -> list[float]:
+def _parse_values(cell: Any, where: str, *, checked: bool) -> list[float]:
     try:
-        found = json.loads(str(cell).replace("nan", "NaN"))
+        values = json.loads(str(cell).replace("nan", "NaN"))
     except ValueError:
         raise InputError(f"{where}: not a list of numbers", "fetch it again") from None
-    if not isinstance(found, list) or len(found) != ITEMS:
-        size = f"{len(found)} values" if isinstance(found, list) else "no list"
+    if not isinstance(values, list) or len(values) != ITEMS:
+        size = f"{len(values)} values" if isinstance(values, list) else "no list"
         raise InputError(f"{where}: {size} where there are {ITEMS} prompts", "fetch it again")
     if checked:
-        return [read_rating(one, f"{where}, value {i}", SCALE) for i, one in enumerate(found, 1)]
-    for place, one in enumerate(found, 1):
-        if one is not None and type(one) not in (int, float):
-            raise InputError(f"{where}, value {place}: {one!r} is no number", "fetch it again")
-    return [math.nan if one is None else one for one in found]
+        return [
+            read_rating(value, f"{where}, value {i}", SCALE) for i, value in enumerate(values, 1)
+        ]
+    for place, value in enumerate(values, 1):
+        if value is not None and type(value) not in (int, float):
+            raise InputError(f"{where}, value {place}: {value!r} is no number", "fetch it again")
+    return [math.nan if value is None else value for value in values]

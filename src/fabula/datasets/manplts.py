@@ -52,7 +52,7 @@ def load(path: Path | None = None) -> Dataset:
     """Load the parts that are there."""
     files = find_files(path, *_PARTS)
     stories = gather_stories(
-        placed for name, file in files.items() for placed in _stories(file, _PARTS[name])
+        placed for name, file in files.items() for placed in _read_stories(file, _PARTS[name])
     )
     labels = (
         Score(story.id, _LABEL, _PLAUSIBLE, float(story.system == _SYSTEMS["1"]))
@@ -64,11 +64,11 @@ def load(path: Path | None = None) -> Dataset:
         stories,
         scores=ScoreTable(stories, labels),
         scorers={_LABEL: ScorerCard("label", "higher")},
-        preferences=tuple(_preferences(stories)),
+        preferences=tuple(_pair_stories(stories)),
     )
 
 
-def _stories(file: TextFile, part: str) -> Iterator[Placed[Story]]:
+def _read_stories(file: TextFile, part: str) -> Iterator[Placed[Story]]:
     item = 0
     for where, (name, label, again, text) in read_cells(file, "\t", 4):
         if label not in _SYSTEMS:
@@ -81,9 +81,9 @@ def _stories(file: TextFile, part: str) -> Iterator[Placed[Story]]:
         yield where, Story(f"{part}:{name}", text, system=_SYSTEMS[label], item=f"{part}:{item}")
 
 
-def _preferences(stories: tuple[Story, ...]) -> Iterator[Preference]:
-    for _, found in groupby(stories, key=lambda story: story.item):
-        plausible, *others = found
+def _pair_stories(stories: tuple[Story, ...]) -> Iterator[Preference]:
+    for _, group in groupby(stories, key=lambda story: story.item):
+        plausible, *others = group
         for other in others:
             if other.text != plausible.text:
                 yield Preference(plausible.id, other.id, _LABEL)

@@ -58,18 +58,20 @@ def load(path: Path | None = None) -> Dataset:
     for name, file in find_files(path, *_HALVES).items():
         for key, task in read_object(file).items():
             where = f"{file.label}, item {key!r}"
-            for place, story, values in _answers(
+            for place, story, values in _read_answers(
                 check_object(task, where), f"{_HALVES[name]}:{key}", where
             ):
                 stories.append((place, story))
                 ratings += read_slot_ratings(
                     story.id, values, place, aspect="overall", scale=CARD.scales["overall"]
                 )
-    kept = gather_stories(stories)
-    return Dataset("mans", CARD, kept, gather_scores(kept, ratings))
+    gathered = gather_stories(stories)
+    return Dataset("mans", CARD, gathered, gather_scores(gathered, ratings))
 
 
-def _answers(task: dict[str, Any], item: str, where: str) -> Iterator[tuple[str, Story, list[Any]]]:
+def _read_answers(
+    task: dict[str, Any], item: str, where: str
+) -> Iterator[tuple[str, Story, list[Any]]]:
     prompt = get_text(task, "prompt", where)
     gold = get_text(task, "gold_response", where)
     for system, answer in check_object(get_field(task, "gen", where), where).items():

@@ -49,36 +49,39 @@ _SENTENCES = 5
 
 def load(path: Path | None = None) -> Dataset:
     """Load all stories; their sentences are joined by blanks."""
-    files = _files(path)
-    stories = gather_stories(placed for file in files for placed in _stories(file))
+    files = _find_corpus(path)
+    stories = gather_stories(placed for file in files for placed in _read_stories(file))
     return Dataset("rocstories", fit_card(CARD, *files), stories)
 
 
-def _files(path: Path | None) -> list[TextFile]:
+def _find_corpus(path: Path | None) -> list[TextFile]:
     if path is not None and path.is_file():
         return [TextFile(path, path.name)]
-    found = sorted(path.glob("ROCStories*.csv*")) if path else []
-    return [TextFile(one, one.name) for one in found] or [require_file(path, "rocstories.jsonl")]
+    paths = sorted(path.glob("ROCStories*.csv*")) if path else []
+    return [TextFile(csv, csv.name) for csv in paths] or [require_file(path, "rocstories.jsonl")]
 
 
-def _stories(file: TextFile) -> Iterator[Placed[Story]]:
-    read = _of_corpus if detect_format(file.path) == "csv" else _of_collection
+def _read_stories(file: TextFile) -> Iterator[Placed[Story]]:
+    read = _read_corpus_story if detect_format(file.path) == "csv" else _read_collected_story
     for number, (where, row) in enumerate(read_rows(file), 1):
         story = read(row, where)
-        yield where, replace(story, id=f"{story.id}:{number}") if read is _of_collection else story
+        yield (
+            where,
+            replace(story, id=f"{story.id}:{number}") if read is _read_collected_story else story,
+        )
 
 
-def _of_corpus(row: Row, where: str) -> Story:
+def _read_corpus_story(row: Row, where: str) -> Story:
     sentences = [get_text(row, f"sentence{n}", where) for n in range(1, _SENTENCES + 1)]
     title = get_text(row, "storytitle", where)
-    return Story(get_text(row, "storyid", where), _joined(sentences), title or None)
+    return Story(get_text(row, "storyid", where), _join(sentences), title or None)
 
 
-def _of_collection(row: Row, where: str) -> Story:
+def _read_collected_story(row: Row, where: str) -> Story:
     title = get_text(row, "title", where)
     sentences = get_texts(row, "sentences", where)
-    return Story(get_text(row, "form", where), _joined(sentences), title or None)
+    return Story(get_text(row, "form", where), _join(sentences), title or None)
 
 
-def _joined(sentences: list[str]) -> str:
+def _join(sentences: list[str]) -> str:
     return " ".join(sentence.strip() for sentence in sentences)

@@ -57,21 +57,21 @@ def load(path: Path | None = None) -> Dataset:
     file = require_file(path, "stories.json")
     texts = read_object(file)
     stories = tuple(Story(name, get_text(texts, name, file.label)) for name in texts)
-    scores = gather_scores(stories, _scores(path))
+    scores = gather_scores(stories, _read_scores(path))
     present = {name: card for name, card in SCORERS.items() if name in scores.scorers}
     return Dataset("rovist", CARD, stories, scores=scores, scorers=present)
 
 
-def _scores(path: Path | None) -> Iterator[Placed[Score]]:
-    yield from _of_column(path, "rovist_c.csv", column="C_score", scorer="RoViST-C")
-    yield from _of_column(path, "rovist_nr.csv", column="R_score", scorer="RoViST-NR")
+def _read_scores(path: Path | None) -> Iterator[Placed[Score]]:
+    yield from _read_column(path, "rovist_c.csv", column="C_score", scorer="RoViST-C")
+    yield from _read_column(path, "rovist_nr.csv", column="R_score", scorer="RoViST-NR")
     if file := find_file(path, "groovist.json"):
         for story, value in read_object(file).items():
             where = f"{file.label}, story {story!r}"
             yield where, Score(story, "GROOViST", "", read_rating(value, where))
 
 
-def _of_column(
+def _read_column(
     path: Path | None, name: str, *, column: str, scorer: str
 ) -> Iterator[Placed[Score]]:
     file = find_file(path, name)

@@ -44,18 +44,18 @@ _WORD = re.compile(r"\w+")
 
 def load(path: Path | None = None) -> Dataset:
     """Load the entries that have a text."""
-    return Dataset("storium", CARD, gather_stories(_stories(path)))
+    return Dataset("storium", CARD, gather_stories(_read_stories(path)))
 
 
 def games(path: Path | None = None) -> Iterator[Game]:
     """Go through the games of a folder of exports, or of one file, a game at a time."""
-    return (game for _, game in _games(path))
+    return (game for _, game in _read_games(path))
 
 
-def _games(path: Path | None) -> Iterator[Placed[Game]]:
+def _read_games(path: Path | None) -> Iterator[Placed[Game]]:
     seen: dict[str, str] = {}
-    for file in _files(path):
-        for where, value in _values(file):
+    for file in _find_files(path):
+        for where, value in _read_values(file):
             game = read_game(value, where)
             if game.id in seen:
                 raise InputError(
@@ -65,23 +65,23 @@ def _games(path: Path | None) -> Iterator[Placed[Game]]:
             yield where, game
 
 
-def _files(path: Path | None) -> list[TextFile]:
+def _find_files(path: Path | None) -> list[TextFile]:
     if path is not None and path.is_file():
         return [TextFile(path, path.name)]
-    found = [
-        one
-        for one in (sorted(path.rglob("*.json*")) if path else ())
-        if one.name.removesuffix(".gz").endswith((".json", ".jsonl"))
+    paths = [
+        file
+        for file in (sorted(path.rglob("*.json*")) if path else ())
+        if file.name.removesuffix(".gz").endswith((".json", ".jsonl"))
     ]
-    if not found:
+    if not paths:
         raise InputError(
             f"{path or 'no folder given'}: no exported games (.json or .jsonl, plain or .gz)",
             "pass their folder with --path",
         )
-    return [TextFile(one, str(one.relative_to(path or one))) for one in found]
+    return [TextFile(file, str(file.relative_to(path or file))) for file in paths]
 
 
-def _values(file: TextFile) -> Iterator[Placed[object]]:
+def _read_values(file: TextFile) -> Iterator[Placed[object]]:
     return (
         read_rows(file)
         if detect_format(file.path) == "jsonl"
@@ -89,8 +89,8 @@ def _values(file: TextFile) -> Iterator[Placed[object]]:
     )
 
 
-def _stories(path: Path | None) -> Iterator[Placed[Story]]:
-    for where, game in _games(path):
+def _read_stories(path: Path | None) -> Iterator[Placed[Story]]:
+    for where, game in _read_games(path):
         for scene in game.scenes:
             item = f"{game.id}/{scene.number}"
             for entry in scene.entries:
@@ -110,7 +110,7 @@ def split_games(
     """
     if not shares or min(shares.values()) <= 0:
         raise SettingError("shares must be positive", "write such as train 8, test 1")
-    words = _words(games)
+    words = _count_words(games)
     all_words = sum(words.values()) or 1
     filled = dict.fromkeys(shares, 0.0)
     parts: dict[str, list[str]] = {part: [] for part in shares}
@@ -121,7 +121,7 @@ def split_games(
     return {part: tuple(names) for part, names in parts.items()}
 
 
-def _words(games: Iterable[Game]) -> dict[str, int]:
+def _count_words(games: Iterable[Game]) -> dict[str, int]:
     """Words of each game, by id."""
     words: dict[str, int] = {}
     for game in games:
@@ -169,17 +169,17 @@ def statistics(games: Iterable[Game]) -> Statistics:
     histograms: dict[str, Counter[int]] = {}
     for game in games:
         played = [card for entry in game.entries() for card in entry.played]
-        counts.update(_counts(game, played))
-        tokens.update(_tokens(game))
+        counts.update(_count_parts(game, played))
+        tokens.update(_count_tokens(game))
         regular.update(card.namespace for card in played if not card.wild)
         wild.update(card.namespace for card in played if card.wild)
-        for name, sizes in _sizes(game).items():
+        for name, sizes in _list_sizes(game).items():
             histograms.setdefault(name, Counter()).update(sizes)
     ordered = {name: dict(sorted(sizes.items())) for name, sizes in histograms.items()}
     return Statistics(counts, tokens, regular, wild, ordered)
 
 
-def _counts(game: Game, played: list[Card]) -> dict[str, int]:
+def _count_parts(game: Game, played: list[Card]) -> dict[str, int]:
     entries = list(game.entries())
     return {
         "games": 1,
@@ -192,26 +192,26 @@ def _counts(game: Game, played: list[Card]) -> dict[str, int]:
     }
 
 
-def _tokens(game: Game) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for kind, text in _texts(game):
+def _count_tokens(game: Game) -> Counter[str]:
+    tokens: Counter[str] = Counter()
+    for kind, text in _list_texts(game):
         if text:
-            found[kind] += count_tokens(text)
-    return found
+            tokens[kind] += count_tokens(text)
+    return tokens
 
 
-def _texts(game: Game) -> Iterator[tuple[str, str]]:
+def _list_texts(game: Game) -> Iterator[tuple[str, str]]:
     """Go through all texts with their kind."""
     for entry in game.entries():
         yield f"entry/{entry.format}", entry.text
     for description in game.characters:
         yield "character", description
-    for card in _cards(game):
+    for card in _list_cards(game):
         yield f"card/{card.namespace}", card.description
         yield from (("stakes", text) for text in card.stakes)
 
 
-def _cards(game: Game) -> dict[Card, None]:
+def _list_cards(game: Game) -> dict[Card, None]:
     """Cards of a game, each once; one whose text was edited is another."""
     seen = dict.fromkeys(game.cards)
     for entry in game.entries():
@@ -219,7 +219,7 @@ def _cards(game: Game) -> dict[Card, None]:
     return seen
 
 
-def _sizes(game: Game) -> dict[str, list[int]]:
+def _list_sizes(game: Game) -> dict[str, list[int]]:
     entries = list(game.entries())
     return {
         "scenes per game": [len(game.scenes)],

@@ -52,8 +52,8 @@ def load(path: Path | None = None) -> Dataset:
     file = choose_file(path, "train_rank_small.jsonl", "train_rank_small.pkl")
     stories = StoriesByPrompt()
     preferences: dict[Preference, str] = {}
-    for where, row in _rows(file):
-        choice = _preference(stories, row, where)
+    for where, row in _read_pairs(file):
+        choice = _read_preference(stories, row, where)
         if choice in preferences:
             before = f"the same pair as {preferences[choice]}"
             raise InputError(f"{where}: {before}", "keep one of the two")
@@ -67,11 +67,11 @@ def write_pairs(pairs: Iterable[tuple[str, str, str]], path: Path) -> None:
     write_lines(path, (f"{json_text(row)}\n" for row in rows))
 
 
-def _rows(file: TextFile) -> Iterator[tuple[str, Row]]:
+def _read_pairs(file: TextFile) -> Iterator[tuple[str, Row]]:
     return read_pickled_rows(file.path, _NAMES) if is_pickle(file.path) else read_rows(file)
 
 
-def _preference(stories: StoriesByPrompt, row: Row, where: str) -> Preference:
+def _read_preference(stories: StoriesByPrompt, row: Row, where: str) -> Preference:
     if row.get("c3", 1) != 1:
         raise InputError(f"{where}: target {row['c3']!r} is not 1", "put the better story first")
     prompt = clean_prompt(get_text(row, "prompt", where))

@@ -82,8 +82,8 @@ def load(path: Path | None = None) -> Dataset:
         prompt = clean_prompt(get_text(row, "prompt", where))
         story = stories.add(prompt, clean_text(get_text(row, "story", where)))
         submissions[story.id] += 1
-        ratings += _ratings(row, story, f"human:{submissions[story.id]}", where)
-        _keep_votes(votes, story, row, where)
+        ratings += _read_ratings(row, story, f"human:{submissions[story.id]}", where)
+        _note_votes(votes, story, row, where)
     return Dataset(
         "storyer_ratings",
         fit_card(CARD, file),
@@ -116,16 +116,16 @@ def load_correlation(path: Path) -> Dataset:
     return Dataset("storyer_ratings", card, tuple(stories), ScoreTable(stories, scores))
 
 
-def _ratings(row: Row, story: Story, scorer: str, where: str) -> Iterator[Placed[Score]]:
+def _read_ratings(row: Row, story: Story, scorer: str, where: str) -> Iterator[Placed[Score]]:
     for slot, triple in enumerate(get_list(row, "comments", where, _SLOTS), 1):
         place = f"{where}, comment {slot}"
-        aspect, value, comment = _triple(triple, place)
+        aspect, value, comment = _split_triple(triple, place)
         if aspect is not None:
             checked = read_rating(value, place, CARD.scale(aspect))
             yield place, Score(story.id, scorer, aspect, checked, note=comment)
 
 
-def _triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
+def _split_triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
     """Aspect, rating and comment; no aspect where the slot is unused or names none."""
     if not isinstance(triple, list) or len(triple) != 3:
         raise InputError(f"{where}: not [aspect, rating, comment]", "write [-1, -1, NaN] if unused")
@@ -139,7 +139,7 @@ def _triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
     return ASPECTS[number - 1], value, comment
 
 
-def _keep_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:
+def _note_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:
     value = read_rating(get_field(row, "score", where), where)
     if votes.setdefault(story.id, value) != value:
         before = f"{votes[story.id]:g} upvotes before"

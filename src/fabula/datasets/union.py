@@ -111,19 +111,19 @@ _Rows = list[tuple[str, list[str]]]
 def load(path: Path | None = None) -> Dataset:
     """Load the stories, their ratings and the published scores."""
     rows = list(read_cells(require_file(path, "ant_data/ant_data.txt"), "|||", 3))
-    stories = gather_stories(_stories(rows, _human_stories(path)))
-    kinds = _kinds(find_file(path, "ant_data/ant_data_all.txt"), rows)
+    stories = gather_stories(_make_stories(rows, _read_references(path)))
+    kinds = _read_kinds(find_file(path, "ant_data/ant_data_all.txt"), rows)
     ratings = (
         placed
         for (where, (name, _, cells)), words in zip(rows, kinds, strict=True)
-        for placed in _ratings(name, cells.split(), words, where)
+        for placed in _read_ratings(name, cells.split(), words, where)
     )
-    scores = gather_scores(stories, _published(path, stories))
+    scores = gather_scores(stories, _read_scores(path, stories))
     cards = {title: card for title, card in METRICS.values() if title in scores.scorers}
     return Dataset("union", CARD, stories, gather_scores(stories, ratings), scores, cards)
 
 
-def _human_stories(path: Path | None) -> list[tuple[str, str]]:
+def _read_references(path: Path | None) -> list[tuple[str, str]]:
     """Openings and whole human stories, a line each; none where the files are not there."""
     openings = find_file(path, "ant_data/reference_ipt.txt")
     whole = find_file(path, "ant_data/reference.txt")
@@ -133,7 +133,7 @@ def _human_stories(path: Path | None) -> list[tuple[str, str]]:
     return [(opening.strip(), story.strip()) for (_, opening), (_, story) in lines]
 
 
-def _stories(rows: _Rows, humans: list[tuple[str, str]]) -> Iterator[Placed[Story]]:
+def _make_stories(rows: _Rows, humans: list[tuple[str, str]]) -> Iterator[Placed[Story]]:
     for where, (name, text, _) in rows:
         if not humans:
             yield where, Story(name, text, item=name)
@@ -148,19 +148,19 @@ def _stories(rows: _Rows, humans: list[tuple[str, str]]) -> Iterator[Placed[Stor
         yield where, Story(name, text, opening, (human,), item=name)
 
 
-def _kinds(file: TextFile | None, rows: _Rows) -> list[list[str]]:
+def _read_kinds(file: TextFile | None, rows: _Rows) -> list[list[str]]:
     """Kinds of error that the raters of each row saw, in words; "" where no file says."""
     if file is None:
         return [[""] * _RATERS for _ in rows]
-    found = list(read_cells(file, "|||", 3))
-    _check_length(file, len(found), len(rows))
-    for (where, (name, _, _)), (_, (wanted, _, _)) in zip(found, rows, strict=True):
+    lines = list(read_cells(file, "|||", 3))
+    _check_length(file, len(lines), len(rows))
+    for (where, (name, _, _)), (_, (wanted, _, _)) in zip(lines, rows, strict=True):
         if name != wanted:
             raise InputError(f"{where}: story {name!r}, not {wanted!r}", "keep the same order")
-    return [[_kind(cell, where) for cell in row[2].split()] for where, row in found]
+    return [[_name_kind(cell, where) for cell in row[2].split()] for where, row in lines]
 
 
-def _kind(cell: str, where: str) -> str:
+def _name_kind(cell: str, where: str) -> str:
     if not cell.isdecimal() or int(cell) >= len(ERRORS):
         raise InputError(
             f"{where}: kind of error {cell!r} is not 0 to {len(ERRORS) - 1}", "mend it"
@@ -168,14 +168,16 @@ def _kind(cell: str, where: str) -> str:
     return ERRORS[int(cell)]
 
 
-def _ratings(name: str, cells: list[str], kinds: list[str], where: str) -> Iterator[Placed[Score]]:
+def _read_ratings(
+    name: str, cells: list[str], kinds: list[str], where: str
+) -> Iterator[Placed[Score]]:
     for counted in (cells, kinds):
         if len(counted) != _RATERS:
             raise InputError(f"{where}: {len(counted)} ratings, not {_RATERS}", "mend the line")
-    found = read_slot_ratings(
+    ratings = read_slot_ratings(
         name, cells, where, aspect="reasonable", scale=CARD.scales["reasonable"]
     )
-    for (place, score), kind in zip(found, kinds, strict=True):
+    for (place, score), kind in zip(ratings, kinds, strict=True):
         if kind and (score.value == 1) != (kind == ERRORS[0]):
             raise InputError(
                 f"{place}: {score.scorer} gives {score.value:g}, but the kind of error is {kind!r}",
@@ -184,7 +186,7 @@ def _ratings(name: str, cells: list[str], kinds: list[str], where: str) -> Itera
         yield place, replace(score, note=kind)
 
 
-def _published(path: Path | None, stories: Sequence[Story]) -> Iterator[Placed[Score]]:
+def _read_scores(path: Path | None, stories: Sequence[Story]) -> Iterator[Placed[Score]]:
     for name, (title, _) in METRICS.items():
         file = find_file(path, f"metric_output/{name}.txt")
         if file is None:
@@ -195,8 +197,8 @@ def _published(path: Path | None, stories: Sequence[Story]) -> Iterator[Placed[S
             yield where, Score(story.id, title, "", read_rating(cell, where))
 
 
-def _check_length(file: TextFile, found: int, wanted: int) -> None:
-    if found != wanted:
+def _check_length(file: TextFile, count: int, wanted: int) -> None:
+    if count != wanted:
         raise InputError(
-            f"{file.label}: {found} lines for {wanted} stories", "fetch it again: the order counts"
+            f"{file.label}: {count} lines for {wanted} stories", "fetch it again: the order counts"
         )

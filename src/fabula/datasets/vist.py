@@ -105,9 +105,9 @@ CARD = DatasetCard(
 
 def load(path: Path | None = None) -> Dataset:
     """Load the outputs that are there, with the human stories as references."""
-    references = _texts(find_files(path, *_REFERENCES))
-    told = challenge(path) if find_file(path, _CHALLENGE) else ()
-    stories = gather_stories(_stories(path, told, references))
+    references = _read_texts(find_files(path, *_REFERENCES))
+    sequences = challenge(path) if find_file(path, _CHALLENGE) else ()
+    stories = gather_stories(_read_stories(path, sequences, references))
     return Dataset("vist", CARD, stories)
 
 
@@ -116,9 +116,9 @@ def challenge(path: Path | None = None) -> tuple[Story, ...]:
     file = require_file(path, _CHALLENGE)
     seen: dict[str, int] = {}
     stories = []
-    for number, one in enumerate(get_list(read_object(file), "output_stories", file.label), 1):
+    for number, value in enumerate(get_list(read_object(file), "output_stories", file.label), 1):
         where = f"{file.label}, story {number}"
-        row = check_object(one, where)
+        row = check_object(value, where)
         album = get_text(row, "album_id", where)
         seen[album] = seen.get(album, 0) + 1
         item = f"{album}/{seen[album]}"
@@ -130,63 +130,69 @@ def challenge(path: Path | None = None) -> tuple[Story, ...]:
 
 def descriptions(path: Path | None = None) -> dict[str, tuple[str, ...]]:
     """Load what people wrote on single photos, by photo id."""
-    return _texts(find_files(path, *_DESCRIPTIONS))
+    return _read_texts(find_files(path, *_DESCRIPTIONS))
 
 
-def _texts(files: dict[str, TextFile]) -> dict[str, tuple[str, ...]]:
+def _read_texts(files: dict[str, TextFile]) -> dict[str, tuple[str, ...]]:
     """Texts by key, over several files; a key in two of them is refused."""
-    found: dict[str, tuple[str, ...]] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for file in files.values():
         values = read_object(file)
         for key in values:
-            if key in found:
+            if key in texts:
                 raise InputError(f"{file.label}: {key!r} is in another file too", "keep one")
-            found[key] = tuple(text.strip() for text in get_texts(values, key, file.label))
-    return found
+            texts[key] = tuple(text.strip() for text in get_texts(values, key, file.label))
+    return texts
 
 
-def _stories(
-    path: Path | None, told: tuple[Story, ...], references: dict[str, tuple[str, ...]]
+def _read_stories(
+    path: Path | None, sequences: tuple[Story, ...], references: dict[str, tuple[str, ...]]
 ) -> Iterator[Placed[Story]]:
     for name, file in find_files(path, *_OUTPUTS, _PICTURED).items():
-        read = _of_table(file, told) if name == _PICTURED else _of_albums(file, told, name)
+        read = (
+            _read_table(file, sequences)
+            if name == _PICTURED
+            else _read_albums(file, sequences, name)
+        )
         for where, story in read:
             yield where, replace(story, references=references.get(story.item or "", ()))
 
 
-def _of_albums(file: TextFile, told: tuple[Story, ...], name: str) -> Iterator[Placed[Story]]:
+def _read_albums(
+    file: TextFile, sequences: tuple[Story, ...], name: str
+) -> Iterator[Placed[Story]]:
     system = _OUTPUTS[name]
-    photos = _photos(told) if system == "AREL" else {}
-    found = read_object(file)
-    for album in found:
+    photos = _index_photos(sequences) if system == "AREL" else {}
+    albums = read_object(file)
+    for album in albums:
         where = f"{file.label}, album {album!r}"
-        (text,) = get_list(found, album, file.label, 1)
+        (text,) = get_list(albums, album, file.label, 1)
         if not isinstance(text, str):
             raise InputError(f"{where}: the story is no text", "write a string")
-        yield where, _story(system, album, text, photos.get((album, text.strip()), ()))
+        yield where, _make_story(system, album, text, photos.get((album, text.strip()), ()))
 
 
-def _photos(told: tuple[Story, ...]) -> dict[tuple[str, str], tuple[str, ...]]:
+def _index_photos(sequences: tuple[Story, ...]) -> dict[tuple[str, str], tuple[str, ...]]:
     """Photos by album and story, where an album's sequences have different stories."""
-    keys = [(_album(story), story.text) for story in told]
+    keys = [(_find_album(story), story.text) for story in sequences]
     once = {key for key, count in Counter(keys).items() if count == 1}
-    return {key: story.images for key, story in zip(keys, told, strict=True) if key in once}
+    return {key: story.images for key, story in zip(keys, sequences, strict=True) if key in once}
 
 
-def _of_table(file: TextFile, told: tuple[Story, ...]) -> Iterator[Placed[Story]]:
-    albums = {story.images: _album(story) for story in told}
+def _read_table(file: TextFile, sequences: tuple[Story, ...]) -> Iterator[Placed[Story]]:
+    albums = {story.images: _find_album(story) for story in sequences}
     for where, row in read_rows(file):
         photos = tuple(
             Path(get_text(row, name, where)).stem for name in row if name.startswith("image")
         )
         if photos not in albums:
             raise InputError(f"{where}: no album with these photos", f"put {_CHALLENGE} beside it")
-        yield where, _story("MCSM+BART", albums[photos], get_text(row, "story", where), photos)
+        yield where, _make_story("MCSM+BART", albums[photos], get_text(row, "story", where), photos)
 
 
-def _album(story: Story) -> str:
+def _find_album(story: Story) -> str:
     return (story.item or "").rpartition("/")[0]
 
 
-def _story(system: str, album: str, text: str, photos: tuple[str, ...]) -> Story:
+def _make_story(system: str, album: str, text: str, photos: tuple[str, ...]) -> Story:
     return Story(f"{system}/{album}", text.strip(), images=photos, system=system, item=album)

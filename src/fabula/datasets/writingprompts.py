@@ -52,16 +52,18 @@ _Pair = tuple[str, str]
 
 def load(path: Path | None = None) -> Dataset:
     """Load all stories with their prompts."""
-    pairs = _original_files(path)
+    pairs = _find_corpus(path)
     files = list(chain.from_iterable(pairs)) or [choose_file(path, "writingprompts.jsonl")]
-    found = chain.from_iterable(starmap(_original, pairs)) if pairs else _collection(files[0])
+    texts = (
+        chain.from_iterable(starmap(_read_corpus, pairs)) if pairs else _read_collection(files[0])
+    )
     stories = StoriesByPrompt()
-    for prompt, story in found:
+    for prompt, story in texts:
         stories.add(clean_prompt(prompt), clean_text(story))
     return Dataset("writingprompts", fit_card(CARD, *files), stories.stories)
 
 
-def _original_files(path: Path | None) -> list[tuple[TextFile, TextFile]]:
+def _find_corpus(path: Path | None) -> list[tuple[TextFile, TextFile]]:
     """Sources and targets of the parts that are there, or of the one whose file is given."""
     parts = _PARTS
     if path is not None and path.is_file() and ".wp_" in path.name:
@@ -78,7 +80,7 @@ def _original_files(path: Path | None) -> list[tuple[TextFile, TextFile]]:
     return pairs
 
 
-def _original(source: TextFile, target: TextFile) -> Iterator[_Pair]:
+def _read_corpus(source: TextFile, target: TextFile) -> Iterator[_Pair]:
     prompts, stories = source.lines(), target.lines()
     for _, prompt in prompts:
         _, story = next(stories, (0, None))
@@ -93,6 +95,6 @@ def _original(source: TextFile, target: TextFile) -> Iterator[_Pair]:
     )
 
 
-def _collection(file: TextFile) -> Iterator[_Pair]:
+def _read_collection(file: TextFile) -> Iterator[_Pair]:
     for where, row in read_rows(file):
         yield get_text(row, "prompt", where), get_text(row, "story", where)

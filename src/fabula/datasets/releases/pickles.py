@@ -41,10 +41,10 @@ def is_pickle(path: Path) -> bool:
 
 def read_pickled_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Go through a pickled list of rows, which are lists or tuples of so many values."""
-    found = read_plain_pickle(path)
-    if not isinstance(found, list):
+    rows = read_plain_pickle(path)
+    if not isinstance(rows, list):
         raise InputError(f"{path.name}: not a list of rows", "check that it is the right file")
-    for number, row in enumerate(found, 1):
+    for number, row in enumerate(rows, 1):
         where = f"{path.name}, row {number}"
         if not isinstance(row, list | tuple) or len(row) != len(names):
             raise InputError(f"{where}: not {len(names)} values ({', '.join(names)})", "mend it")
@@ -59,13 +59,13 @@ def read_plain_pickle(path: Path) -> Any:
     raw = path.read_bytes()
     try:
         _check_steps(raw, path.name)
-        found = PlainUnpickler(raw, path.name).load()
+        value = PlainUnpickler(raw, path.name).load()
     except _BROKEN as error:
         raise InputError(
             f"{path.name}: not a whole pickle ({error or type(error).__name__})", "fetch it again"
         ) from None
-    _check_depth(found, path.name)
-    return found
+    _check_depth(value, path.name)
+    return value
 
 
 class PlainUnpickler(pickle.Unpickler):
@@ -77,18 +77,18 @@ class PlainUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Refuse every class."""
-        raise _asks_for(f"{module}.{name}", self.label)
+        raise _refuse(f"{module}.{name}", self.label)
 
     def persistent_load(self, pid: Any) -> Any:
         """Refuse what lies outside the file."""
-        raise _asks_for("something outside the file", self.label)
+        raise _refuse("something outside the file", self.label)
 
 
 def _check_steps(raw: bytes, label: str) -> None:
     texts = ["", ""]
     for step, value, _ in pickletools.genops(raw):
         if step.name not in _PLAIN_STEPS:
-            raise _asks_for(_wanted(step.name, value, texts), label)
+            raise _refuse(_name_step(step.name, value, texts), label)
         # Memory is set aside up to the place that is named, so it must be a likely one.
         if step.name in _PUTS and (value or 0) > len(raw):
             raise InputError(f"{label}: not a whole pickle", "fetch it again")
@@ -96,14 +96,14 @@ def _check_steps(raw: bytes, label: str) -> None:
             texts = [texts[1], value]
 
 
-def _wanted(step: str, value: Any, texts: list[str]) -> str:
+def _name_step(step: str, value: Any, texts: list[str]) -> str:
     """Name what a step asks for: a class by its name, or else the kind of step."""
     if step == "STACK_GLOBAL":
         return ".".join(texts)
     return str(value).replace(" ", ".") if step in ("GLOBAL", "INST") else step
 
 
-def _asks_for(wanted: str, label: str) -> InputError:
+def _refuse(wanted: str, label: str) -> InputError:
     return InputError(
         f"{label}: the pickle asks for {wanted}, and only lists, texts and numbers are read",
         _REFUSED,
@@ -115,9 +115,9 @@ def _check_depth(value: Any, label: str) -> None:
     for _ in range(MOST_DEPTH):
         level = [
             inner
-            for one in {id(one): one for one in level}.values()
-            if isinstance(one, list | tuple)
-            for inner in one
+            for part in {id(part): part for part in level}.values()
+            if isinstance(part, list | tuple)
+            for inner in part
         ]
         if not level:
             return

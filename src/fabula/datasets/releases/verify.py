@@ -59,13 +59,13 @@ def compare_files(card: DatasetCard, path: Path | None) -> Iterator[Check]:
 
 def compare_counts(dataset: Dataset) -> Iterator[Check]:
     """Compare what a data set holds with what its card says; without a word there, just count."""
-    for name, found in dataset.counts.items():
+    for name, count in dataset.counts.items():
         expected = dataset.card.counts.get(name)
         if expected is None:
-            if found:
-                yield Check(name, f"{found:,}", "", "ok")
+            if count:
+                yield Check(name, f"{count:,}", "", "ok")
             continue
-        yield Check(name, f"{found:,}", f"{expected:,}", "ok" if found == expected else "wrong")
+        yield Check(name, f"{count:,}", f"{expected:,}", "ok" if count == expected else "wrong")
 
 
 def compare_scales(dataset: Dataset) -> Iterator[Check]:
@@ -74,15 +74,15 @@ def compare_scales(dataset: Dataset) -> Iterator[Check]:
     for score in dataset.ratings:
         if score.ok:
             values.setdefault(score.aspect, []).append(score.value)
-    for aspect, found in values.items():
+    for aspect, ratings in values.items():
         scale = dataset.card.scale(aspect)
         if scale is None:
             continue
-        low, high = min(found), max(found)
-        kept = scale[0] <= low and high <= scale[1]
+        low, high = min(ratings), max(ratings)
+        inside = scale[0] <= low and high <= scale[1]
         what = f"ratings of {aspect}" if aspect else "ratings"
         said = f"{low:g} to {high:g}"
-        yield Check(what, said, f"{scale[0]:g} to {scale[1]:g}", "ok" if kept else "wrong")
+        yield Check(what, said, f"{scale[0]:g} to {scale[1]:g}", "ok" if inside else "wrong")
 
 
 def digest_file(path: Path) -> str:

@@ -13,9 +13,9 @@ import pytest
 from fabula.core.errors import UserError
 from fabula.core.metric import Metric
 from fabula.core.story import Story
-from fabula.scoring import workers as workers_module
+from fabula.scoring import engine
+from fabula.scoring.engine import Task, Workers, read_task
 from fabula.scoring.evaluate import evaluate
-from fabula.scoring.workers import Task, Workers, read_task
 
 Toy = Callable[..., Metric]
 # A shell lets what it starts in the background ignore interrupts, and so do their children.
@@ -63,7 +63,7 @@ def test_workers_share_the_cores_unless_the_user_says_how(
 ) -> None:
     monkeypatch.setenv("FABULA_THREADS", asked)
     monkeypatch.setattr("fabula.models._runtime.core_count", lambda: 8)
-    with workers_module._start([], {}, 2) as pool:
+    with engine._start_pool([], {}, 2) as pool:
         assert pool.submit(os.getenv, "FABULA_THREADS").result() == threads
     assert os.environ["FABULA_THREADS"] == asked
 

@@ -66,8 +66,8 @@ class EvaluateMetric:
     ) -> None:
         """Put one story aside for the next `compute`."""
         # `evaluate.combine` hands single ones on under the names of several.
-        one = {"predictions": prediction, "references": reference, "prompts": prompt} | several
-        self.add_batch(**{name: None if value is None else [value] for name, value in one.items()})
+        single = {"predictions": prediction, "references": reference, "prompts": prompt} | several
+        self.add_batch(**{name: None if part is None else [part] for name, part in single.items()})
 
     def add_batch(
         self,
@@ -96,7 +96,7 @@ class EvaluateMetric:
 
         The means stand under names like `rouge(n=2).f`, and leave out stories without a value.
         """
-        metric = self._with(settings)
+        metric = self._with_settings(settings)
         if predictions is not None or references is not None or prompts is not None:
             self.add_batch(predictions=predictions, references=references, prompts=prompts)
         stories, self._stories = self._stories, []
@@ -104,7 +104,7 @@ class EvaluateMetric:
             raise InputError("there is nothing to compute", "give predictions=[...]")
         return _result(metric, evaluate(stories, metric))
 
-    def _with(self, settings: dict[str, Any]) -> Metric:
+    def _with_settings(self, settings: dict[str, Any]) -> Metric:
         """Give the metric with other settings."""
         cls = type(self.metric)
         given = changed_settings(self.metric) | settings
@@ -117,11 +117,11 @@ class EvaluateMetric:
 
 
 def _stories(predictions: Any, references: Any, prompts: Any, first: int) -> list[Story]:
-    texts = _listed("predictions", predictions)
+    texts = _as_list("predictions", predictions)
     if texts is None:
         raise InputError("there are no predictions", "give predictions=[...]")
-    others = _alike("references", references, len(texts))
-    asked = _alike("prompts", prompts, len(texts))
+    others = _as_list_for("references", references, len(texts))
+    asked = _as_list_for("prompts", prompts, len(texts))
     return [
         Story(str(number), text, prompt, _references(reference))
         for number, (text, reference, prompt) in enumerate(
@@ -130,7 +130,7 @@ def _stories(predictions: Any, references: Any, prompts: Any, first: int) -> lis
     ]
 
 
-def _listed(name: str, values: Any) -> list[Any] | None:
+def _as_list(name: str, values: Any) -> list[Any] | None:
     if values is None:
         return None
     if isinstance(values, str) or not isinstance(values, Iterable):
@@ -138,14 +138,14 @@ def _listed(name: str, values: Any) -> list[Any] | None:
     return list(values)
 
 
-def _alike(name: str, values: Any, count: int) -> list[Any]:
+def _as_list_for(name: str, values: Any, count: int) -> list[Any]:
     """List what belongs to the predictions, one for each."""
-    found = _listed(name, values)
-    if found is None:
+    listed = _as_list(name, values)
+    if listed is None:
         return [None] * count
-    if len(found) != count:
-        raise UserError(f"{count} predictions but {len(found)} {name}", "give one for each story")
-    return found
+    if len(listed) != count:
+        raise UserError(f"{count} predictions but {len(listed)} {name}", "give one for each story")
+    return listed
 
 
 def _references(given: Any) -> tuple[str, ...]:
@@ -158,12 +158,12 @@ def _result(metric: Metric, table: ScoreTable) -> dict[str, Any]:
     scores: dict[str, list[Score]] = {}
     for score in table:
         scores.setdefault(_label(score), []).append(score)
-    values = {label: [score.value for score in some] for label, some in scores.items()}
-    statuses = {label: [str(score.status) for score in some] for label, some in scores.items()}
-    return {label: _mean(found) for label, found in values.items()} | {
+    values = {label: [score.value for score in own] for label, own in scores.items()}
+    statuses = {label: [str(score.status) for score in own] for label, own in scores.items()}
+    return {label: _mean(own) for label, own in values.items()} | {
         "scores": values,
         "statuses": statuses,
-        "left_out": {label: sum(map(math.isnan, found)) for label, found in values.items()},
+        "left_out": {label: sum(map(math.isnan, own)) for label, own in values.items()},
         "signature": metric.signature(),
     }
 
@@ -174,5 +174,5 @@ def _label(score: Score) -> str:
 
 def _mean(values: list[float]) -> float:
     """Mean of what is there; NaN where nothing is."""
-    there = [value for value in values if not math.isnan(value)]
-    return math.fsum(there) / len(there) if there else math.nan
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -38,7 +38,7 @@ class Condition:
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the condition."""
-        numbers = [value if one is None else one for one in self.operands]
+        numbers = [value if operand is None else operand for operand in self.operands]
         return all(
             _SIGNS[sign][1](left, right)
             for left, sign, right in zip(numbers, self.signs, numbers[1:], strict=False)
@@ -59,8 +59,8 @@ def assert_story(
     """
     __tracebackhide__ = True  # pytest then shows the line of the test that called this
     wanted = parse_condition(condition)
-    whole = _story(story, prompt, references)
-    [score] = [one for one in wanted.metric.score([whole]) if one.aspect == wanted.aspect]
+    whole = _make_story(story, prompt, references)
+    [score] = [score for score in wanted.metric.score([whole]) if score.aspect == wanted.aspect]
     if not (score.ok and wanted.holds(score.value)):
         raise AssertionError(_message(wanted, whole, score))
 
@@ -75,7 +75,7 @@ def parse_condition(text: str) -> Condition:
     spec, aspect = _subject(parts[numbers.index(None)])
     metric = METRICS.build(spec)
     signs = tuple(type(sign) for sign in node.ops)
-    return Condition(text.strip(), metric, _aspect(metric, aspect), tuple(numbers), signs)
+    return Condition(text.strip(), metric, _choose_aspect(metric, aspect), tuple(numbers), signs)
 
 
 def _comparison(text: str) -> ast.Compare:
@@ -105,7 +105,7 @@ def _subject(node: ast.expr) -> tuple[str, str | None]:
     return ast.unparse(node), None
 
 
-def _aspect(metric: Metric, named: str | None) -> str:
+def _choose_aspect(metric: Metric, named: str | None) -> str:
     """Give the aspect meant; where there are several, one must be named."""
     aspects = metric.aspects
     if named in aspects:
@@ -119,14 +119,14 @@ def _aspect(metric: Metric, named: str | None) -> str:
     raise SpecError(f"{metric.spec} has no aspect {named!r}", closest(named, known))
 
 
-def _story(story: Story | str, prompt: str | None, references: str | Iterable[str]) -> Story:
+def _make_story(story: Story | str, prompt: str | None, references: str | Iterable[str]) -> Story:
     if isinstance(references, str):
         references = (references,)
-    found = story if isinstance(story, Story) else Story("story", story)
+    whole = story if isinstance(story, Story) else Story("story", story)
     given: dict[str, Any] = {"references": tuple(references)} if references else {}
     if prompt is not None:
         given["prompt"] = prompt
-    return replace(found, **given)
+    return replace(whole, **given)
 
 
 def _message(wanted: Condition, story: Story, score: Score) -> str:
@@ -136,10 +136,10 @@ def _message(wanted: Condition, story: Story, score: Score) -> str:
         "status": str(score.status),
         "note": score.note,
         "signature": wanted.metric.signature(),
-        f"story {story.id!r}" if story.id != "story" else "text": _beginning(story.text),
+        f"story {story.id!r}" if story.id != "story" else "text": _shorten(story.text),
     }
     return "\n".join([head, *(f"  {name}: {fact}" for name, fact in facts.items() if fact)])
 
 
-def _beginning(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

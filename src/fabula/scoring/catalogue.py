@@ -41,8 +41,8 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
     if isinstance(wanted, str | Metric):
         wanted = [wanted]
     chosen: dict[str, Metric] = {}
-    for one in wanted:
-        for metric in [one] if isinstance(one, Metric) else _named(one):
+    for entry in wanted:
+        for metric in [entry] if isinstance(entry, Metric) else _build_all(entry):
             chosen.setdefault(metric.spec, metric)
     if not chosen:
         raise UserError("no metric is chosen", f"name some: {', '.join([*SETS, 'rouge(n=2)'])}")
@@ -65,13 +65,13 @@ def columns_of_release(name: str) -> dict[str, tuple[str, str]]:
     return {column: columns[column] for column in dict.fromkeys([*order, *columns])}
 
 
-def _named(text: str) -> list[Metric]:
-    return [metric for part in split_specs(text) for metric in _one_named(part)]
+def _build_all(text: str) -> list[Metric]:
+    return [metric for part in split_specs(text) for metric in _build_named(part)]
 
 
-def _one_named(text: str) -> list[Metric]:
+def _build_named(text: str) -> list[Metric]:
     if text in SETS:
-        return [METRICS.build(spelled) for spelled in _specs_of_set(text)]
+        return [METRICS.build(spelled) for spelled in _list_specs(text)]
     try:
         return [METRICS.build(text)]
     except UnknownName:
@@ -80,7 +80,7 @@ def _one_named(text: str) -> list[Metric]:
         raise UnknownName(f"no metric or set is called {name!r}", closest(name, known)) from None
 
 
-def _specs_of_set(name: str) -> list[str]:
+def _list_specs(name: str) -> list[str]:
     from fabula.datasets import DATASETS
 
     if name in DATASETS:

@@ -26,7 +26,7 @@ class Correlations:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedRegressor:
     """A regressor fitted on all stories, and the agreement of others with the ratings.
 
     Each of those others was fitted on the items of the other parts: no story is predicted by a
@@ -38,9 +38,9 @@ class Fitted:
     stories: int
 
 
-def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> Fitted:
+def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> FittedRegressor:
     """Fit a regressor to the mean rating of an aspect; stories without a reference are left out."""
-    wanted = _aspect(dataset, aspect)
+    wanted = _choose_aspect(dataset, aspect)
     ratings: dict[str, list[float]] = {}
     for score in dataset.ratings:
         if score.aspect == wanted and not math.isnan(score.value):
@@ -56,11 +56,11 @@ def fit_rated(dataset: Dataset, aspect: str = "", *, seed: int = 0) -> Fitted:
     if not known:
         raise InputError(f"no story rated for {wanted!r} has a reference", "S3 needs one each")
     means = {story.id: fmean(ratings[story.id]) for story in known}
-    predicted = _unseen(known, means, seed)
+    predicted = _predict_unseen(known, means, seed)
     gold = [means[story.id] for story in known]
     # Ratings are noisy: a regressor of them may lean on nearly every story.
     whole = fit(known, gold, seed=seed, target=wanted, most_vectors=len(known))
-    return Fitted(whole, correlate_by_story(known, predicted, means), len(known))
+    return FittedRegressor(whole, correlate_by_story(known, predicted, means), len(known))
 
 
 def correlate_by_story(
@@ -71,14 +71,14 @@ def correlate_by_story(
 
     from fabula.meta.coefficients import pearson, spearman
 
-    ids = [one.id for one in stories if one.id in ours and one.id in theirs]
-    left, right = (np.array([side[one] for one in ids], dtype=float) for side in (ours, theirs))
+    ids = [story.id for story in stories if story.id in ours and story.id in theirs]
+    left, right = (np.array([side[name] for name in ids], dtype=float) for side in (ours, theirs))
     if len(ids) < 3 or not np.ptp(left) or not np.ptp(right):
         return None
     return Correlations(float(pearson(left, right)), float(spearman(left, right)), len(ids))
 
 
-def _aspect(dataset: Dataset, aspect: str) -> str:
+def _choose_aspect(dataset: Dataset, aspect: str) -> str:
     """The aspect asked for, or the only one."""
     known = list(dict.fromkeys(score.aspect for score in dataset.ratings))
     if aspect in known:
@@ -89,16 +89,18 @@ def _aspect(dataset: Dataset, aspect: str) -> str:
     raise InputError(problem, closest(aspect, known))
 
 
-def _unseen(stories: Sequence[Story], means: dict[str, float], seed: int) -> dict[str, float]:
+def _predict_unseen(
+    stories: Sequence[Story], means: dict[str, float], seed: int
+) -> dict[str, float]:
     """Predict every story by a regressor that has seen nothing of its item."""
     items = sorted({story.item or story.id for story in stories})
     part = {item: place % _PARTS for place, item in enumerate(items)}
-    found: dict[str, float] = {}
+    predicted: dict[str, float] = {}
     for number in range(_PARTS):
-        inside = [one for one in stories if part[one.item or one.id] != number]
-        outside = [one for one in stories if part[one.item or one.id] == number]
-        gold = [means[one.id] for one in inside]
+        inside = [story for story in stories if part[story.item or story.id] != number]
+        outside = [story for story in stories if part[story.item or story.id] == number]
+        gold = [means[story.id] for story in inside]
         fitted = fit(inside, gold, seed=seed, most_vectors=len(inside))
         scores = S3.with_regressor(fitted).score(outside)
-        found |= {score.story: score.value for score in scores if not math.isnan(score.value)}
-    return found
+        predicted |= {score.story: score.value for score in scores if not math.isnan(score.value)}
+    return predicted

@@ -94,7 +94,7 @@ class Survey:
 
 def survey(source: StorySource, metrics: Sequence[Metric]) -> Survey:
     """Go through all stories once; refuse doubled ids and an empty source."""
-    found = Survey()
+    surveyed = Survey()
     batch_metrics = [metric for metric in metrics if needs_batch(metric)]
     seen: dict[str, int] = {}
     for number, story in enumerate(source, 1):
@@ -104,9 +104,9 @@ def survey(source: StorySource, metrics: Sequence[Metric]) -> Survey:
                 "give every story an id of its own",
             )
         seen[story.id] = number
-        found.digest.add(digest_whole(story))
+        surveyed.digest.add(digest_whole(story))
         for metric in batch_metrics:
-            found.batches.setdefault(metric.spec, Batches()).add(metric, story)
-    if not found.count:
+            surveyed.batches.setdefault(metric.spec, Batches()).add(metric, story)
+    if not surveyed.count:
         raise InputError("there are no stories", "give at least one")
-    return found
+    return surveyed

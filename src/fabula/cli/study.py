@@ -64,14 +64,14 @@ def _run_ratings(
     """Run a study of scorers beside ratings."""
     from fabula.meta.study_file import read_study
     from fabula.replication.hanna.publication import read_publication
-    from fabula.reports.parts import PARTS
+    from fabula.reports.parts import find_part
     from fabula.reports.study import make_sections, write_report
     from fabula.reports.study_view import View
     from fabula.scoring.evaluate import add_baselines
 
     study = read_study(file)
     for name in (*study.parts, *study.options):
-        PARTS.get(name)
+        find_part(name)
     dataset = add_baselines(_open_dataset(study.dataset, path, data, partial=partial))
     clock.tell("data and baselines")
     found = study.study.run(dataset)

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 _LABELS = ("system", "item")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Share of the stories shown that is drawn at random, so that not only extremes are looked at.
+_RANDOM_SHARE = 0.25
+# Characters of scripts without blanks are words of their own, as in the metrics.
+_UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W_])+")
 
 
 def page_json(data: ReportData, chosen: Sequence[int]) -> str:
@@ -108,10 +113,6 @@ def _parts_of(story: Story, number: dict[str, int], user: User | None) -> dict[s
     return parts
 
 
-# Share of the stories shown that is drawn at random, so that not only extremes are looked at.
-_RANDOM_SHARE = 0.25
-
-
 @dataclass(frozen=True)
 class Budget:
     """How many stories, and how many characters with their prompts and references."""
@@ -179,11 +180,6 @@ def _fitting(data: ReportData, places: Iterator[int], budget: Budget) -> list[in
 def texts_of(story: Story) -> list[str]:
     """All that is to be read of a story: its text, prompt and references."""
     return [story.text, *([story.prompt] if story.prompt else []), *story.references]
-
-
-# Characters of scripts without blanks are words of their own, as in the metrics.
-_UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W_])+")
 
 
 def user_metric(scorers: Iterable[str]) -> User | None:

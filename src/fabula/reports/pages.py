@@ -14,6 +14,7 @@ from fabula.core.files import unwritable
 
 _PART_ENDS = re.compile(r"([_(,:])")
 _HALVES = re.compile("[\ud800-\udfff\x00]")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def escape(text: str) -> str:
@@ -39,9 +40,6 @@ def isolate_name(text: str, nothing: str = "all") -> str:
 def break_spec(scorer: str) -> str:
     """Write a spec that may break where its parts end."""
     return _PART_ENDS.sub(r"\1<wbr>", escape(scorer))
-
-
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def read_static(name: str) -> str:

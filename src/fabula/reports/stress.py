@@ -31,6 +31,8 @@ _KEY = (
     "better way.  ! moved by a control.  Numbers are standard deviations of the metric over the "
     "original stories; without a sign nothing was found, · did not move at all, – too few stories."
 )
+_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
+_MOST = 8
 
 
 def render_stress(form: str, result: StressResult) -> str:
@@ -128,10 +130,6 @@ def _share_of(result: StressResult, place: int) -> float | None:
     if not kind.unit:
         return None
     return kind.share if result.share is None else result.share
-
-
-_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
-_MOST = 8
 
 
 def stress_words(result: StressResult) -> list[str]:

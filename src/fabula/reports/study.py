@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from fabula._version import __version__
 from fabula.core.errors import UserError
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyResult
 from fabula.meta.study_file import StudyFile
-from fabula.reports.parts import PARTS
-from fabula.reports.parts.scatter import study_stories
-from fabula.reports.study_blocks import ScatterBlock, Section, Words, blocks_of
+from fabula.reports.parts import find_part
+from fabula.reports.run_data import ReportColumn
+from fabula.reports.study_blocks import ScatterBlock, Section, StudyStories, Words, blocks_of
 from fabula.reports.study_page import write_study
 from fabula.reports.study_view import View
 from fabula.reports.tables import records_csv
@@ -32,7 +34,7 @@ def make_sections(view: View) -> Iterator[tuple[Section | None, Timed]]:
     """Make the parts in the order of the file; one that has nothing to show is None."""
     for name in view.file.parts:
         started = time.perf_counter()
-        section = PARTS.get(name).section(view)
+        section = find_part(name)(view)
         yield section, Timed(name, time.perf_counter() - started)
 
 
@@ -50,6 +52,32 @@ def write_report(view: View, folder: Path, sections: list[Section]) -> Path:
     )
     _write_rows(folder / "tables", view)
     return path
+
+
+def study_stories(view: View) -> StudyStories:
+    """Give the stories that were compared, with scores and ratings."""
+    layout = view.metrics.layout
+    stories = [story for story in view.dataset.stories if story.id in layout.places]
+    raw = dict(zip(view.raw.columns, view.raw.values, strict=True))
+    grid = view.metrics
+    columns = [
+        ReportColumn(
+            column.scorer, column.aspect, view.card(column).direction, view.card(column).family
+        )
+        for column in grid.columns
+    ]
+    places = [layout.places[story.id] for story in stories]
+    items, systems = np.array(places).T
+    values = np.stack(
+        [
+            raw.get(column, turned)[items, systems]
+            for column, turned in zip(grid.columns, grid.values, strict=True)
+        ],
+        axis=1,
+    )
+    ids = {story.id for story in stories}
+    ratings = [one for one in view.dataset.ratings if one.story in ids]
+    return StudyStories(stories, columns, values, ratings)
 
 
 def _write_rows(folder: Path, view: View) -> None:

@@ -46,6 +46,10 @@ _EXPLORING = (
     "story_data.js", "spans.js", "study_reader.js", "study_scatter.js", "study_points.js",
     "reader.js",
 )  # fmt: skip
+_MARKS = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
+# A table with more rows scrolls inside its box, its head staying in view.
+_TALL = 24
+_UNDEFINED = STATUSES.index(str(Status.UNDEFINED))
 
 
 def write_study(
@@ -145,11 +149,6 @@ def _signatures(lines: Sequence[str]) -> str:
     return tag("section", inside, id="signatures", aria_labelledby="signatures-head")
 
 
-_MARKS = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
-# A table with more rows scrolls inside its box, its head staying in view.
-_TALL = 24
-
-
 def section_html(section: Section) -> str:
     """Write a section with its blocks."""
     blocks = [
@@ -240,9 +239,6 @@ def _tabs(block: TabsBlock, at: str, heading: str) -> str:
     bar = tag("div", "".join(buttons), role="tablist", aria_label=block.title, class_="tab-bar")
     note = _note(block.note)
     return tag("div", _head(block.title, heading) + note + bar + "\n".join(panels), class_="tabs")
-
-
-_UNDEFINED = STATUSES.index(str(Status.UNDEFINED))
 
 
 def study_json(study: StudyStories, explorers: Sequence[ScatterBlock]) -> str:

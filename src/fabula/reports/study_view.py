@@ -138,7 +138,7 @@ class View:
         return list(self.publication.remarks(part)) if self.publication else []
 
 
-def labels(grid: Grid) -> list[str]:
+def column_labels(grid: Grid) -> list[str]:
     """Labels of a grid's columns."""
     return [column.label for column in grid.columns]
 

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.core.dataset import Dataset
 from fabula.meta.study import Study
-from fabula.reports.parts import PARTS
+from fabula.reports.parts import find_part, known_parts
 from fabula.reports.study_blocks import Section
 from tales import ALL_PARTS, tales, view_of
 
@@ -65,7 +65,7 @@ LACKING: dict[str, tuple[Dataset, dict[str, Any], set[str]]] = {
 def test_a_part_without_what_it_needs_leaves_itself_out(missing: str) -> None:
     dataset, how, left_out = LACKING[missing]
     view = view_of(dataset, **how)
-    made = {name: PARTS.get(name).section(view) for name in ALL_PARTS}
+    made = {name: find_part(name)(view) for name in ALL_PARTS}
     assert {name for name, section in made.items() if section is None} == left_out
     sections = [section for section in made.values() if section]
     assert all(isinstance(one, Section) and one.title and one.blocks for one in sections)
@@ -73,4 +73,4 @@ def test_a_part_without_what_it_needs_leaves_itself_out(missing: str) -> None:
 
 
 def test_every_part_is_tried_here() -> None:
-    assert sorted(ALL_PARTS) == PARTS.names()
+    assert sorted(ALL_PARTS) == sorted(known_parts())

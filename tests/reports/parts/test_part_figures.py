@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fabula.meta.study import Study
-from fabula.reports.parts import PARTS
-from fabula.reports.parts.scatter import study_stories
+from fabula.reports.parts import find_part
+from fabula.reports.study import study_stories
 from fabula.reports.study_blocks import (
     Block,
     FigureBlock,
@@ -31,7 +31,7 @@ def view() -> View:
 
 
 def blocks(view: View, part: str) -> list[Block]:
-    return list(blocks_of([PARTS.get(part).section(view)]))
+    return list(blocks_of([find_part(part)(view)]))
 
 
 def figures(view: View, part: str) -> dict[str, FigureBlock]:

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 from fabula.meta.study import Study
-from fabula.reports.parts import PARTS
+from fabula.reports.parts import find_part
 from fabula.reports.study_blocks import TableBlock, Words, blocks_of
 from fabula.reports.study_view import View
 from grids import make_dataset, scipy_value
@@ -24,7 +24,7 @@ def view() -> View:
 
 
 def tables(view: View, part: str) -> dict[str, TableBlock]:
-    section = PARTS.get(part).section(view)
+    section = find_part(part)(view)
     return {one.name: one for one in blocks_of([section]) if isinstance(one, TableBlock)}
 
 
@@ -72,7 +72,7 @@ def test_an_example_shows_ratings_and_scores_in_the_order_asked_for(view: View) 
     assert scores.columns == ("metric", "c", "a")
     goal = {one.story: one.value for one in view.dataset.scores if one.scorer == "good"}
     assert plain(scores) == [["good", goal["2-c"], goal["2-a"]], ["nosuch", None, None]]
-    words = [one for one in PARTS.get("example").section(view).blocks if isinstance(one, Words)]
+    words = [one for one in find_part("example")(view).blocks if isinstance(one, Words)]
     assert words[-1].paragraphs == ["Look."]
 
 

@@ -23,6 +23,10 @@ HeatScale = Literal["diverging", "sequential", "p"]
 _ANNOTATED = 700
 _LONGEST_LABEL = 200
 _TREE = 70
+UNDEFINED = -1
+# Where p is below each of these, its colour is the level beside it.
+P_LEVELS = ((0.001, 12), (0.01, 9), (0.05, 6), (0.1, 2), (float("inf"), 0))
+HEADS = {"diverging": "d", "sequential": "q", "p": "q"}
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,6 @@ def _words(shown: _Shown, scale: HeatScale) -> str:
     lost = f", {missing} undefined" if missing else ""
     name = "p-values" if scale == "p" else "Values"
     return f"{head}. {name} from {there.min():.3f} to {there.max():.3f}{lost}."
-
-
-UNDEFINED = -1
-# Where p is below each of these, its colour is the level beside it.
-P_LEVELS = ((0.001, 12), (0.01, 9), (0.05, 6), (0.1, 2), (float("inf"), 0))
-HEADS = {"diverging": "d", "sequential": "q", "p": "q"}
 
 
 def levels(values: Array, scale: str, low: float, high: float) -> Array:

@@ -9,7 +9,7 @@ from fabula.reports.study_view import PrintedValue, View
 from fabula.reports.tables import Cell
 
 
-def section(view: View) -> Section | None:
+def comparison(view: View) -> Section | None:
     """Table the printed values by table, and list those that differ."""
     if not view.printed_values:
         return None

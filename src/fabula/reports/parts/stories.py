@@ -1,18 +1,46 @@
-"""One item with what people and metrics say of its stories."""
+"""Single stories: as points to explore, and one item as an example."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from fabula.core.story import Story
-from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.correlations import NAMES, table_order
+from fabula.reports.study_blocks import (
+    Block,
+    ScatterBlock,
+    Section,
+    TableBlock,
+    Words,
+)
 from fabula.reports.study_view import View
 from fabula.reports.tables import Cell
 
 _CUT = 400
 
 
-def section(view: View) -> Section | None:
+def scatter(view: View) -> Section:
+    """Let the reader choose a metric and an aspect, and open the story behind any point."""
+    pooled = view.found.of(level="pooled")
+    coefficients: dict[tuple[str, str], dict[str, float]] = {}
+    names = {column.label for column in view.metrics.columns}
+    for one in pooled:
+        label = one.metric if one.metric in names else f"{one.metric} {one.aspect}"
+        values = coefficients.setdefault((label, one.aspect), {})
+        values[NAMES[one.coefficient]] = one.value
+    block: Block = ScatterBlock(
+        "Metric and gold, story by story",
+        "Every point is a story: click it, or reach it by keyboard, to read it with what people "
+        "and metrics say of it.",
+        coefficients,
+        "over all stories, turned so that more is better",
+        metric=next((name for name in table_order(pooled) if name in names), ""),
+        aspect=view.aspects[0],
+    )
+    return Section("scatter", "Story by story", [block])
+
+
+def example(view: View) -> Section | None:
     """Show the ratings and scores of some stories of one item."""
     asked = view.options("example")
     item, systems = asked.get("item"), asked.get("systems", ())

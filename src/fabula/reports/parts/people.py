@@ -1,0 +1,122 @@
+"""What people said: how far raters agree, how systems are rated, how ratings spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fabula.core.table import ScoreTable
+from fabula.meta.raters.agreement import Agreement, agree
+from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
+from fabula.reports.figures.violins import draw_violins
+from fabula.reports.standings import find_best
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
+from fabula.reports.study_view import View
+from fabula.reports.tables import Cell
+
+_UNKNOWN = (
+    "**Needs rater ids.** The release gives the ratings of a story in the order they came, not who "
+    "gave them. ICC(1) does not ask who; ICC(2) and ICC(3) do, and from these columns they would "
+    "be wrong. With the annotation file, which names the raters, they are computed here."
+)
+
+
+def raters(view: View) -> Section | None:
+    """Table every coefficient that the ratings allow; those that need known raters say so."""
+    found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
+    if all(math.isnan(line.value) for line in found.lines):
+        return None
+    blocks: list[Block] = [_table(view, found)]
+    if not found.raters_known:
+        blocks.insert(0, Words([_UNKNOWN]))
+    if view.publication:
+        blocks += view.publication.blocks("raters")
+    return Section("raters", "How far raters agree", blocks)
+
+
+def _table(view: View, found: Agreement) -> TableBlock:
+    statistics = list(dict.fromkeys(line.statistic for line in found.lines))
+    rows: list[list[Cell | str]] = [
+        [statistic, *(_raters_cell(found, aspect, statistic) for aspect in found.aspects)]
+        for statistic in statistics
+    ]
+    return TableBlock(
+        view.numbered("raters", "Agreement of raters"),
+        ("coefficient", *(aspect or "gold" for aspect in found.aspects)),
+        rows,
+        "raters",
+        "With 95 % intervals: by F for the ICC, else by bootstrap over stories.",
+    )
+
+
+def _raters_cell(found: Agreement, aspect: str, statistic: str) -> Cell:
+    line = found.line(aspect, statistic)
+    if line is None or math.isnan(line.value):
+        return Cell(None, title=line.note if line else "")
+    ends = "" if math.isnan(line.low) else f" [{line.low:.2f}, {line.high:.2f}]"
+    text = f"{line.value:.2f}{ends}".replace("-", "−")
+    return Cell(line.value, text, title=line.note)
+
+
+def systems(view: View) -> Section | None:
+    """Table the means of the systems with t intervals, best first."""
+    asked = [one for one in view.dataset.ratings if one.aspect in view.aspects]
+    ratings = ScoreTable(view.dataset.stories, asked)
+    means = {(one.system, one.aspect): one for one in system_means(ratings, average=True)}
+    systems = list(dict.fromkeys(system for system, _ in means))
+    if len(systems) < 2:
+        return None
+    aspects = [*view.aspects, AVERAGE]
+    systems.sort(key=lambda system: -means[system, AVERAGE].mean)
+    best = {aspect: _best([means[system, aspect] for system in systems]) for aspect in aspects}
+    rows: list[list[Cell | str]] = [
+        [
+            system,
+            *(
+                _systems_cell(view, means[system, aspect], best[aspect] == system)
+                for aspect in aspects
+            ),
+        ]
+        for system in systems
+    ]
+    note = "Means of all ratings with the reach of their 95 % t intervals."
+    table = TableBlock(
+        view.numbered("systems", "Systems by their ratings"),
+        ("system", *aspects),
+        rows,
+        "systems",
+        " ".join([note, *view.remarks("systems")]),
+    )
+    return Section("systems", "Systems by their ratings", [table])
+
+
+def _best(means: Sequence[SystemMean]) -> str | None:
+    """Name the system whose interval is better than that of every other."""
+    known = [mean for mean in means if math.isfinite(mean.mean)]
+    place = find_best([mean.low for mean in known], [mean.high for mean in known])
+    return None if place is None else known[place].system
+
+
+def _systems_cell(view: View, mean: SystemMean, best: bool) -> Cell:
+    text = f"{mean.mean:.2f} ± {mean.high - mean.mean:.2f}"
+    printed = view.printed_value("systems", f"{mean.system}, {mean.aspect}")
+    title = f"printed {printed.printed:.2f}" if printed else None
+    return Cell(mean.mean, text, "good" if best else "", title)
+
+
+def violins(view: View) -> Section | None:
+    """Draw the ratings, systems × aspects."""
+    systems = {story.id: story.system or "" for story in view.dataset.stories}
+    gathered: dict[str, dict[str, list[float]]] = {}
+    for score in view.dataset.ratings:
+        if score.ok and score.aspect in view.aspects:
+            by_aspect = gathered.setdefault(systems[score.story], {})
+            by_aspect.setdefault(score.aspect or "gold", []).append(score.value)
+    if len(gathered) < 2:
+        return None
+    values = [one.value for one in view.dataset.ratings if one.ok]
+    low, high = view.dataset.card.scale(view.aspects[0]) or (min(values), max(values))
+    title = "Ratings by system and aspect"
+    drawn = draw_violins(gathered, title=title, low=low, high=high, order=view.aspects[0] or "gold")
+    figure = FigureBlock(title, drawn, "violins", "All ratings; the dot is the mean.")
+    return Section("violins", "How ratings spread", [figure])

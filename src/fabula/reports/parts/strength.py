@@ -1,0 +1,197 @@
+"""Which metrics are strong: by class, with intervals, the first of each aspect, in one ranking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabula.meta.coefficients import Coefficient
+from fabula.meta.correlated import Correlated
+from fabula.meta.levels import Level
+from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
+from fabula.reports.correlations import study_words, table_order
+from fabula.reports.figures.intervals import Band, Interval, draw_intervals
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, column_labels, level_title
+from fabula.reports.tables import Cell
+
+_FAMILIES = ("string", "embedding", "model", "judge", "baseline")
+# Metrics that a figure shows besides the baselines.
+_MOST = 30
+_MOST_STRONGEST = 5
+_MOST_RANKED = 15
+_POINTS = (
+    "Points are Borda's: in each column (three coefficients × the aspects) the weakest metric has "
+    "0, the next 1, and so on; metrics that tie share the mean of their points."
+)
+
+
+def classes(view: View) -> Section | None:
+    """Table metrics by family, by what they read and by which way is better."""
+    cards = {column.label: view.card(column) for column in view.metrics.columns}
+    if not any(card.family for card in cards.values()):
+        return None
+    rows = []
+    for family in (*_FAMILIES, ""):
+        for reads in sorted({card.uses for card in cards.values()}, reverse=True):
+            names = [n for n, card in cards.items() if (card.family, card.uses) == (family, reads)]
+            if names:
+                lower = sum(cards[name].direction == "lower" for name in names)
+                rows.append(
+                    (family or "not declared", ", ".join(reads) or "the story alone", len(names),
+                     lower, ", ".join(names))
+                )  # fmt: skip
+    table = TableBlock(
+        view.numbered("classes", "Classes of metrics"),
+        ("family", "reads besides the story", "metrics", "of them lower is better", "names"),
+        rows,
+        "classes",
+        "From the cards of the scorers. A distance that nobody turns looks worse than it is.",
+    )
+    return Section("classes", "Classes of metrics", [table])
+
+
+def standing(view: View) -> Section | None:
+    """Show the strongest metrics beside the baselines, aspect by aspect and level by level."""
+    if not view.coefficients:
+        return None
+    coefficient = "spearman" if "spearman" in view.coefficients else view.coefficients[0]
+    blocks: list[Block] = [Words(_findings(view, coefficient))]
+    for level in view.levels:
+        panels: dict[str, Block] = {}
+        for aspect in view.aspects:
+            lines = view.found.of(level=level, coefficient=coefficient, aspect=aspect)
+            name = f"standing_{level}_{view.stems[aspect]}"
+            title = f"{level_title(level)}, {aspect or 'gold'}: {COEFFICIENT_NAMES[coefficient]}"
+            panels[aspect or "gold"] = FigureBlock(title, _figure(lines, title), name)
+        blocks.append(TabsBlock(level_title(level), panels))
+    blocks.append(Words(study_words(view.found)))
+    return Section("standing", "Which metric to believe", blocks)
+
+
+def _figure(lines: Sequence[Correlated], title: str) -> str:
+    order = table_order(lines)
+    proper = [one for one in lines if one.family != "baseline"]
+    shown = {one.metric for one in lines if one.family == "baseline"}
+    shown |= set([name for name in order if name in {one.metric for one in proper}][:_MOST])
+    rows = [
+        Interval(
+            one.metric,
+            one.value,
+            one.low,
+            one.high,
+            "baseline" if one.family == "baseline" else "metric",
+        )
+        for one in lines
+        if one.metric in shown
+    ]
+    ceiling = lines[0].ceiling if lines else math.nan
+    band = None if math.isnan(ceiling) else Band(ceiling, 1.0, "beyond the noise ceiling")
+    return draw_intervals(rows, title=title, x_label="correlation with the gold", band=band)
+
+
+def _findings(view: View, coefficient: str) -> list[str]:
+    """Say in a sentence a level whether any metric is worth more than counting words."""
+    words = []
+    for level in view.levels:
+        lines = view.found.of(level=level, coefficient=coefficient)
+        judged = [one for one in lines if not math.isnan(one.gain)]
+        if not judged:
+            words.append(f"**{level_title(level)}.** No trivial baselines are at hand to compare.")
+            continue
+        better = [one for one in judged if one.gain_low > 0]
+        names = sorted({one.metric for one in better})
+        told = f": {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
+        words.append(
+            f"**{level_title(level)}.** Of {len(judged)} pairs of metric and aspect, "
+            f"{len(better)} go beyond the best trivial baseline with an interval above 0{told}."
+        )
+    return words
+
+
+def strongest(view: View) -> Section | None:
+    """List the five metrics with the largest correlation, sign apart, by aspect."""
+    panels: dict[str, Block] = {}
+    for level in view.grid_levels:
+        for coefficient in view.coefficients:
+            label = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
+            panels[label] = _strongest_table(view, level, coefficient)
+    if not panels or not view.raw.columns:
+        return None
+    remarks = view.remarks("strongest")
+    blocks: list[Block] = [Words(remarks)] if remarks else []
+    blocks.append(TabsBlock("The five strongest", panels))
+    return Section("strongest", "The strongest metrics", blocks)
+
+
+def _strongest_table(view: View, level: Level, coefficient: Coefficient) -> TableBlock:
+    table = 100 * np.abs(view.table(view.raw, level, coefficient))
+    names = column_labels(view.raw)
+    rows = []
+    for place, aspect in enumerate(view.aspects):
+        order = np.argsort(-np.nan_to_num(table[:, place], nan=-1.0), kind="stable")[
+            :_MOST_STRONGEST
+        ]
+        rows += [
+            (aspect, rank, names[metric], *_cells(view, level, coefficient, aspect, names[metric],
+                                                  float(table[metric, place])))
+            for rank, metric in enumerate(order, 1)
+        ]  # fmt: skip
+    title = f"{level_title(level)}, {COEFFICIENT_NAMES[coefficient]}"
+    return TableBlock(
+        view.numbered(f"strongest_{level}", title),
+        ("aspect", "rank", "metric", "|correlation| × 100", "printed", "difference"),
+        rows,
+        f"strongest_{level}_{coefficient}",
+        "Without signs; the trivial baselines are left out here.",
+        decimals=[None, None, None, 2, 2, 2],
+    )
+
+
+def _cells(
+    view: View, level: Level, coefficient: Coefficient, aspect: str, metric: str, ours: float
+) -> tuple[float, float | None, Cell | None]:
+    what = f"{aspect}, {coefficient}, {metric}"
+    found = view.printed_value(f"strongest_{level}", what)
+    if found is None:
+        return ours, None, None
+    difference = Cell(
+        found.ours - found.printed, tone="" if found.holds else "warn", title=found.note
+    )
+    return ours, found.printed, difference
+
+
+def ranking(view: View) -> Section | None:
+    """Rank the metrics by Borda's points, level by level and together."""
+    levels = view.grid_levels
+    if not levels or not view.raw.columns:
+        return None
+    groups: list[tuple[Level, ...]] = [(level,) for level in levels]
+    if len(levels) > 1:
+        groups.append(tuple(levels))
+    blocks: list[Block] = [Words([_POINTS, *view.remarks("ranking")])]
+    blocks += [_ranking_table(view, group) for group in groups]
+    return Section("ranking", "One ranking of metrics", blocks)
+
+
+def _ranking_table(view: View, levels: Sequence[Level]) -> TableBlock:
+    cards = view.dataset.scorers
+    found: MetricRanking = rank_metrics(view.raw, view.gold, levels=levels, cards=cards)
+    title = " and ".join(level_title(level) for level in levels)
+    name, rows = f"ranking_{'_'.join(levels)}", []
+    for line in found.lines[:_MOST_RANKED]:
+        held = view.printed_value(name, line.metric)
+        rows.append(
+            (line.rank, line.metric, line.family, line.points,
+             held.printed if held else None, line.mean)
+        )  # fmt: skip
+    return TableBlock(
+        view.numbered(name, title),
+        ("rank", "metric", "family", "points", "printed", "mean |correlation|"),
+        rows,
+        name,
+        f"The first {min(_MOST_RANKED, len(found.lines))} of {len(found.lines)}.",
+        decimals=[None, None, None, 1, 1, 3],
+    )

@@ -74,13 +74,13 @@ def _run_ratings(
         find_part(name)
     dataset = add_baselines(_open_dataset(study.dataset, path, data, partial=partial))
     clock.tell("data and baselines")
-    found = study.study.run(dataset)
+    result = study.study.run(dataset)
     clock.tell("correlations with intervals")
     publication = None
     if study.printed:
         publication = read_publication(data / study.printed if data else None, dataset)
         clock.tell("printed values")
-    view = View(study, found, publication)
+    view = View(study, result, publication)
     sections = []
     for section, timed in make_sections(view):
         clock.tell(timed.part, "" if section else "nothing to show")

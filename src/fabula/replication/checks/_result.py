@@ -60,13 +60,13 @@ def correlate_values(
     least: float,
 ) -> CheckResult:
     """Correlate pairs of values (ours, published), all of them and those that are harder."""
-    found, hard = _pearson(values), _pearson(harder)
+    r, hard = _pearson(values), _pearson(harder)
     return CheckResult(
         part,
         claim,
         f"r ≥ {least:g}",
-        f"r = {found:.4f} on {len(values):,} stories, {hard:.4f} on {len(harder):,} by machines",
-        "verified" if found >= least else "short",
+        f"r = {r:.4f} on {len(values):,} stories, {hard:.4f} on {len(harder):,} by machines",
+        "verified" if r >= least else "short",
     )
 
 
@@ -78,12 +78,12 @@ def _pearson(values: Sequence[tuple[float, float]]) -> float:
 
 
 def judge(part: str, claim: str, *, wanted: str, found: str, good: bool) -> CheckResult:
-    """Give a finding that has a bar."""
+    """Give a result that has a bar."""
     return CheckResult(part, claim, wanted, found, "verified" if good else "short")
 
 
 def report(part: str, claim: str, found: str) -> CheckResult:
-    """Give a finding without a bar."""
+    """Give a result without a bar."""
     return CheckResult(part, claim, "–", found, "reported")
 
 

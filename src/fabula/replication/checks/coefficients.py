@@ -86,8 +86,8 @@ def check_released_scores(data: Path | None) -> Iterator[CheckResult]:
         if golden is None or path is None or not path.is_dir():
             yield skip(_RELEASED, claim, f"needs data/{folder} and {_GOLDEN} below --data")
             continue
-        found = _correlate_release(name, path)
-        yield compare_values(_RELEASED, claim, pairs(golden, found), tolerance=5.1e-5, share=1.0)
+        ours = _correlate_release(name, path)
+        yield compare_values(_RELEASED, claim, pairs(golden, ours), tolerance=5.1e-5, share=1.0)
 
 
 def _read_golden(data: Path | None) -> dict[str, Any] | None:
@@ -112,18 +112,18 @@ def _correlate_release(name: str, path: Path) -> dict[tuple[str, str], float]:
 
 
 def _union_pairs(
-    golden: dict[str, Any], found: dict[tuple[str, str], float]
+    golden: dict[str, Any], ours: dict[tuple[str, str], float]
 ) -> list[tuple[float, float]]:
     printed = golden["union_metric_output_vs_human"]["ROCStories"]
     return [
-        (found[_UNION_COLUMNS[name], coefficient], value)
+        (ours[_UNION_COLUMNS[name], coefficient], value)
         for name in _UNION_COLUMNS
         for coefficient, value in zip(_COEFFICIENTS, printed[name], strict=True)
     ]
 
 
 def _coherence_pairs(
-    golden: dict[str, Any], found: dict[tuple[str, str], float]
+    golden: dict[str, Any], ours: dict[tuple[str, str], float]
 ) -> list[tuple[float, float]]:
     printed = golden["manplts_public_predictions"]["ROC"]
-    return [(found["MANPLTS", one], printed[one]) for one in ("spearman", "kendall")]
+    return [(ours["MANPLTS", name], printed[name]) for name in ("spearman", "kendall")]

@@ -180,17 +180,21 @@ def check_hanna_paper(data: Path | None) -> Iterator[CheckResult]:
 
 def _check_table(table: str, values: Sequence[PrintedValue]) -> CheckResult:
     """Count what holds; what is known to be a misprint is said, and does not count against us."""
-    off = [abs(one.ours - one.printed) for one in values]
-    wrong = [one for one in values if not one.holds and not one.note]
+    off = [abs(value.ours - value.printed) for value in values]
+    wrong = [value for value in values if not value.holds and not value.note]
     most = _MOST_ON_AVERAGE.get(table.partition(":")[0].partition(" with")[0])
     mean = sum(off) / len(off)
     good = not wrong and (most is None or mean <= most)
     average = f", {most:g} on average" if most else ""
     words = [
-        f"{sum(one.holds for one in values):,} of {len(values):,} within",
+        f"{sum(value.holds for value in values):,} of {len(values):,} within",
         f"largest difference {max(off):.2g}",
         *([f"mean {mean:.2g}"] if most else []),
-        *(f"{one.what}: printed {one.printed:g}, {one.note}" for one in values if one.note),
+        *(
+            f"{misprint.what}: printed {misprint.printed:g}, {misprint.note}"
+            for misprint in values
+            if misprint.note
+        ),
     ]
     return CheckResult(
         _PAPER,

@@ -62,10 +62,10 @@ def _bert_score_values(stories: Sequence[Story], folder: Path) -> list[float]:
         scorer = import_module("bert_score").BERTScorer(
             model_type=str(folder), num_layers=_LAYER, device="cpu"
         )
-        found = scorer.score(
+        scores = scorer.score(
             [story.text for story in stories], [story.references[0] for story in stories]
         )
-    return [float(value) for row in zip(*found, strict=True) for value in row]
+    return [float(value) for row in zip(*scores, strict=True) for value in row]
 
 
 @contextmanager
@@ -203,8 +203,8 @@ def _rouge_scorer(name: str) -> Callable[[Story], tuple[float, ...]]:
     scorer = RougeScorer([name], use_stemmer=True)
 
     def values(story: Story) -> tuple[float, ...]:
-        found = scorer.score(story.references[0], story.text)[name]
-        return found.recall, found.precision, found.fmeasure
+        score = scorer.score(story.references[0], story.text)[name]
+        return score.recall, score.precision, score.fmeasure
 
     return values
 

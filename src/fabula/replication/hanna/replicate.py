@@ -181,12 +181,12 @@ def mean_f1(metrics: Grid, gold: Grid) -> Values:
 def _top_k(paper: Paper) -> Iterator[PrintedValue]:
     for coefficient, by_aspect in paper.printed.tables["fig8_topk"].items():
         sizes = range(4, 11)
-        found = np.abs(top_k_correlations(*paper.grids, sizes=sizes, coefficient=coefficient))
+        curves = np.abs(top_k_correlations(*paper.grids, sizes=sizes, coefficient=coefficient))
         for code, rows in by_aspect.items():
             for header, values in rows.items():
                 for place, size in enumerate(sizes):
                     what = f"{coefficient}, {metric_name(header)}, {ASPECTS[code]}, k = {size}"
-                    ours = float(found[paper.metric(header), paper.aspect(code), place])
+                    ours = float(curves[paper.metric(header), paper.aspect(code), place])
                     yield PrintedValue("Figure 8: top k", what, values[str(size)], ours, 5.1e-5)
 
 

@@ -10,7 +10,8 @@ import platform
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -49,6 +50,21 @@ def package(name: str) -> Any:
         if error.name != name:
             raise
         raise PackageMissing(name, "models") from None
+
+
+@contextmanager
+def silence(transformers: Any) -> Iterator[None]:
+    """Keep transformers' progress bars and reports of loading from the user's screen."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def require_precision(dtype: str) -> None:

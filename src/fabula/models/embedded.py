@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fabula.core.errors import SettingError, UnknownName, closest
-from fabula.core.model import GapFiller, MeanGuess, Model, TokenLogs
+from fabula.core.model import MeanGuess, Model
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._runtime import limit_threads
 from fabula.models.networks.bert import load_bert
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import Checkpoint
 from fabula.models.networks.encoder import SURROGATE, Encoder, check_layer, load_tokenizer
-from fabula.models.networks.masked import MaskedLanguageModel
+from fabula.models.networks.masked import FillsGaps, GapNet, MaskedLanguageModel
 from fabula.models.networks.seq2seq import OnnxT5
-from fabula.models.networks.tuning import Lesson, Tuning
 from fabula.models.store.asset import get_asset
 from fabula.models.store.folder import path_of
 from fabula.models.word_vectors import VectorTable, open_folder
@@ -74,39 +73,29 @@ class _Opening:
 
 
 @dataclass(frozen=True)
-class MaskedEncoder(Encoder):
+class MaskedEncoder(FillsGaps, Encoder):
     """An encoder that has kept the head it was trained with, which fills gaps."""
 
     masked: MaskedLanguageModel | None = None
 
-    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
-        """Give logs and entropies of every text, each token masked in turn."""
+    @property
+    def gaps(self) -> GapNet:
+        """The net with its head; its weights load when a gap is to be filled."""
         assert self.masked is not None
-        return self.masked.masked_logs(texts)
+        return self.masked.gaps
 
     @property
     def room(self) -> int:
-        """Tokens that are read at once, those that the model adds left out."""
+        """Tokens that are read at once; to ask what a model offers must not load its head."""
         return self.window - len(self.edges.ids)
-
-    def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
-        """Give the likeliest token for every gap (None) of every row, left to right."""
-        assert self.masked is not None
-        return self.masked.fill(rows)
 
     def mean_guesses(
         self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
     ) -> Iterator[MeanGuess]:
         """Mask every token in turn; give the mean of the guesses by the tokens' weights."""
-        assert self.masked is not None
         # As this encoder's own tokens are counted, which the weights go with.
         sound = [SURROGATE.sub("\ufffd", text) for text in texts]
-        return self.masked.mean_guesses(sound, weights, temperature=temperature)
-
-    def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
-        """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
-        assert self.masked is not None
-        return self.masked.tune_on(lessons, tuning)
+        return super().mean_guesses(sound, weights, temperature=temperature)
 
 
 def load(

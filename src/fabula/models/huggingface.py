@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import re
 import sys
 from contextlib import suppress
@@ -21,11 +20,10 @@ from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, Checkpo
 from fabula.models.networks.hf_encoder import EncoderModel
 from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import Seq2SeqModel
-from fabula.models.store.fetch import is_offline
+from fabula.models.store.fetch import is_hub_offline
 
 Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
 HubModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
-ON = ("1", "true", "yes", "on")
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HEADS = {
     "causal": ("ForCausalLM", "LMHeadModel"),
@@ -103,7 +101,7 @@ def _snapshot(name: str, revision: str | None) -> Path:
         here = Path(hub.snapshot_download(name, local_files_only=True, **wanted))
     if here is not None and _is_whole(here):
         return here
-    if is_offline() or os.environ.get("HF_HUB_OFFLINE", "").lower() in ON:
+    if is_hub_offline():
         raise CheckpointError(
             f"{name} is not whole in the hub's cache, and the network is forbidden",
             f"unset FABULA_OFFLINE and HF_HUB_OFFLINE where there is one, {_by_hand(name)}",

@@ -50,7 +50,7 @@ def test_logs_and_entropies_are_those_of_masking_by_hand(folder: Path) -> None:
 def test_small_batches_change_nothing(folder: Path, monkeypatch: Any) -> None:
     model: Any = load(str(folder))
     (whole,) = model.masked_logs(TEXTS[3:])
-    run = type(model)._fill
+    run = type(model.gaps)._read_masked
     sizes = []
 
     def short_of_memory(self: Any, text: Any, gaps: list[Any]) -> Any:
@@ -59,7 +59,7 @@ def test_small_batches_change_nothing(folder: Path, monkeypatch: Any) -> None:
         sizes.append(len(gaps))
         return run(self, text, gaps)
 
-    monkeypatch.setattr(type(model), "_fill", short_of_memory)
+    monkeypatch.setattr(type(model.gaps), "_read_masked", short_of_memory)
     (found,) = model.masked_logs(TEXTS[3:])
     np.testing.assert_allclose(found.logs, whole.logs, atol=2e-5)
     assert max(sizes) <= 2

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UserError
-from fabula.models._runtime import limit_threads, package, require_precision
+from fabula.models._runtime import limit_threads, package, require_precision, silence
 from fabula.models.store.asset import MANIFEST, file_sha256, tree_sha256
 
 Dtype = Literal["fp32", "bf16", "fp16"]
@@ -194,21 +192,6 @@ class Checkpoint:
                 "take a checkpoint with a tokenizer.json",
             )
         return tokenizer
-
-
-@contextmanager
-def silence(transformers: Any) -> Iterator[None]:
-    """Keep transformers' progress bars and reports of loading from the user's screen."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _first_line(error: Exception) -> str:

@@ -83,6 +83,10 @@ class GapNet:
             budget=self.budget,
         )
 
+    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
+        """Give logs and entropies of every text, each token masked in turn."""
+        return (self._masked_logs_of(tokenise(self.tokenizer, [text])[0]) for text in texts)
+
     def mean_guesses(
         self, texts: Sequence[str], weights: Sequence[Sequence[float]], *, temperature: float = 1.0
     ) -> Iterator[MeanGuess]:
@@ -158,6 +162,28 @@ class GapNet:
         sign = self.tokenizer.unk_token_id
         return self.mask if sign is None else int(sign)
 
+    def _masked_logs_of(self, text: TokenisedText) -> TokenLogs:
+        hidden = self.hidden(len(text.ids))
+        results = run_batches(
+            lambda batch: self._read_masked(text, [hidden[index] for index in batch]),
+            [len(group.window) for group in hidden],
+            budget=self.budget,
+        )
+        logs = np.full((len(text.ids), 2), np.nan)
+        for group, values in zip(hidden, results, strict=True):
+            logs[list(group.tokens)] = values
+        return TokenLogs(text.tokens, text.spans, logs[:, 0], logs[:, 1])
+
+    def _read_masked(self, text: TokenisedText, hidden: list[MaskedTokens]) -> list[Array]:
+        """Logs and entropies at hidden tokens."""
+        with package("torch").inference_mode():
+            logits = self.guesses_hidden(text.ids, hidden)
+            logs = gather_logs(
+                logits, [text.ids[token] for group in hidden for token in group.tokens]
+            )
+        ends = np.cumsum([len(group.tokens) for group in hidden])[:-1]
+        return np.split(np.array(logs).T, ends)
+
     def _likeliest(self, rows: list[Sequence[str | None]]) -> list[tuple[str, ...]]:
         before = len(self.ends.before)
         gaps = [[at for at, token in enumerate(row) if token is None] for row in rows]
@@ -225,32 +251,22 @@ def guess_only_at(head: Any, cells: list[Cell]) -> Iterator[None]:
         hook.remove()
 
 
-@dataclass(frozen=True)
-class MaskedLanguageModel(EncoderModel):
-    """Masked likelihood, filler of gaps and embedder on a masked language model.
-
-    Every token is masked alone; with `apart`, tokens so far from each other are masked in one go,
-    which is as many times faster and gives the model a little less to go by.
-    """
-
-    apart: int | None = None
+class FillsGaps:
+    """Masked likelihood and filler of gaps by the net of `gaps`."""
 
     @property
-    def signature(self) -> str:
-        """What the values depend on."""
-        together = f",apart={self.apart}" if self.apart else ""
-        return f"{self.checkpoint.identity},masked,window={self.window}/{self.stride}{together}"
-
-    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
-        """Give logs and entropies of every text, each token masked in turn."""
-        return (
-            self._masked_logs_of(tokenise(self.checkpoint.tokenizer, [text])[0]) for text in texts
-        )
+    def gaps(self) -> GapNet:
+        """The net as it fills gaps."""
+        raise NotImplementedError
 
     @property
     def room(self) -> int:
         """Tokens that are read at once, those that the model adds left out."""
         return self.gaps.room
+
+    def masked_logs(self, texts: Sequence[str]) -> Iterator[TokenLogs]:
+        """Give logs and entropies of every text, each token masked in turn."""
+        return self.gaps.masked_logs(texts)
 
     def fill(self, rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
         """Give the likeliest token for every gap (None) of every row, left to right."""
@@ -265,6 +281,23 @@ class MaskedLanguageModel(EncoderModel):
     def tune_on(self, lessons: Sequence[Lesson], tuning: Tuning) -> GapFiller:
         """Give a copy that was trained on filling the gaps of rows; this one stays as it is."""
         return self.gaps.tune_on(lessons, tuning)
+
+
+@dataclass(frozen=True)
+class MaskedLanguageModel(FillsGaps, EncoderModel):
+    """Masked likelihood, filler of gaps and embedder on a masked language model.
+
+    Every token is masked alone; with `apart`, tokens so far from each other are masked in one go,
+    which is as many times faster and gives the model a little less to go by.
+    """
+
+    apart: int | None = None
+
+    @property
+    def signature(self) -> str:
+        """What the values depend on."""
+        together = f",apart={self.apart}" if self.apart else ""
+        return f"{self.checkpoint.identity},masked,window={self.window}/{self.stride}{together}"
 
     @cached_property
     def net(self) -> Any:
@@ -289,25 +322,3 @@ class MaskedLanguageModel(EncoderModel):
     @cached_property
     def _head(self) -> Any:
         return self.checkpoint.model("AutoModelForMaskedLM")
-
-    def _masked_logs_of(self, text: TokenisedText) -> TokenLogs:
-        hidden = self.gaps.hidden(len(text.ids))
-        results = run_batches(
-            lambda batch: self._fill(text, [hidden[index] for index in batch]),
-            [len(group.window) for group in hidden],
-            budget=self.gaps.budget,
-        )
-        logs = np.full((len(text.ids), 2), np.nan)
-        for group, values in zip(hidden, results, strict=True):
-            logs[list(group.tokens)] = values
-        return TokenLogs(text.tokens, text.spans, logs[:, 0], logs[:, 1])
-
-    def _fill(self, text: TokenisedText, hidden: list[MaskedTokens]) -> list[Array]:
-        """Logs and entropies at hidden tokens."""
-        with package("torch").inference_mode():
-            logits = self.gaps.guesses_hidden(text.ids, hidden)
-            logs = gather_logs(
-                logits, [text.ids[token] for group in hidden for token in group.tokens]
-            )
-        ends = np.cumsum([len(group.tokens) for group in hidden])[:-1]
-        return np.split(np.array(logs).T, ends)

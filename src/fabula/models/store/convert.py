@@ -20,11 +20,77 @@ from typing import Any
 from fabula.core.errors import PackageMissing
 from fabula.core.files import write_json
 from fabula.core.plain import read_json
+from fabula.models._runtime import silence
 from fabula.models.store.asset import Asset, AssetError, WheelPlace
 
+Report = Callable[[str], None]
+BEAT_S = 5.0
 GGUF = ".gguf"
 CONTROL = 3
 SPECIAL = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """How files become others: `run(source, target, say)`, with packages of an extra."""
+
+    run: Callable[[Path, Path, Report], None]
+    packages: tuple[str, ...]
+    extra: str
+
+
+def missing_package(wanted: Asset) -> PackageMissing | None:
+    """Name a package that pulling the asset needs and that is not installed."""
+    needs = [(package, "tables") for package in ("pyarrow",) if _has_columns(wanted)]
+    if wanted.convert:
+        needs += [(name, _conversion_of(wanted).extra) for name in _conversion_of(wanted).packages]
+    absent = [PackageMissing(name, extra) for name, extra in needs if find_spec(name) is None]
+    return absent[0] if absent else None
+
+
+def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dict[str, str]:
+    """Fill the folder `target` with what is made of `source`; give the packages it was made with.
+
+    Files that the conversion does not read, such as a licence, are taken over.
+    """
+    if missing := missing_package(wanted):
+        raise missing
+    if shutil.disk_usage(target).free < wanted.converted_size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    conversion = _conversion_of(wanted)
+    with _report_seconds(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
+        conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
+    for path in target.rglob("*"):
+        # safetensors lets only the owner read what it writes; a store may be shared.
+        path.chmod(path.stat().st_mode | 0o444)
+    return {name: version(name) for name in conversion.packages}
+
+
+@contextmanager
+def _report_seconds(report: Callable[[int], None]) -> Iterator[None]:
+    """Report the seconds gone by, every few of them."""
+    began, is_done = time.monotonic(), threading.Event()
+
+    def beat() -> None:
+        while not is_done.wait(BEAT_S):
+            report(round(time.monotonic() - began))
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join()
+
+
+def _has_columns(wanted: Asset) -> bool:
+    wheels = [place for place in wanted.places if isinstance(place, WheelPlace)]
+    return any(member.column for place in wheels for member in place.members)
+
+
+def _conversion_of(wanted: Asset) -> Conversion:
+    return CONVERSIONS[wanted.convert]
 
 
 def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None:
@@ -34,7 +100,7 @@ def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None
     gguf_files = [path for path in files if path.suffix == GGUF]
     if len(gguf_files) != 1:
         raise AssetError(f"there are {len(gguf_files)} GGUF files to convert, not one")
-    with _silence(transformers):
+    with silence(transformers), _hide_bars():
         say("step 1 of 3: tokens")
         tokenizer = _read_tokenizer(gguf_files[0], transformers)
         say("step 2 of 3: weights (up to a minute)")
@@ -50,6 +116,10 @@ def convert_gguf(source: Path, target: Path, say: Callable[[str], None]) -> None
 
 
 def _read_tokenizer(path: Path, transformers: Any) -> Any:
+    """Build the tokenizer here: that of transformers may put a token before every text.
+
+    Whether it does depends on its version, whatever the file says.
+    """
     fields = import_module("gguf").GGUFReader(path).fields
     settings = {
         name.removeprefix("tokenizer."): field.contents()
@@ -127,86 +197,15 @@ def _tell_every_version(folder: Path) -> None:
 
 
 @contextmanager
-def _silence(transformers: Any) -> Iterator[None]:
-    """Keep the bars and warnings of transformers back; our own report says where things stand."""
+def _hide_bars() -> Iterator[None]:
+    """Keep every bar back: one asks neither the settings of transformers nor anything else."""
     tqdm = import_module("tqdm.auto").tqdm
-    logging = transformers.utils.logging
-    level, begin = logging.get_verbosity(), tqdm.__init__
-    logging.set_verbosity_error()
-    # One of the bars asks neither the settings of transformers nor anything else.
+    begin = tqdm.__init__
     tqdm.__init__ = partialmethod(begin, disable=True)
     try:
         yield
     finally:
-        logging.set_verbosity(level)
         tqdm.__init__ = begin
-
-
-Report = Callable[[str], None]
-BEAT_S = 5.0
-
-
-@dataclass(frozen=True)
-class Conversion:
-    """How files become others: `run(source, target, say)`, with packages of an extra."""
-
-    run: Callable[[Path, Path, Report], None]
-    packages: tuple[str, ...]
-    extra: str
-
-
-def missing_package(wanted: Asset) -> PackageMissing | None:
-    """Name a package that pulling the asset needs and that is not installed."""
-    needs = [(package, "tables") for package in ("pyarrow",) if _has_columns(wanted)]
-    if wanted.convert:
-        needs += [(name, _conversion_of(wanted).extra) for name in _conversion_of(wanted).packages]
-    absent = [PackageMissing(name, extra) for name, extra in needs if find_spec(name) is None]
-    return absent[0] if absent else None
-
-
-def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dict[str, str]:
-    """Fill the folder `target` with what is made of `source`; give the packages it was made with.
-
-    Files that the conversion does not read, such as a licence, are taken over.
-    """
-    if missing := missing_package(wanted):
-        raise missing
-    if shutil.disk_usage(target).free < wanted.converted_size:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    conversion = _conversion_of(wanted)
-    with _report_seconds(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
-        conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
-    for path in target.rglob("*"):
-        # safetensors lets only the owner read what it writes; a store may be shared.
-        path.chmod(path.stat().st_mode | 0o444)
-    return {name: version(name) for name in conversion.packages}
-
-
-@contextmanager
-def _report_seconds(report: Callable[[int], None]) -> Iterator[None]:
-    """Report the seconds gone by, every few of them."""
-    began, is_done = time.monotonic(), threading.Event()
-
-    def beat() -> None:
-        while not is_done.wait(BEAT_S):
-            report(round(time.monotonic() - began))
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_done.set()
-        thread.join()
-
-
-def _has_columns(wanted: Asset) -> bool:
-    wheels = [place for place in wanted.places if isinstance(place, WheelPlace)]
-    return any(member.column for place in wheels for member in place.members)
-
-
-def _conversion_of(wanted: Asset) -> Conversion:
-    return CONVERSIONS[wanted.convert]
 
 
 CONVERSIONS: Mapping[str, Conversion] = {

@@ -40,6 +40,11 @@ def is_offline() -> bool:
     return _is_on("FABULA_OFFLINE")
 
 
+def is_hub_offline() -> bool:
+    """Whether the user forbids the network, or that to the hub (`HF_HUB_OFFLINE=1`)."""
+    return is_offline() or _is_on("HF_HUB_OFFLINE")
+
+
 def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
     """Fill the folder `content` from a place; `work` is for what is needed on the way."""
     if isinstance(place, FolderPlace):

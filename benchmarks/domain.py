@@ -17,7 +17,7 @@ from pathlib import Path
 from fabula import Story
 from fabula.datasets import load_dataset
 from fabula.learned.reader.domain import describe_domain, describe_oddities
-from fabula.learned.training.corpus import data_folder
+from fabula.learned.training.stories import data_folder
 
 MOST = 2000  # stories of a data set
 SPOKEN = {"words": "learned from stories of", "surface": "its surface"}

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from fabula.cli.train import command
 from fabula.core.errors import InputError
-from fabula.learned.training.tokens import save_corpus
+from fabula.learned.training.corpus import save_corpus
 from learned.tiny_encoder import made_up_corpus, write_encoder
 
 pytest.importorskip("torch")

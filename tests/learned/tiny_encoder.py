@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.learned.training.recipe import Recipe
-from fabula.learned.training.tokens import TokenCorpus, TokenSet, token_set
+from fabula.learned.training.corpus import TokenCorpus
+from fabula.learned.training.encoder import EncoderRecipe
+from fabula.learned.training.examples import TokenSet, token_set
 
 CONFIG = {
     "vocab_size": 200,
@@ -18,7 +19,7 @@ CONFIG = {
     "intermediate_size": 32,
     "max_position_embeddings": 32,
 }
-RECIPE = Recipe(
+RECIPE = EncoderRecipe(
     frozen=(),
     sources=("made_up",),
     held_out={"made_up": 8},

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fabula.core.story import Story
+from fabula.learned.training.joint_data import JointData, RatedItem
+from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.pairs import Pair
-from fabula.learned.training.storyer_joint_data import JointData, RatedItem
-from fabula.learned.training.storyer_joint_recipe import JointRecipe
 from tiny_models import save_bart, save_bytes, save_t5, torch
 
 BETTER = (

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fabula.learned.ruber_model.network import Bounds, RuberConfig, write_ruber_config
-from fabula.learned.training._ruber_pairs import PARTS, PooledPairs
-from fabula.learned.training.ruber_recipe import RuberRecipe
+from fabula.learned.training.ruber import RuberRecipe
+from fabula.learned.training.ruber_pairs import PARTS, PooledPairs
 
 WIDTH, HIDDEN = 16, 4
 RECIPE = RuberRecipe(

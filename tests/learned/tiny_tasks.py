@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
-from fabula.learned.training.reader_recipe import ReaderRecipe, reader_recipe_of
+from fabula.learned.training.reader_recipe import ReaderRecipe
+from fabula.learned.training.recipe import read_recipe
 from fabula.text.features import feature_row
 
 CONFIG = {
@@ -141,7 +142,7 @@ PLAIN_RECIPE: dict[str, Any] = {
 
 def tiny_recipe(**changes: Any) -> ReaderRecipe:
     """Give the recipe with some top-level settings changed."""
-    return reader_recipe_of({**json.loads(json.dumps(PLAIN_RECIPE)), **changes})
+    return read_recipe(ReaderRecipe, {**json.loads(json.dumps(PLAIN_RECIPE)), **changes})
 
 
 def tiny_prepared() -> Prepared:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fabula.learned.training.grid import Tried
+    from fabula.learned.training.grid import Trial
     from fabula.learned.training.personal import Personal
     from fabula.meta.resampling import Estimate
 
@@ -59,7 +59,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def grid_table(found: Sequence[Tried]) -> str:
+def grid_table(found: Sequence[Trial]) -> str:
     """Lay out what a grid found, the best first."""
     from fabula.learned.training.grid import describe
 

@@ -86,12 +86,12 @@ def augment_command(source: str, output: Path, **options: Any) -> None:
     are comments of 15 to 50 words whose aspect is sure to .9, as in StoryER. OUTPUT has the form
     of storyer_ratings: name it under `augmented` in recipes/storyer_led.toml.
     """
-    from fabula.learned.training.labelled_comments import (
+    from fabula.learned.training.augmentation import (
         comments_of,
         label_comments,
         storyer_rows,
     )
-    from fabula.learned.training.storyer_joint_data import rated_dataset
+    from fabula.learned.training.joint_data import rated_dataset
 
     comments, stories = _comments(source, options["column"])
     known = comments_of(rated_dataset(options["learn"], None))
@@ -116,8 +116,7 @@ def augment_command(source: str, output: Path, **options: Any) -> None:
 def _comments(source: str, column: str) -> tuple[list[Comment], dict[str, Story]]:
     """Give the comments of a data set, or of a table's column, and the stories they are on."""
     from fabula.datasets import DATASETS, load_dataset
-    from fabula.learned.training.augmentation import Comment
-    from fabula.learned.training.labelled_comments import comments_of, read_comments
+    from fabula.learned.training.augmentation import Comment, comments_of, read_comments
 
     if source in DATASETS:
         dataset = load_dataset(source)

@@ -161,8 +161,7 @@ def pairs_command(
     links and notes. OUTPUT has the form of storyer: `fabula data add storyer OUTPUT`.
     """
     from fabula.datasets.storyer import write_pairs
-    from fabula.learned.training._posts import read_posts
-    from fabula.learned.training.pairs import build_pairs
+    from fabula.learned.training.pairs import build_pairs, read_posts
 
     read = read_posts(posts, columns=columns)
     pairs = build_pairs(read, high=high, low=low, words=words, per_prompt=per_prompt, seed=seed)

@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli import _train_reader
-from fabula.cli._inputs import dataset_arguments, parse_columns
-from fabula.cli._train_reader import DATA, DEVICE, OUT, QUIET, RECIPE, RESUME, SEED, reporter
-from fabula.cli._train_ruber import ruber_command
+from fabula.cli._inputs import column_option, dataset_arguments
+from fabula.cli._train_words import grid_table, measured_lines, personal_lines, specs_of
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from fabula.learned.training.recipe import Recipe
-    from fabula.learned.training.tokens import TokenCorpus
+    from fabula.learned.training.reader import ExampleSource
     from fabula.scoring.sources import DatasetSource
 
+Report = Callable[[str], None]
+READERS = {
+    "storyer": "Preference, HANNA's criteria and StoryER's aspects.",
+    "coherence": "The judge of coherence, with UNION's and MANPLTS's heads.",
+    "rovist_c": "Which of two neighbouring sentences comes first.",
+    "union": "People's stories told from corrupted ones.",
+    "manplts": "People's stories told from those of manipulated plots.",
+}
+_PERSONAL = (
+    "With --ratings nothing is trained but the weight of what a reader says: that of the asset, or "
+    "the one in the folder --start."
+)
+_BACKBONE = "a recipe with a backbone"
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
+OUT = click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="For weights."
+)
+RECIPE = click.option("--recipe", type=_FILE, help="TOML file.  [default: built in]")
+DATA = click.option("--data", type=_FOLDER, help="Folder with a folder for each data set.")
+SEED = click.option("--seed", type=click.IntRange(0), help="Instead of the recipe's.")
+GRID = click.option("--grid", type=_FILE, help="TOML file of settings to try: all combine.")
+DEVICE = click.option(
+    "--device", default="", metavar="NAME", help="cpu or cuda.  [default: what is there]"
+)
+RESUME = click.option("--resume", is_flag=True, help="Go on after a kill.")
+QUIET = click.option(
+    "-q", "--quiet", "report", is_flag=True, callback=lambda *given: _report_unless(given[-1]),
+    help="No progress on stderr.",
+)  # fmt: skip
+READER_OPTIONS = (
+    DATA, OUT, RECIPE,
+    click.option("--prepared", type=_FILE, help="Examples (.npz): read if there, else written."),
+    click.option("--start", type=_FOLDER, help="Where the encoder lies.  [default: the asset]"),
+    SEED,
+    click.option(
+        "--folds", type=click.IntRange(2), help="So many more, each without a part of the items."
+    ),
+    click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Of folds."),
+    GRID, DEVICE, RESUME, QUIET,
+)  # fmt: skip
+PERSONAL_OPTIONS = (
+    click.option(
+        "--ratings", type=_FILE, help="Table of your own ratings: makes a reader personal."
+    ),
+    click.option("--gold", metavar="NAME", help="Column of --ratings that holds them."),
+    column_option("ROLE=NAME", "Column of --ratings.", "text"),
+    click.option("--aspect", default="", help="Which ratings, where there are several."),
+)  # fmt: skip
 
 
 @click.group("train")
@@ -27,28 +73,62 @@ def command() -> None:
     """Train the weights that learned metrics need."""
 
 
-for _one in (*_train_reader.commands(), ruber_command):
-    command.add_command(_one)
+def reader_command(
+    kind: str,
+    *,
+    data: Path | None,
+    out: Path,
+    recipe: Path | None,
+    prepared: Path | None,
+    start: Path | None,
+    seed: int | None,
+    folds: int | None,
+    seeds: int,
+    grid: Path | None,
+    device: str,
+    resume: bool,
+    report: Report,
+    ratings: Path | None = None,
+    gold: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    aspect: str = "",
+) -> None:
+    """Train a reader by its recipe, or all settings of a grid; say what was measured."""
+    from fabula.learned.training.reader import ExampleSource, train_reader
+    from fabula.learned.training.reader_recipe import ReaderRecipe
+    from fabula.learned.training.recipe import find_recipe, is_joint, read_recipe
+
+    if ratings or gold or columns or aspect:
+        others: Any = {"data": data, "recipe": recipe, "prepared": prepared, "folds": folds}
+        others |= {"grid": grid, "resume": resume}
+        own: Any = {"out": out, "start": start, "seed": seed}
+        return _personalise(ratings, gold, columns, aspect, **own, **others)
+    recipe = recipe or find_recipe(kind)
+    if is_joint(recipe):
+        _refuse(_BACKBONE, prepared=prepared, start=start, folds=folds, grid=grid)
+        return _train_joint(recipe, data, out, seed, device, resume=resume, report=report)
+    source = ExampleSource(data=data, prepared=prepared, start=start, report=report)
+    how: Any = {"out": out, "device": device, "folds": folds or 0, "seeds": seeds}
+    how |= {"resume": resume, "report": report}
+    if grid:
+        return _try_readers(kind, recipe, grid, source, seed=seed, **how)
+    record = train_reader(read_recipe(ReaderRecipe, recipe, seed=seed), source, **how)
+    return _say_measured(kind, record, out)
 
 
-@command.command("storyer")
-@_train_reader.reader_options
-@click.option("--ratings", type=_FILE, help="Table of your own ratings: makes a reader personal.")
-@click.option("--gold", metavar="NAME", help="Column of --ratings that holds them.")
-@click.option("-c", "--column", multiple=True, metavar="ROLE=NAME", help="Column of --ratings.")
-@click.option("--aspect", default="", help="Which ratings, where there are several.")
-def storyer_command(ratings: Path | None, **options: Any) -> None:
-    """Preference, HANNA's criteria and StoryER's aspects.
+def _add_readers() -> None:
+    """Add a command for every kind of reader; they differ in their recipes alone."""
+    for kind, about in READERS.items():
+        own = PERSONAL_OPTIONS if kind == "storyer" else ()
+        run: Callable[..., Any] = partial(reader_command, kind)
+        for option in reversed((*READER_OPTIONS, *own)):
+            run = option(run)
+        text = f"{about}\n\nThe recipe that is built in is recipes/{kind}.toml."
+        text += f" {_PERSONAL}" if own else ""
+        command.add_command(click.command(kind, help=text)(run))
 
-    The recipe that is built in is recipes/storyer.toml. With --ratings nothing is trained but the
-    weight of what a reader says: that of the asset, or the one in the folder --start.
-    """
-    own = {name: options.pop(name) for name in ("gold", "column", "aspect")}
-    if ratings is None:
-        if any(own.values()):
-            raise SettingError("--gold, --column and --aspect are for --ratings", "leave them out")
-        return _train_reader.train_kind("storyer", options)
-    return _personalise(ratings, own, options)
+
+_add_readers()
 
 
 @command.command("encoder")
@@ -63,24 +143,73 @@ def storyer_command(ratings: Path | None, **options: Any) -> None:
 @RESUME
 @QUIET
 def encoder_command(
-    out: Path, recipe: Path | None, start: Path | None, data: Path | None, **options: Any
+    data: Path | None,
+    out: Path,
+    tokens: Path | None,
+    recipe: Path | None,
+    start: Path | None,
+    steps: int | None,
+    seed: int | None,
+    device: str,
+    resume: bool,
+    report: Report,
 ) -> None:
     """Warm an encoder up on stories, by guessing hidden words.
 
     Leaves the weights that guess held-out stories best, with tokeniser and training.json.
     """
-    from fabula.learned.training.encoder import train_encoder
+    from fabula.learned.training.corpus import read_corpus
+    from fabula.learned.training.encoder import EncoderRecipe, train_encoder
+    from fabula.learned.training.recipe import read_recipe
     from fabula.models import path_of
 
-    report = reporter(quiet=options["quiet"])
-    chosen = _recipe(recipe, steps=options["steps"], seed=options["seed"])
-    begin = start or path_of("minilm")
-    corpus = _corpus(chosen, begin, data=data, tokens=options["tokens"])
+    chosen = read_recipe(EncoderRecipe, recipe or {}, steps=steps, seed=seed)
+    start = start or path_of("minilm")
+    corpus = read_corpus(chosen, start, data=data, tokens=tokens)
     for source, counts in corpus.counts.items():
         report(f"{source}: " + ", ".join(f"{count:,} {fate}" for fate, count in counts.items()))
-    how = {name: options[name] for name in ("device", "resume")}
-    train_encoder(chosen, corpus, start=begin, out=out, report=report, **how)
+    train_encoder(chosen, corpus, start=start, out=out, device=device, resume=resume, report=report)
     click.echo(out)
+
+
+@command.command("ruber")
+@DATA
+@OUT
+@RECIPE
+@SEED
+@GRID
+@RESUME
+@QUIET
+def ruber_command(
+    data: Path | None,
+    out: Path,
+    recipe: Path | None,
+    seed: int | None,
+    grid: Path | None,
+    resume: bool,
+    report: Report,
+) -> None:
+    """Which story was written on a prompt.
+
+    The recipe that is built in is recipes/ruber.toml. What is measured is on prompts that were
+    held out.
+    """
+    from fabula.learned.training import ruber
+    from fabula.learned.training.recipe import find_recipe, read_recipe
+
+    recipe = recipe or find_recipe("ruber")
+    if grid:
+        from fabula.learned.training.grid import try_rubers
+
+        trials = try_rubers(recipe, grid, data, out=out, seed=seed, resume=resume, report=report)
+        click.echo(grid_table(trials), err=True)
+        out = trials[0].folder
+    else:
+        chosen = read_recipe(ruber.RuberRecipe, recipe, seed=seed)
+        test = ruber.train_on_data(chosen, data, out=out, resume=resume, report=report)["test"]
+        said = f"{test['accuracy']:.3f} ± {test['error']:.3f}, n = {test['prompts']:,.0f} prompts"
+        click.echo(f"its own prompt rather than another, of held-out stories: {said}", err=True)
+    click.echo(f"ruber(weights={str(out)!r})")
 
 
 @command.command("s3")
@@ -107,48 +236,80 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     click.echo(f"s3(regressor={str(out)!r})")
 
 
-def _personalise(ratings: Path, own: dict[str, Any], options: dict[str, Any]) -> None:
-    from fabula.cli._train_words import personal_lines
-    from fabula.learned.training._personal_table import read_own_opinions
-    from fabula.learned.training.personal import FEW, personalise
+def _train_joint(
+    recipe: Path,
+    data: Path | None,
+    out: Path,
+    seed: int | None,
+    device: str,
+    *,
+    resume: bool,
+    report: Report,
+) -> None:
+    """Train an encoder–decoder in StoryER's way."""
+    from fabula.learned.training.joint import train_joint
+    from fabula.learned.training.joint_data import prepare_joint
+    from fabula.learned.training.joint_recipe import JointRecipe
+    from fabula.learned.training.recipe import read_recipe
+
+    chosen = read_recipe(JointRecipe, recipe, seed=seed)
+    examples = prepare_joint(chosen, data)
+    train_joint(chosen, examples, out=out, device=device, resume=resume, report=report)
+    click.echo(f"storyer(weights={str(out)!r})")
+
+
+def _try_readers(kind: str, recipe: Path, grid: Path, source: ExampleSource, **how: Any) -> None:
+    from fabula.learned.training.grid import try_readers
+
+    trials = try_readers(recipe, grid, source, **how)
+    click.echo(grid_table(trials), err=True)
+    click.echo(specs_of(kind, trials[0].record["recipe"]["scales"], trials[0].folder)[0])
+
+
+def _personalise(
+    ratings: Path | None,
+    gold: str | None,
+    columns: Mapping[str, str] | None,
+    aspect: str,
+    *,
+    out: Path,
+    start: Path | None,
+    seed: int | None,
+    **others: object,
+) -> None:
+    """Fit a reader's preference to ratings of one's own."""
+    from fabula.learned.training.personal import FEW, personalise, read_own_opinions
     from fabula.scoring.sources import split_names
 
-    for name in ("data", "recipe", "prepared", "folds", "grid", "resume"):
-        if options[name]:
-            raise SettingError(f"--{name} is not for --ratings", "leave it out")
-    columns = parse_columns(own["column"], "text")
-    opinions = read_own_opinions(
-        ratings, gold=split_names(own["gold"] or ""), columns=columns, aspect=own["aspect"]
-    )
-    if len(opinions.items) < FEW:
-        count = len(opinions.items)
+    if ratings is None:
+        raise SettingError("--gold, --column and --aspect are for --ratings", "leave them out")
+    _refuse("--ratings", **others)
+    names = split_names(gold or "")
+    opinions = read_own_opinions(ratings, gold=names, columns=columns, aspect=aspect)
+    if (count := len(opinions.items)) < FEW:
         click.echo(f"{count} opinions are few: from {FEW} on the figures mean more", err=True)
-    found = personalise(
-        opinions,
-        out=options["out"],
-        reader=str(options["start"] or "reader"),
-        seed=options["seed"] or 0,
-    )
-    for line in personal_lines(found):
+    personal = personalise(opinions, out=out, reader=str(start or "reader"), seed=seed or 0)
+    for line in personal_lines(personal):
         click.echo(line, err=True)
-    click.echo(f"storyer(weights={str(options['out'])!r})")
+    click.echo(f"storyer(weights={str(out)!r})")
 
 
-def _recipe(path: Path | None, **changes: int | None) -> Recipe:
-    from fabula.learned.training.recipe import read_recipe, recipe_of
+def _say_measured(kind: str, record: Mapping[str, Any], out: Path) -> None:
+    """Say what a training measured, and the specs that load its weights."""
+    for line in measured_lines(record):
+        click.echo(line, err=True)
+    first, *others = specs_of(kind, record["recipe"]["scales"], out)
+    if others:
+        click.echo(f"also: {', '.join(others)}", err=True)
+    click.echo(first)
 
-    if path:
-        return read_recipe(path, **changes)
-    return recipe_of({name: value for name, value in changes.items() if value is not None})
+
+def _refuse(where: str, **options: object) -> None:
+    """Refuse options that are not for a way to train."""
+    for name, value in options.items():
+        if value:
+            raise SettingError(f"--{name} is not for {where}", "leave it out")
 
 
-def _corpus(recipe: Recipe, start: Path, *, data: Path | None, tokens: Path | None) -> TokenCorpus:
-    from fabula.learned.training.corpus import read_split
-    from fabula.learned.training.tokens import load_corpus, save_corpus, tokenise
-
-    if tokens and tokens.exists():
-        return load_corpus(tokens, recipe)
-    corpus = tokenise(read_split(recipe, data), start)
-    if tokens:
-        save_corpus(corpus, tokens)
-    return corpus
+def _report_unless(quiet: bool) -> Report:
+    return lambda line: None if quiet else click.echo(line, err=True)

@@ -28,7 +28,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from fabula.learned.joint.network import open_writer  # noqa: E402
-from fabula.learned.training.storyer_joint import train_joint  # noqa: E402
+from fabula.learned.training.joint import train_joint  # noqa: E402
 from learned.tiny_joint import (  # noqa: E402
     BETTER,
     WORSE,

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabula.learned.training import cross_fit as module
-from fabula.learned.training.cross_fit import CrossFitted, cross_fit
-from fabula.learned.training.folds import fold_of_items
-from fabula.learned.training.reader import Bench
-from fabula.learned.training.reader_course import Course
+from fabula.learned.training.cross_fit import CrossFitted, FoldOutputs, cross_fit
+from fabula.learned.training.examples import fold_of_items
+from fabula.learned.training.reader import Workshop
+from fabula.learned.training.reader_model import ReaderTrainee
 from learned.tiny_tasks import tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
@@ -20,14 +19,14 @@ pytest.importorskip("safetensors")
 FOLDS, SEEDS = 3, 2
 
 
-def bench(start: Path) -> Bench:
-    return Bench(tiny_recipe(), tiny_prepared().examples, start, torch.device("cpu"))
+def workshop(start: Path) -> Workshop:
+    return Workshop(tiny_recipe(), tiny_prepared().examples, start, torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")
 def fitted(start, tmp_path_factory) -> CrossFitted:
     out = tmp_path_factory.mktemp("out") / "outputs.npz"
-    return cross_fit(bench(start), folds=FOLDS, seeds=SEEDS, out=out, report=lambda line: None)
+    return cross_fit(workshop(start), folds=FOLDS, seeds=SEEDS, out=out, report=lambda line: None)
 
 
 def test_every_text_is_read_by_all_heads_in_every_seed(fitted):
@@ -51,20 +50,22 @@ def test_the_folds_of_texts_are_those_of_their_items(fitted):
 
 def test_a_reader_has_learned_from_no_item_of_its_fold(start, tmp_path, monkeypatch):
     learned, read = [], []
-    real_learn, real_gather = Course.learn, module._gather
+    real_start, real_add = ReaderTrainee.__init__, FoldOutputs.add
 
-    def learn(self, model, examples, held, **named):
+    def start_training(self, model, examples, held, **named):
         opinions = [one for name, one in examples.items() if name != "labels"]
         learned.append({item for one in opinions for item in one.items})
-        return real_learn(self, model, examples, held, **named)
+        real_start(self, model, examples, held, **named)
 
-    def gather(found, model, examples, *, parts, fold):
-        read.append({item for item, part in parts.items() if part == fold})
-        return real_gather(found, model, examples, parts=parts, fold=fold)
+    def add(self, seed, fold, model, examples, held):
+        read.append({item for one in held.values() for item in one.items})
+        real_add(self, seed, fold, model, examples, held)
 
-    monkeypatch.setattr(Course, "learn", learn)
-    monkeypatch.setattr(module, "_gather", gather)
-    cross_fit(bench(start), folds=FOLDS, seeds=1, out=tmp_path / "o.npz", report=lambda line: None)
+    monkeypatch.setattr(ReaderTrainee, "__init__", start_training)
+    monkeypatch.setattr(FoldOutputs, "add", add)
+    cross_fit(
+        workshop(start), folds=FOLDS, seeds=1, out=tmp_path / "o.npz", report=lambda line: None
+    )
     # The first goes through the stage that all folds share, which looks at no opinion.
     assert len(read) == FOLDS
     for mine, asked in zip(learned[1:], read, strict=True):
@@ -73,7 +74,7 @@ def test_a_reader_has_learned_from_no_item_of_its_fold(start, tmp_path, monkeypa
 
 def test_more_seeds_may_be_added_later(start, tmp_path):
     out, lines = tmp_path / "outputs.npz", list[str]()
-    cross_fit(bench(start), folds=FOLDS, seeds=1, out=out, report=lambda line: None)
-    found = cross_fit(bench(start), folds=FOLDS, seeds=2, out=out, report=lines.append)
+    cross_fit(workshop(start), folds=FOLDS, seeds=1, out=out, report=lambda line: None)
+    found = cross_fit(workshop(start), folds=FOLDS, seeds=2, out=out, report=lines.append)
     assert not [line for line in lines if line.startswith("seed 3")]
     assert found.outputs["rated", "rated"].shape[0] == 2

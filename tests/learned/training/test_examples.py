@@ -22,7 +22,7 @@ def test_examples_know_their_texts_and_lengths():
     )
     assert [one.text(number) for number in range(3)] == [[1, 2, 3], [4], []]
     assert one.lengths().tolist() == [4, 1]
-    some = one.chosen(np.array([1]))
+    some = one.choose(np.array([1]))
     assert (len(some), some.items, some.members.tolist()) == (1, ("y",), [[1, 2]])
     assert len(some.texts) == 3
 
@@ -62,4 +62,4 @@ def test_a_missing_task_is_named(tmp_path):
 def test_a_digest_tells_other_targets():
     one = pair_examples()
     assert one.sha256 == pair_examples().sha256
-    assert one.sha256 != one.chosen(np.arange(3)).sha256
+    assert one.sha256 != one.choose(np.arange(3)).sha256

@@ -8,12 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.learned.training.folds import (
+from fabula.learned.training.examples import (
     fold_alone,
     fold_of_items,
-    held_apart,
-    opinion_tasks,
-    shared_stages,
+    hold_out,
     without_fold,
 )
 from learned.tiny_tasks import tiny_prepared, tiny_recipe
@@ -58,18 +56,18 @@ def test_items_of_no_fold_are_learned_from_by_all():
 
 def test_a_tenth_is_held_out_by_item():
     examples = tiny_prepared().examples
-    learned, held = held_apart(examples, tiny_recipe(held_out=0.25))
+    learned, held = hold_out(examples, 0.25)
     for name, one in examples.items():
         assert not set(held[name].items) & set(learned[name].items)
         assert len(held[name]) + len(learned[name]) == len(one)
     # 10 items of three ratings each in four parts: the first has three items.
     assert len(held["rated"]) == 9
-    assert held_apart(examples, tiny_recipe())[1] == {}
+    assert hold_out(examples, 0.0)[1] == {}
 
 
 def test_the_stages_before_the_first_opinion_are_shared():
-    assert opinion_tasks(tiny_recipe()) == ["preference", "rated"]
-    assert shared_stages(tiny_recipe()) == 1
+    assert tiny_recipe().opinion_tasks == ["preference", "rated"]
+    assert tiny_recipe().shared_stages == 1
     first = {"rate": 1.0, "steps": 1, "groups": [{"tasks": ["labels", "rated"], "rows": 1}]}
-    assert shared_stages(tiny_recipe(stages=[first])) == 0
-    assert np.unique([shared_stages(tiny_recipe(stages=[first] * 2))]) == [0]
+    assert tiny_recipe(stages=[first]).shared_stages == 0
+    assert np.unique([tiny_recipe(stages=[first] * 2).shared_stages]) == [0]

@@ -11,11 +11,11 @@ import pytest
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.training.grid import (
     GRID,
+    apply_settings,
     describe,
     mean_figure,
     read_grid,
     try_all,
-    with_settings,
 )
 from learned.tiny_tasks import PLAIN_RECIPE
 
@@ -38,7 +38,7 @@ def test_all_settings_combine(tmp_path):
 
 
 def test_settings_take_their_place_in_a_recipe(tmp_path):
-    found = with_settings(PLAIN_RECIPE, grid(tmp_path, BOTH)[1])
+    found = apply_settings(PLAIN_RECIPE, grid(tmp_path, BOTH)[1])
     # A setting of stages that is said without a stage counts for all of them.
     assert [stage["rate"] for stage in found["stages"]] == [1e-3, 1e-3]
     assert [stage["steps"] for stage in found["stages"]] == [6, 4]
@@ -49,7 +49,7 @@ def test_settings_take_their_place_in_a_recipe(tmp_path):
 def test_names_with_dots_are_quoted_as_in_toml(tmp_path):
     [one] = grid(tmp_path, 'scales."criteria.good".surface = [0.5]\n')
     assert describe(one) == 'scales."criteria.good".surface = 0.5'
-    found = with_settings(PLAIN_RECIPE, one)
+    found = apply_settings(PLAIN_RECIPE, one)
     assert found["scales"]["criteria.good"]["surface"] == 0.5
 
 
@@ -76,7 +76,7 @@ def test_a_grid_that_will_not_do_says_why(tmp_path, text, words):
 )
 def test_a_place_that_the_recipe_has_not_is_named(tmp_path, text, words):
     with pytest.raises(SettingError, match=words):
-        with_settings(PLAIN_RECIPE, grid(tmp_path, text)[0])
+        apply_settings(PLAIN_RECIPE, grid(tmp_path, text)[0])
 
 
 def run(tmp_path: Path, seen: list[str], *, resume: bool = False, text: str = BOTH, fail: int = 0):
@@ -95,7 +95,7 @@ def run(tmp_path: Path, seen: list[str], *, resume: bool = False, text: str = BO
         return record
 
     return try_all(
-        PLAIN_RECIPE, grid(tmp_path, text),
+        PLAIN_RECIPE, grid(tmp_path, text), read=dict,
         out=tmp_path / "out", train=train, resume=resume, report=lambda line: None,
     )  # fmt: skip
 

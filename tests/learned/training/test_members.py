@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import InputError, SettingError
-from fabula.learned.training import members as module
-from fabula.learned.training.members import learn_members
-from fabula.learned.training.reader import Bench
-from fabula.learned.training.reader_course import Course
+from fabula.learned.training import reader
+from fabula.learned.training.folder import TrainingFolder
+from fabula.learned.training.loop import TrainingState, run_training
+from fabula.learned.training.reader import Workshop, train_members
+from fabula.learned.training.reader_model import ReaderTrainee
 from learned.tiny_tasks import tiny_prepared, tiny_recipe
 from learned.training import trained
 from learned.training.trained import kill_at, same
@@ -32,15 +33,19 @@ def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_the_weights_are_the_mean_of_those_of_the_members(start):
-    bench = Bench(THREE, tiny_prepared().examples, start, torch.device("cpu"))
-    examples, alone = bench.examples(THREE.seed), []
-    for shift in (5, 1005, 2005):
-        model = bench.model(THREE.seed)
-        Course(THREE, {}, lambda line: None, seed_shift=shift).learn(model, examples, {})
+def test_the_weights_are_the_mean_of_those_of_the_members(start, tmp_path):
+    workshop = Workshop(THREE, tiny_prepared().examples, start, torch.device("cpu"))
+    examples, alone = workshop.examples(THREE.seed), []
+    for order in (0, 1000, 2000):
+        model = workshop.new_model(THREE.seed)
+        trainee = ReaderTrainee(model, examples, {}, stages=range(2), order=order)
+        run_training(trainee, TrainingState(), THREE.loop, report=lambda line: None)
         alone.append(model.trained)
-    course = Course(THREE, {}, lambda line: None, seed_shift=5)
-    found = learn_members(course, lambda _: bench.model(THREE.seed), examples, {}).trained
+    folder = TrainingFolder(tmp_path)
+    model, _ = train_members(
+        workshop, examples, {}, first=0, folder=folder, report=lambda line: None
+    )
+    found = model.trained
     assert not torch.equal(alone[0]["head.rated.weight"], alone[1]["head.rated.weight"])
     for name, value in found.items():
         parts = [one[name] for one in alone]
@@ -70,14 +75,14 @@ def test_members_go_on_after_a_kill(start, whole, tmp_path, monkeypatch, step):
 
 
 def test_finished_members_are_not_trained_again(start, whole, tmp_path, monkeypatch):
-    real = module.write_tensors
+    real = reader.run_training
 
-    def write(path, *rest):
-        real(path, *rest)
-        if path.parent.name == "member-2":
+    def run(*args, folder, **named):
+        real(*args, folder=folder, **named)
+        if folder.path.name == "member-2":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "write_tensors", write)
+    monkeypatch.setattr(reader, "run_training", run)
     with pytest.raises(KeyboardInterrupt):
         train(start, tmp_path / "out")
     monkeypatch.undo()

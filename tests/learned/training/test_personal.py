@@ -13,8 +13,13 @@ from fabula.core.errors import InputError
 from fabula.learned.reader import inference
 from fabula.learned.reader.config import read_config
 from fabula.learned.reader.inference import Reader, load_reader
-from fabula.learned.training._personal_table import OwnOpinions, read_own_opinions
-from fabula.learned.training.personal import _Fit, fit_personal, personalise
+from fabula.learned.training.personal import (
+    OwnOpinions,
+    _Fit,
+    fit_personal,
+    personalise,
+    read_own_opinions,
+)
 from fabula.text.features import feature_row
 from learned.tiny_tasks import tale
 

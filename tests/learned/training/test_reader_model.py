@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fabula.learned.training.batches import Share, pack_texts, text_windows
 from fabula.learned.training.bert import load_weights, read_shape
-from fabula.learned.training.reader_batches import Share, packed, text_rows
-from fabula.learned.training.reader_model import ReaderModel, example_losses
+from fabula.learned.training.loop import StagePlan
+from fabula.learned.training.reader_model import ReaderModel, ReaderTrainee, example_losses
 from fabula.learned.training.reader_recipe import Task
-from learned.tiny_tasks import cut, tale, tiny_recipe
+from learned.tiny_tasks import PLAIN_RECIPE, cut, tale, tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -32,6 +33,11 @@ def model_of(start: Path, **changes) -> ReaderModel:
         outputs=SIZES,
         device=torch.device(CPU),
     )
+
+
+def plan_of(model: ReaderModel) -> StagePlan:
+    """The plan of a model's first stage."""
+    return ReaderTrainee(model, tiny_prepared().examples, {}, stages=range(1)).begin_stage(0)
 
 
 def task(kind: str, **settings) -> Task:
@@ -99,15 +105,15 @@ def test_the_loss_of_a_batch_is_the_mean_of_each_group_by_the_weight_of_its_task
     model.recipe = replace(model.recipe, tasks=tasks, dropout=0.0, head_dropout=0.0)
     texts = cut([tale(number) for number in range(4)])
     rng = random.Random(0)
-    rows = [row for owner, ids in enumerate(texts) for row in text_rows(ids, owner, 24, rng=rng)]
+    rows = [row for owner, ids in enumerate(texts) for row in text_windows(ids, owner, 24, rng=rng)]
     shares = [
         Share("labels", 0, np.array([[0], [1]]), np.array([[1.0], [0.0]], dtype=np.float32)),
         Share("rated", 0, np.array([[2]]), np.array([[0.5, -0.5]], dtype=np.float32)),
         Share("preference", 1, np.array([[2, 3]]), np.array([[1.0]], dtype=np.float32)),
     ]
-    batch = packed(rows, 26, 4, shares)
-    pooled = model.pooled(batch)
-    said = {head: model.texts(pooled, batch, head).detach() for head in SIZES}
+    batch = pack_texts(rows, 26, 4, shares)
+    pooled = model.pool(batch.tokens)
+    said = {head: model.read_texts(pooled, batch, head).detach() for head in SIZES}
     labels = loss_of(said["labels"][:2, None].tolist(), [[1.0], [0.0]], tasks["labels"])
     rated = loss_of(said["rated"][2:3, None].tolist(), [[0.5, -0.5]], tasks["rated"])
     pairs = loss_of(said["preference"][None, 2:].tolist(), [[1.0]], tasks["preference"])
@@ -120,13 +126,13 @@ def test_windows_side_by_side_do_not_see_each_other(start):
     model = model_of(start)
     texts = [*cut([tale(1), tale(2)]), *cut(["the king rode home ."])]
     rng = random.Random(0)
-    rows = [row for owner, ids in enumerate(texts) for row in text_rows(ids, owner, 24, rng=rng)]
-    together = packed(rows, 26, 3, ())
+    rows = [row for owner, ids in enumerate(texts) for row in text_windows(ids, owner, 24, rng=rng)]
+    together = pack_texts(rows, 26, 3)
     with torch.no_grad():
-        found = model.texts(model.pooled(together), together, "rated")
+        found = model.read_texts(model.pool(together.tokens), together, "rated")
         for owner, ids in enumerate(texts):
-            alone = packed(text_rows(ids, 0, 24, rng=rng), 26, 1, ())
-            one = model.texts(model.pooled(alone), alone, "rated")
+            alone = pack_texts(text_windows(ids, 0, 24, rng=rng), 26, 1)
+            one = model.read_texts(model.pool(alone.tokens), alone, "rated")
             torch.testing.assert_close(one[0], found[owner], rtol=0, atol=1e-5)
 
 
@@ -140,16 +146,16 @@ def test_a_windows_vector_is_its_first_state_and_the_mean_of_all(start):
     ones = torch.ones_like(row)
     with torch.no_grad():
         states = encode(model.weights, row, places, ones, shape=model.shape)[0]
-        batch = packed(text_rows(ids, 0, 24, rng=random.Random(0)), 26, 1, ())
-        [pooled] = model.pooled(batch)
+        batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0)), 26, 1)
+        [pooled] = model.pool(batch.tokens)
     wanted = torch.cat([states[0], states.mean(0)])
     torch.testing.assert_close(pooled, wanted, rtol=0, atol=1e-5)
 
 
 def test_lower_layers_learn_more_slowly_and_biases_do_not_decay(start):
-    model = model_of(start)
-    stage = replace(model.recipe.stages[0], rate=1e-3, layer_decay=0.5)
-    groups = model.optimiser(stage).param_groups
+    stage = {**PLAIN_RECIPE["stages"][0], "rate": 1e-3, "layer_decay": 0.5}
+    model = model_of(start, stages=[stage])
+    groups = plan_of(model).optimiser.param_groups
     by_weight = {id(w): g for g in groups for w in g["params"]}
     name = "bert.encoder.layer.{}.output.dense.{}"
     # Two layers: the upper one is a step below the heads, the lower one two; heads learn thrice.
@@ -161,15 +167,15 @@ def test_lower_layers_learn_more_slowly_and_biases_do_not_decay(start):
         ("head.rated.bias", 3e-3, 0.0),
     ]:
         group = by_weight[id(model.weights[key])]
-        assert (group["highest"], group["weight_decay"]) == pytest.approx((rate, decay)), key
+        assert (group["scale"], group["weight_decay"]) == pytest.approx((rate, decay)), key
 
 
 def test_frozen_layers_and_embeddings_do_not_learn(start):
-    model = model_of(start, frozen_layers=1)
+    stage = {**PLAIN_RECIPE["stages"][0], "heads_only": True}
+    model = model_of(start, frozen_layers=1, stages=[stage])
     assert not any(".layer.0." in name or "embeddings" in name for name in model.trained)
     assert any(".layer.1." in name for name in model.trained)
-    heads = model.optimiser(replace(model.recipe.stages[0], heads_only=True))
-    learning = {id(w) for group in heads.param_groups for w in group["params"]}
+    learning = {id(weight) for weight in plan_of(model).parameters}
     assert learning == {id(w) for name, w in model.trained.items() if name.startswith("head.")}
 
 
@@ -181,22 +187,22 @@ def test_a_head_with_a_hidden_layer_is_two_maps_with_a_tanh(start):
         load_weights(start, shape, seed=0), shape,
         recipe=replace(tiny_recipe(), tasks=tasks), outputs=SIZES, device=torch.device(CPU),
     )  # fmt: skip
-    from fabula.learned.training.reader_model import apply_head
-
     x = torch.randn(3, 64, generator=torch.Generator().manual_seed(0))
     w = model.weights
     inner = torch.tanh(x @ w["head.rated.inner.weight"].T + w["head.rated.inner.bias"])
     wanted = inner @ w["head.rated.outer.weight"].T + w["head.rated.outer.bias"]
-    torch.testing.assert_close(apply_head(w, "rated", x), wanted)
+    torch.testing.assert_close(model.apply_head("rated", x), wanted)
 
 
 def test_a_copy_learns_on_its_own(start):
     model = model_of(start)
-    other = model.copied()
+    other = model.copy()
     [ids] = cut([tale(1)])
     share = Share("labels", 0, np.array([[0]]), np.array([[1.0]], dtype=np.float32))
-    batch = packed(text_rows(ids, 0, 24, rng=random.Random(0)), 26, 1, [share])
+    batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0)), 26, 1, [share])
     before = {name: value.detach().clone() for name, value in model.weights.items()}
-    other.learn(batch, other.optimiser(other.recipe.stages[0]), share=1.0)
+    ReaderTrainee(other, {}, {}, stages=range(1)).learn(batch, 1)
+    plan = plan_of(other)
+    plan.optimiser.step()
     assert all(torch.equal(before[name], model.weights[name]) for name in before)
     assert not torch.equal(before["head.labels.weight"], other.weights["head.labels.weight"])

@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import SettingError, UnknownName
-from fabula.learned.training import reader_recipe
-from fabula.learned.training.reader_recipe import (
-    built_in_recipe,
-    example_settings,
-    read_reader_recipe,
-    reader_recipe_of,
-)
-from fabula.learned.training.ruber_recipe import read_ruber_recipe
+from fabula.learned.training import recipe as recipes
+from fabula.learned.training.reader_recipe import ReaderRecipe, example_settings
+from fabula.learned.training.recipe import find_recipe, read_recipe
+from fabula.learned.training.ruber import RuberRecipe
 from learned.tiny_tasks import PLAIN_RECIPE, tiny_recipe
 
 REPO = Path(__file__).resolve().parents[3]
@@ -27,7 +23,7 @@ def changed(**changes):
 
 @pytest.mark.parametrize("name", ["storyer", "coherence", "rovist_c", "union", "manplts"])
 def test_a_recipe_that_comes_with_fabula_can_be_read(name):
-    recipe = read_reader_recipe(built_in_recipe(name))
+    recipe = read_recipe(ReaderRecipe, find_recipe(name))
     assert recipe.kind == name
     assert recipe.scales
     assert {task for stage in recipe.stages for g in stage.groups for task in g.tasks} == {
@@ -36,16 +32,16 @@ def test_a_recipe_that_comes_with_fabula_can_be_read(name):
 
 
 def test_the_recipe_of_ruber_comes_with_fabula_too():
-    assert read_ruber_recipe(built_in_recipe("ruber")).sources == ("writingprompts",)
+    assert read_recipe(RuberRecipe, find_recipe("ruber")).sources == ("writingprompts",)
 
 
 def test_recipes_lie_in_the_clone_or_in_the_package(tmp_path, monkeypatch):
-    assert built_in_recipe("union") == REPO / "recipes" / "union.toml"
+    assert find_recipe("union") == REPO / "recipes" / "union.toml"
     (tmp_path / "union.toml").write_text("")
-    monkeypatch.setattr(reader_recipe, "_PACKAGED", tmp_path)
-    assert built_in_recipe("union") == tmp_path / "union.toml"
+    monkeypatch.setattr(recipes, "_PACKAGED", tmp_path)
+    assert find_recipe("union") == tmp_path / "union.toml"
     with pytest.raises(UnknownName, match="'unoin' comes with Fabula; did you mean 'union'"):
-        built_in_recipe("unoin")
+        find_recipe("unoin")
 
 
 def test_a_wheel_takes_the_recipes_along():
@@ -56,8 +52,8 @@ def test_a_wheel_takes_the_recipes_along():
 def test_changes_take_the_place_of_what_a_file_says(tmp_path):
     path = tmp_path / "recipe.toml"
     path.write_text((REPO / "recipes" / "union.toml").read_text())
-    assert read_reader_recipe(path, seed=7, held_out=None).seed == 7
-    assert read_reader_recipe(path, seed=None).seed == 1
+    assert read_recipe(ReaderRecipe, path, seed=7, held_out=None).seed == 7
+    assert read_recipe(ReaderRecipe, path, seed=None).seed == 1
 
 
 @pytest.mark.parametrize(
@@ -86,16 +82,16 @@ def test_a_recipe_that_will_not_do_says_why(changes, words):
     if "tasks" in changes:
         changes["stages"] = [{"groups": [{"tasks": ["rated"], "rows": 1}], "rate": 1.0, "steps": 1}]
     with pytest.raises(SettingError) as caught:
-        reader_recipe_of(changed(**changes), "mine.toml")
+        read_recipe(ReaderRecipe, changed(**changes), where="mine.toml")
     assert words in str(caught.value)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(SettingError, match=r"cannot be read .* check --recipe"):
-        read_reader_recipe(tmp_path / "none.toml")
+    with pytest.raises(SettingError, match=r"cannot be read .* check the path"):
+        read_recipe(ReaderRecipe, tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("= 3")
     with pytest.raises(SettingError, match="is no TOML"):
-        read_reader_recipe(tmp_path / "bad.toml")
+        read_recipe(ReaderRecipe, tmp_path / "bad.toml")
 
 
 def test_the_first_task_of_a_head_describes_it():

@@ -12,8 +12,7 @@ from fabula.core.errors import SettingError
 from fabula.learned.reader.config import read_config
 from fabula.learned.reader.scales import Scale, Term
 from fabula.learned.training.cross_fit import CrossFitted
-from fabula.learned.training.examples import Prepared
-from fabula.learned.training.folds import fold_of_items
+from fabula.learned.training.examples import Prepared, fold_of_items
 from fabula.learned.training.reader_scales import (
     _error,
     _linked,
@@ -150,7 +149,7 @@ def test_texts_that_nobody_read_are_left_out_without_a_warning(tmp_path):
     pairs = prepared.examples["preference"]
     # The last pair is in no fold, and no reader said anything of it.
     some = replace(
-        prepared, examples={**prepared.examples, "preference": pairs.chosen(np.arange(23))}
+        prepared, examples={**prepared.examples, "preference": pairs.choose(np.arange(23))}
     )
     found = crossed(some)
     for head in ("labels", "preference", "rated"):
@@ -182,7 +181,7 @@ def test_pairs_that_all_go_one_way_give_a_slope_that_is_a_number():
 
 def test_ratings_of_one_item_make_pairs():
     one = tiny_prepared().examples["rated"]
-    few = one.chosen(np.array([0, 10, 20, 1]))  # three ratings of item 0, one of item 1
+    few = one.choose(np.array([0, 10, 20, 1]))  # three ratings of item 0, one of item 1
     better, worse = _Target("rated", few, 0).pairs
     said = one.targets[:, 0]
     assert len(better) == 3

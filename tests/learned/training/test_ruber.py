@@ -18,9 +18,9 @@ from fabula.learned.ruber_model.network import (
     read_weights,
 )
 from fabula.learned.training import ruber
-from fabula.learned.training._ruber_figures import evaluate, others_of
-from fabula.learned.training._ruber_pairs import PARTS, plain_prompt, pool_pairs, split_pairs
-from fabula.learned.training.ruber_recipe import RuberRecipe, read_ruber_recipe
+from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.ruber import RuberRecipe, RuberTrainee, evaluate, others_of
+from fabula.learned.training.ruber_pairs import PARTS, plain_prompt, pool_pairs, split_pairs
 from learned.tiny_ruber import RECIPE, made_up_pairs
 
 torch = pytest.importorskip("torch")
@@ -89,17 +89,17 @@ def test_what_is_left_is_read_as_it_was_trained(tmp_path):
 
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     train(tmp_path / "whole")
-    learn = ruber._learn
+    learn = RuberTrainee.learn
 
-    def killed(*args, **options):
-        if options["epoch"] == 7:
+    def killed(self, batch, step):
+        if self.sampler.epoch + 1 == 7:
             raise KeyboardInterrupt
-        return learn(*args, **options)
+        return learn(self, batch, step)
 
-    monkeypatch.setattr(ruber, "_learn", killed)
+    monkeypatch.setattr(RuberTrainee, "learn", killed)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "killed")
-    monkeypatch.setattr(ruber, "_learn", learn)
+    monkeypatch.setattr(RuberTrainee, "learn", learn)
     with pytest.raises(InputError, match="holds a training"):
         train(tmp_path / "killed")
     train(tmp_path / "killed", resume=True)
@@ -146,14 +146,6 @@ def test_patience_ends_a_training_that_gets_no_better(tmp_path):
     assert record["epochs"] == record["best"] + 3 < 40
 
 
-def test_the_rate_falls_when_the_loss_exceeds_the_last_three():
-    course = ruber._Course(rate=1.0)
-    for loss in (3.0, 2.0, 1.0, 2.5, 2.6, 2.0):
-        course.note(loss, {"loss": loss}, fall=0.95)
-    # 2.5 does not exceed 3.0; 2.6 exceeds 2.0, 1.0 and 2.5.
-    assert course.rate == pytest.approx(0.95)
-
-
 def test_a_negative_is_never_of_the_same_prompt():
     items = np.repeat(np.arange(5), 7)
     for seed in range(20):
@@ -188,18 +180,18 @@ def test_parts_share_no_prompt_and_barred_prompts_are_in_none():
 
 def test_vectors_are_made_once_and_kept_for_the_next_start(tmp_path):
     pairs, lines = split_pairs(stories(), (), seed=0), []
-    kept = tmp_path / "new" / "vectors.npz"
-    first = pool_pairs(pairs, RECIPE, kept=kept, report=lines.append)
+    cache = tmp_path / "new" / "vectors.npz"
+    first = pool_pairs(pairs, RECIPE, cache=cache, report=lines.append)
     assert lines[-1] == "encoded 1,000 of 1,000 texts"
     lines.clear()
-    again = pool_pairs(pairs, RECIPE, kept=kept, report=lines.append)
+    again = pool_pairs(pairs, RECIPE, cache=cache, report=lines.append)
     assert not lines
     np.testing.assert_array_equal(first.stories["train"], again.stories["train"])
     for change in ("PK broken", ""):
         lines.clear()
         if change:
-            kept.write_text(change)
-        pool_pairs(pairs, replace(RECIPE, pooling="mean"), kept=kept, report=lines.append)
+            cache.write_text(change)
+        pool_pairs(pairs, replace(RECIPE, pooling="mean"), cache=cache, report=lines.append)
         assert bool(lines) == bool(change)
 
 
@@ -213,7 +205,7 @@ def test_a_training_on_texts_from_beginning_to_end(tmp_path):
 
 
 def test_the_recipe_in_the_repository_is_read():
-    assert isinstance(read_ruber_recipe(REPO / "recipes" / "ruber.toml"), RuberRecipe)
+    assert isinstance(read_recipe(RuberRecipe, REPO / "recipes" / "ruber.toml"), RuberRecipe)
 
 
 def test_a_recipe_that_will_not_do_is_refused(tmp_path):
@@ -227,24 +219,24 @@ def test_a_recipe_that_will_not_do_is_refused(tmp_path):
     for text, named in cases.items():
         file.write_text(text)
         with pytest.raises(SettingError, match=named):
-            read_ruber_recipe(file)
+            read_recipe(RuberRecipe, file)
     with pytest.raises(SettingError, match="cannot be read"):
-        read_ruber_recipe(tmp_path / "none.toml")
+        read_recipe(RuberRecipe, tmp_path / "none.toml")
     with pytest.raises(SettingError, match="rows must be at least 2"):
         RuberRecipe(rows=1)
-    assert read_ruber_recipe(REPO / "recipes" / "ruber.toml", seed=7, rows=None).seed == 7
+    assert read_recipe(RuberRecipe, REPO / "recipes" / "ruber.toml", seed=7, rows=None).seed == 7
 
 
 def test_dropout_leaves_the_mean_as_it_is():
     rows = np.full((400, 50), 3.0, dtype=np.float32)
-    found = ruber._dropped(rows, np.ones(50), 0.25, rng=np.random.default_rng(0))
+    found = ruber._drop(rows, np.ones(50), 0.25, rng=np.random.default_rng(0))
     # A quarter is 1, the rest 1 + 2 / 0.75; the mean stays 3, with an error of 0.01.
     assert sorted({round(float(value), 4) for value in found.ravel()}) == [1.0, 3.6667]
     assert found.mean() == pytest.approx(3.0, abs=0.05)
 
 
 def test_it_begins_as_a_likeness_of_prompt_and_story():
-    weights = ruber._drawn(RuberRecipe(hidden=32), 20)
+    weights = ruber._draw_weights(RuberRecipe(hidden=32), 20)
     weights |= {f"{one}.mean": np.zeros(20) for one in ("prompt", "story")}
     weights |= {f"{one}.deviation": np.ones(20) for one in ("prompt", "story")}
     q = np.random.default_rng(0).normal(size=(50, 20))

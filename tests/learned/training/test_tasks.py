@@ -14,8 +14,10 @@ import pytest
 from fabula import datasets
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_recipe import reader_recipe_of
-from fabula.learned.training.tasks import cut_by, prepare
+from fabula.learned.training.reader_recipe import ReaderRecipe
+from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.stories import open_tokeniser
+from fabula.learned.training.tasks import prepare
 from fabula.text.features import feature_row
 from learned import tiny_tasks
 from learned.tiny_tasks import tale, write_tiny_encoder
@@ -94,7 +96,7 @@ def made(folder: Path, /, **task) -> ExampleSet:
     settings = {"head": "head", **task}
     stages = [{"rate": 1.0, "steps": 1, "groups": [{"tasks": ["one"], "rows": 1}]}]
     found = {"kind": "made_up", "tasks": {"one": settings}, "stages": stages, "encoder": "tiny"}
-    return prepare(reader_recipe_of(found), cut, folder).examples["one"]
+    return prepare(read_recipe(ReaderRecipe, found), cut, folder).examples["one"]
 
 
 def test_pairs_are_of_the_better_and_the_worse_story(data, short_release):
@@ -209,9 +211,9 @@ def test_the_tokeniser_of_a_folder_neither_cuts_nor_pads(tmp_path):
     pytest.importorskip("torch")
     start = write_tiny_encoder(tmp_path / "start")
     texts = [tale(1, sentences=40), "the king"]
-    assert cut_by(start)(texts) == tiny_tasks.cut(texts)
+    assert open_tokeniser(start)(texts) == tiny_tasks.cut(texts)
     with pytest.raises(InputError, match=r"tokenizer\.json is not there"):
-        cut_by(tmp_path)
+        open_tokeniser(tmp_path)
 
 
 def test_prepared_stories_are_described_where_values_are_made_of_them(data):
@@ -220,6 +222,6 @@ def test_prepared_stories_are_described_where_values_are_made_of_them(data):
     stages = [{"rate": 1.0, "steps": 1, "groups": [{"tasks": ["one"], "rows": 1}]}]
     scales = {"good": {"terms": {"head": 1.0}, "to": ["one"]}}
     plain = {"kind": "made_up", "tasks": tasks, "stages": stages, "scales": scales}
-    found = prepare(reader_recipe_of(plain), cut, data).domain
+    found = prepare(read_recipe(ReaderRecipe, plain), cut, data).domain
     assert found["stories"] == 12
     assert json.loads(json.dumps(found)) == found

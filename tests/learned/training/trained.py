@@ -7,15 +7,29 @@ from typing import Any
 
 import pytest
 
+from fabula.learned.training.examples import Prepared
 from fabula.learned.training.reader import train_reader
-from fabula.learned.training.reader_model import ReaderModel
+from fabula.learned.training.reader_model import ReaderTrainee
 from fabula.learned.training.reader_recipe import ReaderRecipe
 from learned.tiny_tasks import tiny_prepared
 
 
+class Ready:
+    """A source of examples that are ready, on an encoder in a folder."""
+
+    def __init__(self, prepared: Prepared, start: Path) -> None:
+        self._prepared, self._start = prepared, start
+
+    def encoder_folder(self, recipe: ReaderRecipe) -> Path:
+        return self._start
+
+    def read(self, recipe: ReaderRecipe) -> Prepared:
+        return self._prepared
+
+
 def train(start: Path, out: Path, recipe: ReaderRecipe, **options: Any) -> dict[str, Any]:
     options = {"device": "cpu", "report": lambda line: None} | options
-    return train_reader(recipe, tiny_prepared(), start=start, out=out, **options)
+    return train_reader(recipe, Ready(tiny_prepared(), start), out=out, **options)
 
 
 def same(first: Path, second: Path) -> bool:
@@ -29,12 +43,12 @@ def same(first: Path, second: Path) -> bool:
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """Let a training be killed at its so-manieth step."""
-    real, seen = ReaderModel.learn, []
+    real, seen = ReaderTrainee.learn, []
 
-    def learn(self: ReaderModel, *args: Any, **named: Any) -> Any:
+    def learn(self: ReaderTrainee, *args: Any, **named: Any) -> Any:
         seen.append(1)
         if len(seen) == step:
             raise KeyboardInterrupt
         return real(self, *args, **named)
 
-    monkeypatch.setattr(ReaderModel, "learn", learn)
+    monkeypatch.setattr(ReaderTrainee, "learn", learn)

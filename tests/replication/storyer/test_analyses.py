@@ -174,7 +174,7 @@ def test_corrupted_stories_stand_beside_their_originals(
     sets["storyer"] = Dataset(
         "storyer", plain.card, plain.stories, preferences=(Preference("0", "1", "upvotes"),)
     )
-    for room in ("replication.storyer.distributions", "learned.training.task_stories"):
+    for room in ("replication.storyer.distributions", "learned.training.stories"):
         monkeypatch.setattr(f"fabula.{room}.is_kept_back", lambda text: True)
     ids = np.array([str(at) for at in range(16)])
     arrays = {

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError
-from fabula.learned.training.recipe import WORD_EMBEDDINGS
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     Weights = Mapping[str, Tensor]
 
+WORD_EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 _HEAD = "cls.predictions"
 _UNUSED = ("position_ids", "pooler.", "seq_relationship", "predictions.decoder")
 

@@ -1,17 +1,31 @@
-"""Stories to train on and stories held out, with nothing in common."""
+"""Stories for the encoder: those to train on and those held out, cut into word pieces."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fabula.core.errors import InputError, SettingError
-from fabula.learned.training.near_duplicates import PLACEHOLDER, Groups, near_duplicate_groups
-from fabula.learned.training.recipe import Recipe
+from fabula.learned.training.examples import TokenSet, token_set
+from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.stories import (
+    PLACEHOLDER,
+    Groups,
+    data_folder,
+    near_duplicate_groups,
+    open_tokeniser,
+)
+
+if TYPE_CHECKING:
+    from fabula.learned.training.encoder import EncoderRecipe
 
 _STRAY = re.compile(r"[\s@]+$")
 
@@ -50,24 +64,13 @@ def read_texts(source: str, data: Path | None = None) -> list[Text]:
     return texts
 
 
-def data_folder(name: str, data: Path) -> Path | None:
-    """Folder below `data` with a file that the data set's card names; its own name comes first."""
-    from fabula.datasets import DATASETS
-
-    files = DATASETS.get(name).CARD.files if name in DATASETS else ()
-    for folder in (data / name, data, *sorted(data.iterdir())):
-        if any(any(folder.glob(f"{file}*")) for file in files):
-            return folder
-    return None
-
-
-def read_split(recipe: Recipe, data: Path | None = None) -> Split:
+def read_split(recipe: EncoderRecipe, data: Path | None = None) -> Split:
     """Read all that a recipe names and part it."""
     names = {*recipe.sources, *recipe.held_out, *recipe.left_out}
     return split_texts([text for name in sorted(names) for text in read_texts(name, data)], recipe)
 
 
-def split_texts(texts: Sequence[Text], recipe: Recipe) -> Split:
+def split_texts(texts: Sequence[Text], recipe: EncoderRecipe) -> Split:
     """Part texts: groups of near duplicates, and items, stand on one side as a whole.
 
     Of near duplicates one is kept: with its names rather than masked, cased rather than not, then
@@ -134,7 +137,7 @@ def _fates(
     texts: Sequence[Text],
     twins: Sequence[int],
     *,
-    recipe: Recipe,
+    recipe: EncoderRecipe,
     barred: set[int],
     aside: tuple[Sequence[int], set[int]],
 ) -> list[str]:
@@ -177,3 +180,80 @@ def _lot(one: Text, seed: int) -> bytes:
 
 def _masked(one: Text) -> bool:
     return PLACEHOLDER.search(one.text) is not None
+
+
+@dataclass(frozen=True)
+class TokenCorpus:
+    """All that a training reads: word pieces by source and by held-out data set, and counts."""
+
+    train: Mapping[str, TokenSet]
+    held_out: Mapping[str, TokenSet]
+    counts: Mapping[str, Mapping[str, int]]
+
+    def describe(self) -> dict[str, Any]:
+        """Counts and digests, for the record."""
+        return {
+            part: {
+                name: {"texts": len(one), "tokens": int(one.offsets[-1]), "sha256": one.sha256}
+                for name, one in sets.items()
+            }
+            for part, sets in (("train", self.train), ("held_out", self.held_out))
+        } | {"counts": {name: dict(one) for name, one in self.counts.items()}}
+
+
+def tokenise(split: Split, folder: Path) -> TokenCorpus:
+    """Cut all texts into word pieces with the tokeniser of a folder."""
+    cut = open_tokeniser(folder)
+
+    def pieces(texts: Sequence[str]) -> TokenSet:
+        return token_set([ids for ids in cut(texts) if ids])
+
+    return TokenCorpus(
+        {name: pieces(texts) for name, texts in split.train.items()},
+        {name: pieces(texts) for name, texts in split.held_out.items()},
+        split.counts,
+    )
+
+
+def save_corpus(corpus: TokenCorpus, path: Path) -> None:
+    """Write a corpus into one file."""
+    arrays = {
+        f"{part}/{name}/{kind}": getattr(one, kind)
+        for part, sets in (("train", corpus.train), ("held_out", corpus.held_out))
+        for name, one in sets.items()
+        for kind in ("flat", "offsets")
+    }
+    counts = json.dumps({name: dict(one) for name, one in corpus.counts.items()})
+    write_arrays(path, {"counts": np.array(counts), **arrays})
+
+
+def load_corpus(path: Path, recipe: EncoderRecipe | None = None) -> TokenCorpus:
+    """Read a corpus that `save_corpus` wrote; with a recipe, one that holds what it names."""
+    sets: dict[str, dict[str, TokenSet]] = {"train": {}, "held_out": {}}
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            for key in found.files:
+                if key.endswith("/flat"):
+                    part, name, _ = key.split("/")
+                    sets[part][name] = TokenSet(found[key], found[f"{part}/{name}/offsets"])
+            counts = json.loads(str(found["counts"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path} holds no word pieces ({error})", "delete it") from None
+    if recipe and (set(sets["train"]), set(sets["held_out"])) != (
+        set(recipe.sources),
+        set(recipe.held_out),
+    ):
+        raise InputError(f"{path} is of another recipe", "name another file with --tokens")
+    return TokenCorpus(sets["train"], sets["held_out"], counts)
+
+
+def read_corpus(
+    recipe: EncoderRecipe, start: Path, *, data: Path | None, tokens: Path | None
+) -> TokenCorpus:
+    """Read the stories of a recipe, or the file `tokens` that holds their word pieces already."""
+    if tokens and tokens.exists():
+        return load_corpus(tokens, recipe)
+    corpus = tokenise(read_split(recipe, data), start)
+    if tokens:
+        save_corpus(corpus, tokens)
+    return corpus

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.training.examples import ExampleSet, describe
-from fabula.learned.training.folds import (
+from fabula.learned.training.examples import (
+    Examples,
+    describe,
     fold_alone,
     fold_of_items,
-    opinion_tasks,
     without_fold,
 )
-from fabula.learned.training.members import learn_members
-from fabula.learned.training.reader_course import Course, plain
+from fabula.learned.training.folder import plain_values, put_weights, write_arrays
+from fabula.learned.training.loop import Report, TrainingState, run_training
 from fabula.learned.training.reader_evaluation import evaluate, text_outputs
-from fabula.learned.training.reader_model import ReaderModel
-from fabula.learned.training.run import Report
+from fabula.learned.training.reader_model import MEMBERS_APART, ReaderModel, ReaderTrainee
 
 if TYPE_CHECKING:
-    from fabula.learned.training.reader import Bench
+    from torch import Tensor
+
+    from fabula.learned.training.reader import Workshop
 
 Array = np.ndarray[Any, np.dtype[Any]]
-_ABOUT, _PART = "about", "part"
 
 
 @dataclass(frozen=True)
@@ -39,99 +39,101 @@ class CrossFitted:
     folds: Mapping[str, Array]
 
 
-def cross_fit(bench: Bench, *, folds: int, seeds: int, out: Path, report: Report) -> CrossFitted:
+def cross_fit(
+    workshop: Workshop, *, folds: int, seeds: int, out: Path, report: Report
+) -> CrossFitted:
     """Train folds × seeds readers; what is on disk already is not made again."""
-    recipe = bench.recipe
-    tasks = opinion_tasks(recipe)
-    kept = _load(out, _about(bench, folds))
+    recipe, tasks = workshop.recipe, workshop.recipe.opinion_tasks
+    first, members = recipe.shared_stages, recipe.members
+    outputs = FoldOutputs(out, _settings(workshop, folds))
     # The first seed comes last: the training on everything goes on from its start.
     for seed in reversed(range(recipe.seed, recipe.seed + seeds)):
-        if f"{seed}/done" not in kept:
-            _fit_seed(bench, seed, folds=folds, kept=kept, out=out, report=report)
-    return _stacked(kept, range(recipe.seed, recipe.seed + seeds), tasks)
+        if outputs.is_done(seed):
+            continue
+        examples = workshop.examples(seed)
+        fold_of = fold_of_items({i for name in tasks for i in examples[name].items}, folds, seed)
+        if (shared := workshop.begin_shared(seed)) is not None:
+            run_training(shared, TrainingState(), recipe.loop, report=report)
+        for fold in range(outputs.folds_done(seed), folds):
+            learned = without_fold(examples, fold_of, fold)
+            sums: dict[str, Tensor] = {}
+            for member in range(members):
+                model = workshop.copy_shared(seed)
+                stages, order = range(first, len(recipe.stages)), fold + MEMBERS_APART * member
+                trainee = ReaderTrainee(model, learned, {}, stages=stages, order=order)
+                run_training(trainee, TrainingState(), recipe.loop, report=report)
+                model.add_to(sums)
+            put_weights(model.weights, {name: value / members for name, value in sums.items()})
+            held = {name: fold_alone(examples[name], fold_of, fold) for name in tasks}
+            outputs.add(seed, fold, model, examples, held)
+            figures = evaluate(model, held, recipe.tasks)
+            said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+            report(f"seed {seed}, fold {fold + 1} of {folds}: {said}")
+        outputs.finish(seed)
+    return outputs.stack(range(recipe.seed, recipe.seed + seeds), tasks)
 
 
-def _fit_seed(
-    bench: Bench, seed: int, *, folds: int, kept: dict[str, Array], out: Path, report: Report
-) -> None:
-    """Train the readers of a seed; each leaves what it says on disk, for a kill."""
-    tasks, examples = opinion_tasks(bench.recipe), bench.examples(seed)
-    parts = fold_of_items({i for name in tasks for i in examples[name].items}, folds, seed)
-    before, part = f"{seed}/", f"{seed}/{_PART}"
-    begun = int(kept.pop(part, 0))
-    found = {k.removeprefix(before): v for k, v in kept.items() if k.startswith(before)}
-    start, first = bench.shared_start(seed, report)
-    for fold in range(begun, folds):
-        course = Course(start.recipe, {}, report, first=first, seed_shift=fold)
-        lessons = without_fold(examples, parts, fold)
-        model = learn_members(course, lambda _: start.copied(), lessons, {})
-        _gather(found, model, examples, parts=parts, fold=fold)
-        held = {name: fold_alone(examples[name], parts, fold) for name in tasks}
-        figures = evaluate(model, held, bench.recipe.tasks)
-        said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-        report(f"seed {seed}, fold {fold + 1} of {folds}: {said}")
-        kept |= {f"{before}{name}": value for name, value in found.items()}
-        _save(out, kept | {part: np.array(fold + 1)})
-    kept[f"{before}done"] = np.array(1)
-    _save(out, kept)
-
-
-def _about(bench: Bench, folds: int) -> str:
+def _settings(workshop: Workshop, folds: int) -> str:
     """Say what outputs follow from; scales may change without any reader being trained again."""
-    recipe = plain(bench.recipe)
+    recipe = plain_values(workshop.recipe)
     for name in ("kind", "scales", "licence", "report_every", "checkpoint_every"):
         del recipe[name]
-    return json.dumps({"recipe": recipe, "folds": folds, "data": describe(bench.given)})
+    return json.dumps({"recipe": recipe, "folds": folds, "data": describe(workshop.given)})
 
 
-def _gather(
-    found: dict[str, Array],
-    model: ReaderModel,
-    examples: Mapping[str, ExampleSet],
-    *,
-    parts: Mapping[str, int],
-    fold: int,
-) -> None:
-    """Add what a reader says of the texts of its own fold."""
-    for name in opinion_tasks(model.recipe):
-        one = examples[name]
-        chosen = fold_alone(one, parts, fold)
-        numbers = sorted({number for some in chosen.members.tolist() for number in some})
-        folds = found.setdefault(f"{name}/folds", np.full(len(one.texts), -1))
-        folds[numbers] = fold
-        outputs = text_outputs(model, one, numbers, list(model.recipe.heads))
-        for head, values in outputs.items():
-            shape = (len(one.texts), values.shape[1])
-            kept = found.setdefault(f"{name}/{head}", np.full(shape, np.nan, dtype=np.float32))
-            kept[numbers] = values
+class FoldOutputs:
+    """What readers said of their folds; it is on disk after each of them, for a kill."""
 
+    def __init__(self, path: Path, settings: str) -> None:
+        self._path = path
+        self._arrays: dict[str, Array] = {"about": np.array(settings)}
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as stored:
+                self._arrays |= dict(stored)
+        if str(self._arrays["about"]) != settings:
+            problem = f"{path} is of another recipe, other data or another number of folds"
+            raise InputError(problem, "train into another folder")
 
-def _stacked(kept: Mapping[str, Array], seeds: range, tasks: list[str]) -> CrossFitted:
-    outputs: dict[tuple[str, str], Array] = {}
-    folds: dict[str, Array] = {}
-    for name in tasks:
-        folds[name] = np.stack([kept[f"{seed}/{name}/folds"] for seed in seeds])
-        before = f"{seeds[0]}/{name}/"
-        heads = [key.removeprefix(before) for key in kept if key.startswith(before)]
-        for head in heads:
-            if head != "folds":
-                outputs[name, head] = np.stack([kept[f"{seed}/{name}/{head}"] for seed in seeds])
-    return CrossFitted(outputs, folds)
+    def is_done(self, seed: int) -> bool:
+        """Whether all readers of a seed were trained."""
+        return f"{seed}/done" in self._arrays
 
+    def folds_done(self, seed: int) -> int:
+        """Count the folds of a seed whose readers were trained."""
+        return int(self._arrays.get(f"{seed}/part", 0))
 
-def _load(path: Path, about: str) -> dict[str, Array]:
-    if not path.is_file():
-        return {_ABOUT: np.array(about)}
-    with np.load(path, allow_pickle=False) as found:
-        kept = dict(found)
-    if str(kept.setdefault(_ABOUT, np.array(about))) != about:
-        problem = f"{path} is of another recipe, other data or another number of folds"
-        raise InputError(problem, "train into another folder")
-    return kept
+    def add(
+        self, seed: int, fold: int, model: ReaderModel, examples: Examples, held: Examples
+    ) -> None:
+        """Add what a reader says of the texts of its own fold, which are in `held`."""
+        for name, chosen in held.items():
+            texts = len(examples[name].texts)
+            numbers = sorted({number for row in chosen.members.tolist() for number in row})
+            self._arrays.setdefault(f"{seed}/{name}/folds", np.full(texts, -1))[numbers] = fold
+            heads = text_outputs(model, examples[name], numbers, list(model.recipe.heads))
+            for head, values in heads.items():
+                empty = np.full((texts, values.shape[1]), np.nan, dtype=np.float32)
+                self._arrays.setdefault(f"{seed}/{name}/{head}", empty)[numbers] = values
+        self._arrays[f"{seed}/part"] = np.array(fold + 1)
+        write_arrays(self._path, self._arrays)
 
+    def finish(self, seed: int) -> None:
+        """Note that a seed is done."""
+        self._arrays.pop(f"{seed}/part", None)
+        self._arrays[f"{seed}/done"] = np.array(1)
+        write_arrays(self._path, self._arrays)
 
-def _save(path: Path, kept: Mapping[str, Array]) -> None:
-    partial = path.with_name(f".{path.name}.part")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, **kept)  # type: ignore[arg-type]
-    partial.replace(path)
+    def stack(self, seeds: range, tasks: list[str]) -> CrossFitted:
+        """Give the outputs of all seeds."""
+        outputs: dict[tuple[str, str], Array] = {}
+        folds: dict[str, Array] = {}
+        for name in tasks:
+            before = f"{seeds[0]}/{name}/"
+            for key in [key for key in self._arrays if key.startswith(before)]:
+                head = key.removeprefix(before)
+                stacked = np.stack([self._arrays[f"{seed}/{name}/{head}"] for seed in seeds])
+                if head == "folds":
+                    folds[name] = stacked
+                else:
+                    outputs[name, head] = stacked
+        return CrossFitted(outputs, folds)

@@ -1,10 +1,10 @@
-"""What a reader learns from, as numbers: texts, which of them make an example, and its target."""
+"""What is learned from, as numbers: word pieces of texts, examples made of them, and folds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,27 @@ from zipfile import BadZipFile
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.training.tokens import TokenSet, token_set
+from fabula.learned.training.folder import write_arrays
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class TokenSet:
+    """Word pieces of several texts end to end; text i is `flat[offsets[i] : offsets[i + 1]]`."""
+
+    flat: Array
+    offsets: Array
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sha256(self) -> str:
+        """Digest of texts and their ends."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.flat, dtype="<u2").tobytes())
+        digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,7 @@ class ExampleSet:
         found: list[int] = self.texts.flat[start:end].tolist()
         return found
 
-    def chosen(self, rows: Array) -> ExampleSet:
+    def choose(self, rows: Array) -> ExampleSet:
         """Give some of the examples; the texts stay."""
         items = tuple(self.items[i] for i in rows.tolist())
         return replace(self, members=self.members[rows], targets=self.targets[rows], items=items)
@@ -73,6 +91,12 @@ class Prepared:
 
     examples: Examples
     domain: Mapping[str, Any]
+
+
+def token_set(texts: Sequence[Sequence[int]]) -> TokenSet:
+    """Lay texts end to end."""
+    flat = np.fromiter((piece for text in texts for piece in text), dtype=np.uint16)
+    return TokenSet(flat, np.cumsum([0, *map(len, texts)], dtype=np.int64))
 
 
 def example_set(
@@ -106,7 +130,7 @@ def describe(examples: Examples) -> dict[str, Any]:
 def save_prepared(
     prepared: Prepared, path: Path, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write what was prepared into one compressed file, whole or not at all.
+    """Write what was prepared into one file.
 
     `settings` are those of the recipe that the examples follow from.
     """
@@ -118,11 +142,7 @@ def save_prepared(
         arrays |= {f"{name}/members": one.members, f"{name}/targets": one.targets}
         arrays[f"{name}/features"] = one.features
         arrays[f"{name}/names"] = np.array(json.dumps([one.items, one.ids]))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    partial.replace(path)
+    write_arrays(path, arrays)
 
 
 def load_prepared(
@@ -149,3 +169,52 @@ def _read(found: Any, name: str) -> ExampleSet:
     texts = TokenSet(found[f"{name}/flat"], found[f"{name}/offsets"])
     members, targets = found[f"{name}/members"], found[f"{name}/targets"]
     return ExampleSet(texts, members, targets, tuple(items), tuple(ids), found[f"{name}/features"])
+
+
+def fold_of_items(items: Iterable[str], folds: int, seed: int) -> dict[str, int]:
+    """Spread the items of every data set evenly over folds, by a digest of seed and item."""
+    by_set: dict[str, set[str]] = {}
+    for item in items:
+        by_set.setdefault(item.rpartition(":")[0].partition(":")[0], set()).add(item)
+    fold_of: dict[str, int] = {}
+    for members in by_set.values():
+        ordered = sorted(members, key=lambda item: digest_of(item, seed))
+        fold_of |= {item: place % folds for place, item in enumerate(ordered)}
+    return fold_of
+
+
+def digest_of(text: str, seed: int) -> bytes:
+    """Give a text's place in a random order, which does not hang on what other texts there are."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=str(seed).encode()).digest()
+
+
+def without_fold(
+    examples: Examples, fold_of: Mapping[str, int], fold: int
+) -> dict[str, ExampleSet]:
+    """Leave out the examples of one fold; items that are in none stay."""
+    return {
+        name: one.choose(_rows_of(one, fold_of, fold, inside=False))
+        for name, one in examples.items()
+    }
+
+
+def fold_alone(examples: ExampleSet, fold_of: Mapping[str, int], fold: int) -> ExampleSet:
+    """Give the examples of one fold."""
+    return examples.choose(_rows_of(examples, fold_of, fold, inside=True))
+
+
+def hold_out(
+    examples: Examples, share: float
+) -> tuple[dict[str, ExampleSet], dict[str, ExampleSet]]:
+    """Part examples by item into those to learn from and a share that is held out."""
+    if not share:
+        return dict(examples), {}
+    folds = max(2, round(1 / share))
+    fold_of = fold_of_items({item for one in examples.values() for item in one.items}, folds, 0)
+    held = {name: fold_alone(one, fold_of, 0) for name, one in examples.items()}
+    return without_fold(examples, fold_of, 0), held
+
+
+def _rows_of(examples: ExampleSet, fold_of: Mapping[str, int], fold: int, *, inside: bool) -> Array:
+    rows = [i for i, item in enumerate(examples.items) if (fold_of.get(item) == fold) == inside]
+    return np.array(rows, dtype=np.int64)

@@ -6,43 +6,49 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fabula.core.errors import InputError, SettingError, closest
-from fabula.learned.training.reader_recipe import Stage
-from fabula.learned.training.recipe_file import read_toml
-from fabula.learned.training.run import Report, write_record
+from fabula.core.plain import read_toml
+from fabula.learned.training import ruber
+from fabula.learned.training.folder import write_record
+from fabula.learned.training.loop import Report
+from fabula.learned.training.reader import ExampleSource, train_reader
+from fabula.learned.training.reader_recipe import ReaderRecipe, Stage
+from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.ruber import RuberRecipe
 
+T = TypeVar("T")
 GRID = "grid.json"
 Settings = Mapping[tuple[str, ...], Any]  # values by place in a recipe: ("stages", "0", "rate")
-Train = Callable[[Mapping[str, Any], Path], Mapping[str, Any]]  # recipe and folder in, record out
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """A setting that was trained: where it lies, and its mean figure, NaN where there is none."""
 
     settings: Settings
     folder: Path
     figure: float
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def read_grid(path: Path) -> list[Settings]:
     """Read a TOML file that names settings of a recipe with a list of values each; all combine."""
-    leaves = dict(_leaves(read_toml(path, "--grid")))
+    leaves = dict(_leaves(read_toml(path, error=SettingError)))
     for place, values in leaves.items():
         if not isinstance(values, list) or not values:
             remedy = "write a list of the values to try"
-            raise SettingError(f"{path}: {spelled(place)} = {values!r} is no list", remedy)
+            raise SettingError(f"{path}: {spell(place)} = {values!r} is no list", remedy)
     if not leaves:
         raise SettingError(f"{path} names no setting", "write, for example, rate = [5e-5, 1e-4]")
     return [dict(zip(leaves, chosen, strict=True)) for chosen in product(*leaves.values())]
 
 
-def with_settings(recipe: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def apply_settings(recipe: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Give a recipe's plain values with some of them changed.
 
     A setting of stages that is said without a stage counts for all of them.
@@ -59,27 +65,86 @@ def with_settings(recipe: Mapping[str, Any], settings: Settings) -> dict[str, An
 
 
 def try_all(
-    recipe: Mapping[str, Any],
+    plain: Mapping[str, Any],
     grid: Sequence[Settings],
     *,
+    read: Callable[[Mapping[str, Any]], T],
+    train: Callable[[T, Path], Mapping[str, Any]],
     out: Path,
-    train: Train,
     resume: bool = False,
     report: Report = print,
-) -> list[Tried]:
+) -> list[Trial]:
     """Train every setting of a grid into out/01, out/02 …; give them, the best first.
 
-    `train` must go on with a folder that holds a training; what is finished it gives back.
+    `read` makes a recipe of plain values; all are read before the first is trained. `train` gives
+    the record, and must go on with a folder that holds a training.
     """
-    recipes = [with_settings(recipe, settings) for settings in grid]
-    _open(out, recipe, grid, resume=resume)
+    recipes = [read(apply_settings(plain, settings)) for settings in grid]
+    _open(out, plain, grid, resume=resume)
     digits = max(2, len(str(len(grid))))
-    found = []
-    for number, (settings, changed) in enumerate(zip(grid, recipes, strict=True), 1):
+    trials = []
+    for number, (settings, recipe) in enumerate(zip(grid, recipes, strict=True), 1):
         folder = out / f"{number:0{digits}}"
         report(f"{number} of {len(grid)}: {describe(settings)}")
-        found.append(Tried(settings, folder, mean_figure(train(changed, folder))))
-    return sorted(found, key=lambda one: math.inf if math.isnan(one.figure) else -one.figure)
+        record = train(recipe, folder)
+        trials.append(Trial(settings, folder, mean_figure(record), record))
+    return sorted(trials, key=lambda one: math.inf if math.isnan(one.figure) else -one.figure)
+
+
+def try_readers(
+    recipe: Path,
+    grid: Path,
+    source: ExampleSource,
+    *,
+    out: Path,
+    seed: int | None,
+    device: str,
+    folds: int,
+    seeds: int,
+    resume: bool,
+    report: Report,
+) -> list[Trial]:
+    """Train readers by every setting of a grid."""
+
+    def read(plain: Mapping[str, Any]) -> ReaderRecipe:
+        chosen = read_recipe(ReaderRecipe, plain, where=str(recipe), seed=seed)
+        if not folds and not chosen.held_out:
+            problem = "nothing would tell which setting is best"
+            raise SettingError(problem, "say --folds 5, or held_out = 0.1 in the recipe")
+        return chosen
+
+    def train(chosen: ReaderRecipe, folder: Path) -> dict[str, Any]:
+        return train_reader(
+            chosen, source, out=folder,
+            device=device, folds=folds, seeds=seeds, resume=True, report=report,
+        )  # fmt: skip
+
+    plain = read_toml(recipe, error=SettingError)
+    how: Any = {"out": out, "resume": resume, "report": report}
+    return try_all(plain, read_grid(grid), read=read, train=train, **how)
+
+
+def try_rubers(
+    recipe: Path,
+    grid: Path,
+    data: Path | None,
+    *,
+    out: Path,
+    seed: int | None,
+    resume: bool,
+    report: Report,
+) -> list[Trial]:
+    """Train RUBER by every setting of a grid."""
+
+    def read(plain: Mapping[str, Any]) -> RuberRecipe:
+        return read_recipe(RuberRecipe, plain, where=str(recipe), seed=seed)
+
+    def train(chosen: RuberRecipe, folder: Path) -> dict[str, Any]:
+        return ruber.train_on_data(chosen, data, out=folder, resume=True, report=report)
+
+    plain = read_toml(recipe, error=SettingError)
+    how: Any = {"out": out, "resume": resume, "report": report}
+    return try_all(plain, read_grid(grid), read=read, train=train, **how)
 
 
 def mean_figure(record: Mapping[str, Any]) -> float:
@@ -94,10 +159,10 @@ def mean_figure(record: Mapping[str, Any]) -> float:
 
 def describe(settings: Settings) -> str:
     """Say a setting in words."""
-    return ", ".join(f"{spelled(place)} = {json.dumps(one)}" for place, one in settings.items())
+    return ", ".join(f"{spell(place)} = {json.dumps(one)}" for place, one in settings.items())
 
 
-def spelled(place: Sequence[str]) -> str:
+def spell(place: Sequence[str]) -> str:
     """Spell the place of a setting as TOML does."""
     return ".".join(f'"{part}"' if "." in part else part for part in place)
 
@@ -137,7 +202,7 @@ def _below(here: Any, name: str, place: Sequence[str]) -> Any:
 
 
 def _nowhere(place: Sequence[str], known: Any) -> SettingError:
-    problem = f"the grid names {spelled(place)}, which the recipe has not"
+    problem = f"the grid names {spell(place)}, which the recipe has not"
     return SettingError(problem, closest(place[-1], known) if known else "see the recipe")
 
 
@@ -156,4 +221,4 @@ def _open(out: Path, recipe: Mapping[str, Any], grid: Sequence[Settings], *, res
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    return {spelled(place): value for place, value in settings.items()}
+    return {spell(place): value for place, value in settings.items()}

@@ -7,24 +7,27 @@ preference is left.
 
 from __future__ import annotations
 
+import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from fabula.core.errors import InputError
+from fabula.core.dataset import Dataset
+from fabula.core.errors import InputError, closest
+from fabula.datasets.table import read_table
+from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.reader.config import FILE, write_config
 from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.reader.network import FILE as WEIGHTS
 from fabula.learned.reader.scales import Scale, Surface, Term
-from fabula.learned.training._personal_table import OwnOpinions
-from fabula.learned.training.encoder import RECORD, open_folder
-from fabula.learned.training.folds import fold_of_items
+from fabula.learned.training.examples import fold_of_items
+from fabula.learned.training.folder import RECORD, TrainingFolder, find_versions, write_record
 from fabula.learned.training.reader_scales import logistic_slope
-from fabula.learned.training.run import versions, write_record
 from fabula.learned.training.surface import CLIP, ranked_weights, standardised_features
 from fabula.meta.coefficients import spearman
 from fabula.meta.resampling import Estimate, estimate, resample_rows
@@ -41,6 +44,8 @@ _FOLDS = 10
 # Of 20 to 100 ratings, these learn about most; the reader's own preference is trusted more.
 _RIDGE, _OWN_RIDGE = 100.0, 1.0
 _RESAMPLES = 1000
+_USUAL = ("rating", "ratings", "score", "stars", "overall", "preference")
+_SIDES = ("better", "worse")
 _PAIR_HEAD = "order"  # reads pairs of sentences, not stories
 
 
@@ -79,13 +84,13 @@ def personalise(
     loaded = load_reader(reader)
     source = path_of(reader) if reader in asset_names() else Path(reader).expanduser()
     found = fit_personal(loaded, opinions, seed=seed)
-    open_folder(out, resume=False)
+    TrainingFolder(out).open()
     personal = {**found.plain(), "reader": loaded.signature}
     training = {**loaded.config.training, "personal": personal}
     scales = {**loaded.config.scales, SCALE: found.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
     write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
-    write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": versions()})
+    write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": find_versions()})
     return found
 
 
@@ -256,3 +261,108 @@ def _linked(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
         better, worse = texts[above], texts[below]
     slope = max(0.0, logistic_slope(raw[better] - raw[worse]))
     return replace(scale, link="logistic", slope=slope, shift=-slope * float(np.median(raw)))
+
+
+@dataclass(frozen=True)
+class OwnOpinions:
+    """Texts, and what was said of them.
+
+    `members` are the numbers of an opinion's texts: one, and a rating in `values`; or the better
+    and the worse, and no values. `items` name what folds may not part, opinion by opinion.
+    """
+
+    texts: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+    items: tuple[str, ...]
+    values: tuple[float, ...] = ()
+
+    @property
+    def is_pairs(self) -> bool:
+        """Whether stories were compared rather than rated."""
+        return not self.values
+
+
+def read_own_opinions(
+    path: Path,
+    *,
+    gold: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    aspect: str = "",
+) -> OwnOpinions:
+    """Read a table with a column of stories and one of ratings, or with `better` and `worse`.
+
+    Several ratings of a story are averaged. Stories on one item or prompt belong together.
+    """
+    sheet = Sheet.read(path, columns or {})
+    sides = [one for side in _SIDES for one in sheet.names if one.strip().lower() == side]
+    if len(sides) == len(_SIDES) and not gold:
+        return _pairs(sheet, sides)
+    return _ratings(_table(path, gold, columns), aspect)
+
+
+def _table(path: Path, gold: Sequence[str], columns: Mapping[str, str] | None) -> Dataset:
+    """Read a table whose ratings may be in a column of a usual name."""
+    try:
+        return read_table(path, gold=gold, columns=columns)
+    except InputError:
+        names = {name.strip().lower(): name for name in Sheet.read(path, columns or {}).names}
+        known = [names[usual] for usual in _USUAL if usual in names]
+        if gold or not known:
+            raise
+        return read_table(path, gold=known[:1], columns=columns)
+
+
+def _ratings(table: Dataset, aspect: str) -> OwnOpinions:
+    aspects = list(dict.fromkeys(score.aspect for score in table.ratings))
+    if not aspect and len(aspects) == 1:
+        aspect = aspects[0]
+    if aspect not in aspects:
+        problem = f"{table.name}: no rating is of {aspect!r}"
+        problem = problem if aspect else f"{table.name} rates several aspects"
+        raise InputError(problem, f"name one with --aspect; {closest(aspect, aspects)}")
+    said: dict[str, list[float]] = {}
+    for score in table.ratings:
+        if score.aspect == aspect and not math.isnan(score.value):
+            said.setdefault(score.story, []).append(score.value)
+    rated = [one for one in table.stories if one.id in said and one.text.strip()]
+    if not rated:
+        raise InputError(
+            f"{table.name}: no rated story has a text", "name its column with --column text=NAME"
+        )
+    return OwnOpinions(
+        tuple(one.text for one in rated),
+        tuple((place,) for place in range(len(rated))),
+        _grouped([[one.text, ("item", one.item or one.prompt or one.id)] for one in rated]),
+        tuple(fmean(said[one.id]) for one in rated),
+    )
+
+
+def _pairs(sheet: Sheet, sides: Sequence[str]) -> OwnOpinions:
+    texts: dict[str, int] = {}
+    members, nodes = [], list[list[object]]()
+    for where, row in sheet.rows:
+        pair = [str(row.get(side) or "").strip() for side in sides]
+        if not all(pair):
+            raise InputError(f"{where}: a side of the pair is empty", "fill it, or drop the row")
+        if pair[0] == pair[1]:
+            raise InputError(f"{where}: better and worse are the same", "drop the row")
+        members.append(tuple(texts.setdefault(text, len(texts)) for text in pair))
+        item = sheet.read_text("item", row) or sheet.read_text("prompt", row)
+        nodes.append([*pair, *([("item", item)] if item else [])])
+    return OwnOpinions(tuple(texts), tuple(members), _grouped(nodes))
+
+
+def _grouped(rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
+    """Name the group of every row: rows that share anything, a text or an item, are together."""
+    above: dict[object, object] = {}
+
+    def top(node: object) -> object:
+        while (found := above.setdefault(node, node)) != node:
+            node = found
+        return node
+
+    for row in rows:
+        for node in row[1:]:
+            above[top(node)] = top(row[0])
+    names: dict[object, str] = {}
+    return tuple(names.setdefault(top(row[0]), str(len(names) + 1)) for row in rows)

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.learned.training.batches import (
+    Window,
+    pair_window,
+    reading_batches,
+    text_windows,
+)
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_batches import Row, pair_row, reading_batches, text_rows
-from fabula.learned.training.reader_model import ReaderModel, apply_head
 from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.meta.coefficients import spearman
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from fabula.learned.training.cross_fit import CrossFitted
+    from fabula.learned.training.reader_model import ReaderModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,10 +31,10 @@ def text_outputs(
     model: ReaderModel, examples: ExampleSet, numbers: Sequence[int], heads: Sequence[str]
 ) -> dict[str, Array]:
     """Give what heads say of some texts: the mean over all windows: (texts, outputs)."""
-    rng, rows, recipe = random.Random(0), list[Row](), model.recipe
+    rng, rows, recipe = random.Random(0), list[Window](), model.recipe
     for owner, number in enumerate(numbers):
         ids = examples.text(number)
-        rows += text_rows(ids, owner, recipe.window, overlap=recipe.overlap, rng=rng)
+        rows += text_windows(ids, owner, recipe.window, overlap=recipe.overlap, rng=rng)
     return _outputs(model, rows, len(numbers), heads)
 
 
@@ -38,12 +43,12 @@ def order_logits(model: ReaderModel, examples: ExampleSet, head: str, *, turned:
     rows = []
     for owner, members in enumerate(examples.members.tolist()):
         first, second = members[::-1] if turned else members
-        rows.append(pair_row(examples.text(first), examples.text(second), owner))
+        rows.append(pair_window(examples.text(first), examples.text(second), owner))
     return _outputs(model, rows, len(rows), [head])[head][:, 0]
 
 
 def _outputs(
-    model: ReaderModel, rows: Sequence[Row], texts: int, heads: Sequence[str]
+    model: ReaderModel, rows: Sequence[Window], texts: int, heads: Sequence[str]
 ) -> dict[str, Array]:
     import torch
 
@@ -52,11 +57,11 @@ def _outputs(
     ordered = sorted(rows, key=lambda row: len(row.ids))
     with torch.no_grad():
         for batch in reading_batches(ordered, model.recipe.window, texts):
-            pooled = model.pooled(batch)
-            np.add.at(counts, batch.owners, 1)
-            owners = torch.from_numpy(batch.owners).to(model.device)
+            pooled = model.pool(batch.tokens)
+            np.add.at(counts, batch.tokens.owners, 1)
+            owners = torch.from_numpy(batch.tokens.owners).to(model.device)
             for head in heads:
-                found = apply_head(model.weights, head, pooled)
+                found = model.apply_head(head, pooled)
                 empty = found.new_zeros(texts, found.shape[1])
                 sums[head] = sums.get(head, empty).index_add(0, owners, found)
     return {head: value.cpu().numpy() / np.maximum(counts, 1) for head, value in sums.items()}

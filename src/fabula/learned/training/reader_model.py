@@ -1,13 +1,26 @@
-"""A reader in training: an encoder's layers and heads on a device, batches in, losses out."""
+"""A reader in training: an encoder's layers and heads, and what the loop asks of them."""
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fabula.learned.training.batches import BatchBuilder, ReaderBatch, TokenBatch, sample_group
 from fabula.learned.training.bert import Shape, encode
-from fabula.learned.training.reader_batches import ReaderBatch
+from fabula.learned.training.examples import Examples
+from fabula.learned.training.loop import (
+    Evaluation,
+    Schedule,
+    StagePlan,
+    TrainingState,
+    mix_precision,
+    put_on,
+)
+from fabula.learned.training.reader_evaluation import evaluate
 from fabula.learned.training.reader_recipe import ReaderRecipe, Stage, Task
 
 if TYPE_CHECKING:
@@ -15,6 +28,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _LAYER = re.compile(r"bert\.encoder\.layer\.(\d+)\.")
+# Between the orders in which two members see their examples; folds, which differ in it too, are
+# fewer.
+MEMBERS_APART = 1000
 _HEAD_RATE = 3.0  # times that of the layers
 
 
@@ -46,7 +62,7 @@ class ReaderModel:
             found is not None and int(found[1]) >= self.recipe.frozen_layers
         )
 
-    def copied(self) -> ReaderModel:
+    def copy(self) -> ReaderModel:
         """Give a model that can be trained further on its own."""
         other = object.__new__(ReaderModel)
         other.shape, other.recipe, other.device = self.shape, self.recipe, self.device
@@ -56,112 +72,161 @@ class ReaderModel:
             value.requires_grad_()
         return other
 
-    def optimiser(self, stage: Stage) -> torch.optim.AdamW:
-        """Make a stage's optimiser: lower layers learn more slowly, biases and norms keep size."""
-        import torch
-
-        groups: dict[tuple[float, float], list[Tensor]] = {}
+    def add_to(self, sums: dict[str, Tensor]) -> None:
+        """Add the weights that learn to sums, of which a mean is to be made."""
         for name, value in self.trained.items():
-            layer = _LAYER.match(name)
-            if layer and stage.heads_only:
-                continue
-            depth = self.shape.num_hidden_layers - int(layer[1]) if layer else 0
-            rate = stage.rate * (stage.layer_decay**depth if layer else _HEAD_RATE)
-            decay = self.recipe.weight_decay if value.ndim > 1 else 0.0
-            groups.setdefault((rate, decay), []).append(value)
-        made: list[dict[str, Any]] = [
-            {"params": some, "lr": rate, "highest": rate, "weight_decay": decay}
-            for (rate, decay), some in groups.items()
-        ]
-        return torch.optim.AdamW(made, fused=self.device.type == "cuda")
-
-    def learn(
-        self, batch: ReaderBatch, optimiser: torch.optim.Optimizer, *, share: float
-    ) -> Tensor:
-        """Take a step at a share of the highest rate; give the loss before it."""
-        import torch
-
-        for group in optimiser.param_groups:
-            group["lr"] = group["highest"] * share
-        loss = self.loss(batch)
-        loss.backward()  # type: ignore[no-untyped-call]
-        learning = [value for group in optimiser.param_groups for value in group["params"]]
-        torch.nn.utils.clip_grad_norm_(learning, self.recipe.clip)
-        optimiser.step()
-        for value in self.trained.values():
-            value.grad = None
-        return loss.detach()
+            sums[name] = sums[name] + value.detach() if name in sums else value.detach()
 
     def loss(self, batch: ReaderBatch) -> Tensor:
         """Add up the losses of a batch: the mean over the examples of each group."""
         import torch
 
-        pooled = self.pooled(batch, dropout=self.recipe.dropout)
+        pooled = self.pool(batch.tokens, dropout=self.recipe.dropout)
         sizes: dict[int, int] = {}
         for share in batch.shares:
             sizes[share.group] = sizes.get(share.group, 0) + len(share.owners)
         total = torch.zeros((), device=self.device)
         for share in batch.shares:
             task = self.recipe.tasks[share.task]
-            values = self.texts(pooled, batch, task.head, dropout=self.recipe.head_dropout)
+            values = self.read_texts(pooled, batch, task.head, dropout=self.recipe.head_dropout)
             found = example_losses(
                 values[self._there(share.owners)], self._there(share.targets), task
             )
             total = total + task.weight * found.sum() / sizes[share.group]
         return total
 
-    def pooled(self, batch: ReaderBatch, *, dropout: float = 0.0) -> Tensor:
+    def pool(self, tokens: TokenBatch, *, dropout: float = 0.0) -> Tensor:
         """Give every window's vector: the state of [CLS], and the mean of all: (windows, 2H)."""
         import torch
 
-        arrays = (batch.ids, batch.positions, batch.segments)
-        ids, positions, segments = map(self._there, arrays)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        arrays = (tokens.ids, tokens.positions, tokens.segments, tokens.kinds)
+        ids, positions, segments, kinds = map(self._there, arrays)  # (B, T) each
+        with mix_precision(self.device):
             states = encode(
                 self.weights, ids, positions, segments,
-                shape=self.shape, dropout=dropout, kinds=self._there(batch.kinds),
+                shape=self.shape, dropout=dropout, kinds=kinds,
             )  # fmt: skip
         flat = states.float().flatten(0, 1)  # (B T, H)
-        count = len(batch.owners)
-        owners = self._there(batch.windows).flatten()
+        count = len(tokens.owners)
+        owners = self._there(tokens.windows).flatten()
         sums = flat.new_zeros(count + 1, flat.shape[1]).index_add(0, owners, flat)[:count]
         sizes = torch.bincount(owners, minlength=count + 1)[:count, None]
-        return torch.cat([flat[self._there(batch.firsts)], sums / sizes], dim=1)
+        return torch.cat([flat[self._there(tokens.firsts)], sums / sizes], dim=1)
 
-    def texts(
+    def read_texts(
         self, pooled: Tensor, batch: ReaderBatch, head: str, *, dropout: float = 0.0
     ) -> Tensor:
         """Give what a head says of every text: the mean over its windows: (texts, outputs)."""
         import torch
 
-        values = apply_head(self.weights, head, pooled, dropout=dropout)
-        owners = self._there(batch.owners)
+        values = self.apply_head(head, pooled, dropout=dropout)
+        owners = self._there(batch.tokens.owners)
         sums = values.new_zeros(batch.texts, values.shape[1]).index_add(0, owners, values)
         return sums / torch.bincount(owners, minlength=batch.texts).clamp(min=1)[:, None]
 
+    def apply_head(self, head: str, pooled: Tensor, *, dropout: float = 0.0) -> Tensor:
+        """Give a head's outputs for the vectors of windows: (windows, outputs)."""
+        from torch.nn import functional
+
+        weights, name = self.weights, f"head.{head}"
+        x = functional.dropout(pooled, dropout, dropout > 0)
+        if f"{name}.inner.weight" in weights:
+            inner = functional.linear(
+                x, weights[f"{name}.inner.weight"], weights[f"{name}.inner.bias"]
+            )
+            x = functional.dropout(inner.tanh(), dropout, dropout > 0)
+            name += ".outer"
+        return functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
     def _there(self, array: Any) -> Tensor:
+        return put_on(self.device, array)
+
+
+class ReaderTrainee:
+    """A reader as the loop trains it: stages of groups of tasks, evaluated on what was held out.
+
+    Trainings of one recipe that differ in `order` alone see their examples in another order.
+    """
+
+    unit = "tokens"
+
+    def __init__(
+        self,
+        model: ReaderModel,
+        examples: Examples,
+        held: Examples,
+        *,
+        stages: range,
+        order: int = 0,
+    ) -> None:
+        self.model, self.weights, self.recipe = model, model.weights, model.recipe
+        self.stages = stages
+        self._examples, self._held = examples, held
+        self._seed = f"{model.recipe.seed}.{order}"
+
+    def begin_stage(self, number: int) -> StagePlan:
+        """Sample the stage's groups; its epochs are those of the first one."""
+        recipe, stage = self.recipe, self.recipe.stages[number]
+        sizes = {name: len(one) for name, one in self._examples.items()}
+        self._number = number
+        self._samplers = [
+            sample_group(group, sizes, recipe.tasks, f"{self._seed} {place}")
+            for place, group in enumerate(stage.groups)
+        ]
+        steps = stage.steps or max(1, round(stage.epochs * self._samplers[0].epoch_steps))
+        optimiser = self._make_optimiser(stage)
+        parameters = [value for group in optimiser.param_groups for value in group["params"]]
+        # The groups of the optimiser have the rates, of which the schedule gives shares.
+        schedule = Schedule(1.0, steps, max(1, round(recipe.warmup * steps)))
+        count = len(recipe.stages)
+        name = f"stage {number + 1}/{count}  " if count > 1 else ""
+        return StagePlan(optimiser, parameters, schedule, name)
+
+    def _make_optimiser(self, stage: Stage) -> torch.optim.AdamW:
+        """Let lower layers learn more slowly; biases and norms do not decay."""
         import torch
 
-        found = torch.from_numpy(array)
-        return found.pin_memory().to(self.device, non_blocking=True) if self._far else found
+        groups: dict[tuple[float, float], list[Tensor]] = {}
+        for name, value in self.model.trained.items():
+            layer = _LAYER.match(name)
+            if layer and stage.heads_only:
+                continue
+            depth = self.model.shape.num_hidden_layers - int(layer[1]) if layer else 0
+            rate = stage.rate * (stage.layer_decay**depth if layer else _HEAD_RATE)
+            decay = self.recipe.weight_decay if value.ndim > 1 else 0.0
+            groups.setdefault((rate, decay), []).append(value)
+        plain: list[dict[str, Any]] = [
+            {"params": values, "lr": rate, "scale": rate, "weight_decay": decay}
+            for (rate, decay), values in groups.items()
+        ]
+        return torch.optim.AdamW(plain, fused=self.model.device.type == "cuda")
 
-    @property
-    def _far(self) -> bool:
-        return self.device.type == "cuda"
+    def batch(self, step: int) -> ReaderBatch:
+        """Build the batch of a step; of long texts some windows are drawn."""
+        import torch
 
+        rng = random.Random(f"{self._seed} {self._number} {step}")
+        chosen = [sampler.batch(step) for sampler in self._samplers]
+        torch.manual_seed(rng.getrandbits(60))  # for dropout
+        stage = self.recipe.stages[self._number]
+        return BatchBuilder(self.recipe, stage, rng).build(chosen, self._examples)
 
-def apply_head(
-    weights: Mapping[str, Tensor], head: str, pooled: Tensor, *, dropout: float = 0.0
-) -> Tensor:
-    """Give a head's outputs for pooled vectors."""
-    from torch.nn import functional
+    def learn(self, batch: ReaderBatch, step: int) -> dict[str, Tensor]:
+        """Add the gradients of a batch."""
+        loss = self.model.loss(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return {"tasks": loss.detach()}
 
-    x, name = functional.dropout(pooled, dropout, dropout > 0), f"head.{head}"
-    if f"{name}.inner.weight" in weights:
-        inner = functional.linear(x, weights[f"{name}.inner.weight"], weights[f"{name}.inner.bias"])
-        x = functional.dropout(inner.tanh(), dropout, dropout > 0)
-        name += ".outer"
-    return functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
+    def evaluate(self, state: TrainingState) -> Evaluation | None:
+        """Give a figure a task; the mean of those that are defined counts."""
+        if not self._held:
+            return None
+        figures = evaluate(self.model, self._held, self.recipe.tasks)
+        known = [value for value in figures.values() if not np.isnan(value)]
+        mean = float(np.mean(known)) if known else 0.0
+        row = {"stage": state.stage, "step": state.step, "mean": mean, "held_out": figures}
+        said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+        return Evaluation(mean, row, f": {said}")
 
 
 def example_losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:

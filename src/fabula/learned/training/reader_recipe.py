@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fabula.core.errors import SettingError, UnknownName, closest
+from fabula.core.errors import SettingError
 from fabula.learned.reader.scales import Link
-from fabula.learned.training.recipe_file import read_toml, settled
+from fabula.learned.training.loop import LoopConfig
+from fabula.learned.training.recipe import require_least, require_shares
 
 TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
 Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
-
-_PACKAGED = Path(__file__).with_name("_recipes")
+OPINIONS: tuple[TaskKind, ...] = ("pairs", "ratings", "shares")
 
 
 @dataclass(frozen=True)
@@ -117,34 +116,34 @@ class ReaderRecipe:
         _check(self)
 
     @property
+    def loop(self) -> LoopConfig:
+        """What the loop needs to know."""
+        return LoopConfig(
+            self.clip, self.patience, self.evaluate_every, self.checkpoint_every, self.report_every
+        )
+
+    @property
     def heads(self) -> dict[str, Task]:
         """The first task of every head."""
-        found: dict[str, Task] = {}
+        heads: dict[str, Task] = {}
         for task in self.tasks.values():
-            found.setdefault(task.head, task)
-        return found
+            heads.setdefault(task.head, task)
+        return heads
 
+    @property
+    def opinion_tasks(self) -> list[str]:
+        """Names of the tasks that learn from what people said."""
+        return [name for name, task in self.tasks.items() if task.kind in OPINIONS]
 
-def built_in_recipe(name: str) -> Path:
-    """Give the file of a recipe that comes with Fabula: in the package, or in the clone."""
-    source = Path(__file__).parents[3]
-    clone = source.parent / "recipes" if source.name == "src" else _PACKAGED
-    folder = _PACKAGED if _PACKAGED.is_dir() else clone
-    if not (found := folder / f"{name}.toml").is_file():
-        known = closest(name, (one.stem for one in folder.glob("*.toml")))
-        raise UnknownName(f"no recipe called {name!r} comes with Fabula", known)
-    return found
-
-
-def read_reader_recipe(path: Path, **changes: Any) -> ReaderRecipe:
-    """Read a recipe from TOML; changes that are not None take the place of what it says."""
-    found = reader_recipe_of(read_toml(path), str(path))
-    return replace(found, **{name: one for name, one in changes.items() if one is not None})
-
-
-def reader_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> ReaderRecipe:
-    """Make a recipe of plain values, as TOML or JSON gives them."""
-    return settled(ReaderRecipe, found, where, parts=(Task, Stage, Group, ScaleRecipe))
+    @property
+    def shared_stages(self) -> int:
+        """How many of the first stages learn from no opinion: they are the same for all folds."""
+        asked = set(self.opinion_tasks)
+        with_opinions = [
+            asked & {name for group in stage.groups for name in group.tasks}
+            for stage in self.stages
+        ]
+        return next((n for n, tasks in enumerate(with_opinions) if tasks), len(self.stages))
 
 
 def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
@@ -178,12 +177,8 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} needs aspects", "name those of the data set")
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
-    for name in ("dropout", "head_dropout", "warmup", "weight_decay", "held_out"):
-        if not 0 <= getattr(recipe, name) < 1:
-            raise SettingError(f"{name} must be at least 0 and below 1", "mend the recipe")
-    for name in ("evaluate_every", "checkpoint_every", "report_every"):
-        if getattr(recipe, name) < 1:
-            raise SettingError(f"{name} must be at least 1", "mend the recipe")
+    require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
+    require_least(recipe, evaluate_every=1, checkpoint_every=1, report_every=1)
     if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
         raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
     if not 1 <= recipe.members <= 100:

@@ -14,6 +14,7 @@ from fabula.learned.reader.config import Head, Pin, ReaderConfig, write_config
 from fabula.learned.reader.scales import Scale, Surface, Term
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
+from fabula.learned.training.folder import write_arrays
 from fabula.learned.training.reader_evaluation import figure_row, text_means
 from fabula.learned.training.reader_recipe import ReaderRecipe, ScaleRecipe, Task
 from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
@@ -59,7 +60,7 @@ def write_reader(
     )
     write_config(out, about)
     if fit.kept:
-        np.savez_compressed(out / CROSS_FITTED, **fit.kept)  # type: ignore[arg-type]
+        write_arrays(out / CROSS_FITTED, fit.kept)
     return fit.figures
 
 

@@ -2,65 +2,82 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fabula.core.errors import InputError
+from fabula.core.errors import SettingError
 from fabula.learned.ruber_model.network import (
     Array,
+    Bounds,
+    Pooling,
     RuberConfig,
+    Weights,
+    cosine,
     logits,
+    probabilities,
     read_weights,
     write_ruber_config,
 )
-from fabula.learned.training._ruber_figures import bounds_of, evaluate, others_of
-from fabula.learned.training._ruber_pairs import PooledPairs, pool_pairs, read_pairs
-from fabula.learned.training.checkpoint import (
-    CHECKPOINT,
-    restore_checkpoint,
-    save_checkpoint,
-    save_model,
+from fabula.learned.training.folder import MODEL, TrainingFolder, plain_values, save_model
+from fabula.learned.training.loop import (
+    Evaluation,
+    LoopConfig,
+    Report,
+    Sampler,
+    Schedule,
+    StagePlan,
+    TrainingState,
+    run_training,
 )
-from fabula.learned.training.ruber_recipe import RuberRecipe
-from fabula.learned.training.run import Report, versions, write_record
+from fabula.learned.training.recipe import require_least
+from fabula.learned.training.ruber_pairs import PooledPairs, pool_pairs, read_pairs
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-RECORD = "training.json"
 VECTORS = "vectors.npz"
 # Beside the seed, so that each draw has chances of its own.
-_START, _NEGATIVES, _ORDER = 0, 1, 2
+_START, _NEGATIVES, _ORDER, _HELD_OUT, _BOUNDS = range(5)
 
 
-@dataclass
-class _Course:
-    """Where a training stands; all of it is in its checkpoints."""
+@dataclass(frozen=True)
+class RuberRecipe:
+    """How RUBER is trained: its data, the frozen encoder, the network and how it learns.
 
-    epoch: int = 0
-    rate: float = 0.0
-    losses: list[float] = field(default_factory=list)
-    history: list[dict[str, float]] = field(default_factory=list)
-    best: int = 0
+    Prompts that stories of the data sets in `left_out` answer are not trained on. `rank` is that
+    of the matrix between prompt and story; 0 is the paper's full one.
+    """
 
-    def is_over(self, recipe: RuberRecipe) -> bool:
-        return self.epoch >= recipe.epochs or 0 < recipe.patience <= self.epoch - self.best
+    sources: tuple[str, ...] = ("writingprompts",)
+    left_out: tuple[str, ...] = ("hanna", "mans", "storyer", "storyer_ratings")
+    model: str = "embedded('story_encoder')"
+    quick_model: str = ""  # encodes in training alone, where a faster one gives nearly the same
+    layer: int = 6
+    pooling: Pooling = "mean"
+    max_tokens: int = 508  # of a text; in training alone, the metric reads it whole
+    hidden: int = 64
+    rank: int = 0
+    loss: Literal["cross_entropy", "hinge"] = "cross_entropy"
+    margin: float = 0.05  # of the hinge
+    rate: float = 1e-4
+    fall: float = 0.95  # of the rate, when the loss exceeds those of the last three epochs
+    clip: float = 5.0
+    dropout: float = 0.5  # of the vectors' numbers
+    rows: int = 256
+    epochs: int = 50
+    patience: int = 10  # epochs without a lower loss on the dev prompts; 0: never stop
+    seed: int = 1
+    split_seed: int = 0
 
-    def note(self, loss: float, dev: Mapping[str, float], *, fall: float) -> bool:
-        """Keep an epoch's losses; true where it is the best so far."""
-        if len(self.losses) >= 3 and loss > max(self.losses[-3:]):
-            self.rate *= fall
-        self.losses.append(loss)
-        is_best = not self.history or dev["loss"] < min(one["loss"] for one in self.history)
-        self.history.append({"epoch": self.epoch, "trained": loss, **dev})
-        if is_best:
-            self.best = self.epoch
-        return is_best
+    def __post_init__(self) -> None:
+        require_least(self, layer=0, max_tokens=8, hidden=1, rank=0, rows=2, epochs=1)
+        require_least(self, patience=0, dropout=0)
+        if min(self.rate, self.clip, self.fall) <= 0 or self.dropout >= 1:
+            problem = "rate, clip and fall must be above 0, and dropout below 1"
+            raise SettingError(problem, "mend the recipe")
 
 
 def train_on_data(
@@ -72,11 +89,11 @@ def train_on_data(
     report: Report = print,
 ) -> dict[str, Any]:
     """Read the stories below `data`, encode them, and train; vectors are kept until the end."""
-    if (finished := open_folder(out, resume=resume)) is not None:
+    if (finished := TrainingFolder(out, resume=resume).open()) is not None:
         return finished
     pairs = read_pairs(recipe, data)
     report(", ".join(f"{name}: {count:,}" for name, count in pairs.counts.items()))
-    pooled = pool_pairs(pairs, recipe, kept=out / VECTORS, report=report)
+    pooled = pool_pairs(pairs, recipe, cache=out / VECTORS, report=report)
     return train_ruber(recipe, pooled, out=out, resume=resume, report=report)
 
 
@@ -89,43 +106,97 @@ def train_ruber(
     report: Report = print,
 ) -> dict[str, Any]:
     """Train on pooled vectors, leave the best weights in `out`, give training.json."""
-    import torch
-
-    if (finished := open_folder(out, resume=resume)) is not None:
+    folder = TrainingFolder(out, resume=resume)
+    if (finished := folder.open()) is not None:
         return finished
-    weights = _start(recipe, pairs)
-    optimiser = torch.optim.Adam(
-        [one for one in weights.values() if one.requires_grad],
-        lr=recipe.rate,
-    )
-    course = _restored(
-        restore_checkpoint(out, weights, optimiser) if resume else None, recipe, pairs
-    )
-    while not course.is_over(recipe):
-        for group in optimiser.param_groups:
-            group["lr"] = course.rate
-        course.epoch += 1
-        loss = _learn(weights, optimiser, pairs, recipe=recipe, epoch=course.epoch)
-        dev = evaluate(_arrays(weights), pairs, part="dev", seed=recipe.seed)
-        is_best = course.note(loss, dev, fall=recipe.fall)
-        said = f"dev loss {dev['loss']:.4f}, accuracy {dev['accuracy']:.3f}"
-        report(f"epoch {course.epoch}  loss {loss:.4f}  {said}{' (best)' if is_best else ''}")
-        if is_best:
-            save_model(out, weights, {"epoch": course.epoch})
-        save_checkpoint(out, weights, optimiser, _state(course, recipe, pairs))
-    return _close(recipe, pairs, course, out=out)
+    trainee = RuberTrainee(recipe, pairs)
+    state = TrainingState(plain_values(recipe), plain_values(dict(pairs.about)))
+    every = trainee.sampler.epoch_steps
+    config = LoopConfig(recipe.clip, recipe.patience, every, every, every)
+    run_training(trainee, state, config, folder=folder, report=report)
+    best = state.history[state.best]["epoch"]
+    save_model(out / MODEL, trainee.weights, {"epoch": best})
+    record = state.record() | {"recipe": asdict(recipe), "epochs": len(state.history), "best": best}
+    return _close(folder, recipe, pairs, record)
 
 
-def open_folder(out: Path, *, resume: bool) -> dict[str, Any] | None:
-    """Make the folder and give the record of a training that is over, if it may be resumed."""
-    begun = any((out / name).exists() for name in (CHECKPOINT, RECORD))
-    if begun and not resume:
-        raise InputError(f"{out} holds a training", "say --resume, or name another folder")
-    if (out / RECORD).exists():
-        found: dict[str, Any] = json.loads((out / RECORD).read_text(encoding="utf-8"))
-        return found
-    out.mkdir(parents=True, exist_ok=True)
-    return None
+class RuberTrainee:
+    """RUBER's network as the loop trains it: an epoch takes every story, then is evaluated."""
+
+    stages, unit = range(1), "stories"
+
+    def __init__(self, recipe: RuberRecipe, pairs: PooledPairs) -> None:
+        self.weights = _start(recipe, pairs)
+        self._recipe, self._pairs = recipe, pairs
+        self.sampler = Sampler(self._open_epoch, recipe.rows, keep_last=True)
+        self._losses: list[tuple[Tensor, int]] = []
+
+    def _open_epoch(self, epoch: int) -> list[int]:
+        """Order all stories anew; beside each comes a random other one for its prompt."""
+        items, seed = self._pairs.items["train"], self._recipe.seed
+        self._other = others_of(items, np.random.default_rng([seed, _NEGATIVES, epoch + 1]))
+        self._rng = np.random.default_rng([seed, _ORDER, epoch + 1])
+        order: list[int] = self._rng.permutation(len(items)).tolist()
+        return order
+
+    def begin_stage(self, number: int) -> StagePlan:
+        """Make the optimiser; the rate falls when the loss rises."""
+        import torch
+
+        recipe = self._recipe
+        learning = [weight for weight in self.weights.values() if weight.requires_grad]
+        optimiser = torch.optim.Adam([{"params": learning, "scale": 1.0}])
+        steps = recipe.epochs * self.sampler.epoch_steps
+        return StagePlan(optimiser, learning, Schedule(recipe.rate, steps, fall=recipe.fall))
+
+    def batch(self, step: int) -> RuberBatch:
+        """Give vectors of prompts, of their stories and of other ones, with numbers dropped."""
+        rows = np.array(self.sampler.batch(step))
+        prompts, stories = self._pairs.prompts["train"], self._pairs.stories["train"]
+        chosen = (prompts[rows], stories[rows], stories[self._other[rows]])
+        means = [self.weights[f"{name}.mean"].numpy() for name in ("prompt", "story", "story")]
+        return RuberBatch(
+            *(
+                _drop(vectors, mean, self._recipe.dropout, rng=self._rng)
+                for vectors, mean in zip(chosen, means, strict=True)
+            )
+        )
+
+    def learn(self, batch: RuberBatch, step: int) -> dict[str, Tensor]:
+        """Add the gradients of a batch."""
+        import torch
+
+        q, r, n = map(torch.from_numpy, (batch.prompts, batch.stories, batch.others))  # (B, H)
+        right, wrong = (logits(self.weights, q, some, tanh=torch.tanh) for some in (r, n))
+        loss = _loss(right, wrong, self._recipe)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._losses.append((loss.detach(), batch.size))
+        return {"pairs": loss.detach()}
+
+    def evaluate(self, state: TrainingState) -> Evaluation:
+        """Measure an epoch on the dev prompts: the lower the loss, the better."""
+        weights = {name: weight.detach().numpy() for name, weight in self.weights.items()}
+        dev = evaluate(weights, self._pairs, part="dev", seed=self._recipe.seed)
+        stories = sum(size for _, size in self._losses)
+        trained = sum(loss.item() * size for loss, size in self._losses) / stories
+        self._losses.clear()
+        row = {"epoch": self.sampler.epoch + 1, "trained": trained, **dev}
+        said = f"loss {dev['loss']:.4f}, accuracy {dev['accuracy']:.3f}"
+        return Evaluation(-dev["loss"], row, f", epoch {row['epoch']}: {said}")
+
+
+@dataclass(frozen=True)
+class RuberBatch:
+    """Vectors of prompts, of the stories written on them, and of other stories: (B, H) each."""
+
+    prompts: Array
+    stories: Array
+    others: Array
+
+    @property
+    def size(self) -> int:
+        """Stories."""
+        return len(self.stories)
 
 
 def _start(recipe: RuberRecipe, pairs: PooledPairs) -> dict[str, Tensor]:
@@ -139,11 +210,11 @@ def _start(recipe: RuberRecipe, pairs: PooledPairs) -> dict[str, Tensor]:
     made = {name: torch.tensor(value, dtype=torch.float32) for name, value in fixed.items()}
     return made | {
         name: torch.tensor(value, dtype=torch.float32, requires_grad=True)
-        for name, value in _drawn(recipe, pairs.stories["train"].shape[1]).items()
+        for name, value in _draw_weights(recipe, pairs.stories["train"].shape[1]).items()
     }
 
 
-def _drawn(recipe: RuberRecipe, width: int) -> dict[str, Array]:
+def _draw_weights(recipe: RuberRecipe, width: int) -> dict[str, Array]:
     """Draw what is learned so that it begins as a cosine: the more alike, the likelier.
 
     From a matrix of chance numbers it learns too little of a few thousand prompts.
@@ -168,43 +239,7 @@ def _drawn(recipe: RuberRecipe, width: int) -> dict[str, Array]:
     }
 
 
-def _learn(
-    weights: Mapping[str, Tensor],
-    optimiser: Any,
-    pairs: PooledPairs,
-    *,
-    recipe: RuberRecipe,
-    epoch: int,
-) -> float:
-    """Go over all stories once, each beside a random other one for its prompt; mean loss."""
-    import torch
-
-    prompts, stories, items = (
-        some["train"] for some in (pairs.prompts, pairs.stories, pairs.items)
-    )
-    other = others_of(items, np.random.default_rng([recipe.seed, _NEGATIVES, epoch]))
-    rng = np.random.default_rng([recipe.seed, _ORDER, epoch])
-    order, total = rng.permutation(len(items)), 0.0
-    learned = [one for one in weights.values() if one.requires_grad]
-    means = [weights[f"{one}.mean"].numpy() for one in ("prompt", "story", "story")]
-    for start in range(0, len(order), recipe.rows):
-        rows = order[start : start + recipe.rows]
-        chosen = (prompts[rows], stories[rows], stories[other[rows]])
-        q, r, n = (
-            torch.from_numpy(_dropped(some, mean, recipe.dropout, rng=rng))
-            for some, mean in zip(chosen, means, strict=True)
-        )
-        right, wrong = (logits(weights, q, some, tanh=torch.tanh) for some in (r, n))
-        loss = _loss(right, wrong, recipe)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(learned, recipe.clip)
-        optimiser.step()
-        total += loss.item() * len(rows)
-    return total / len(order)
-
-
-def _dropped(rows: Array, mean: Array, share: float, *, rng: np.random.Generator) -> Array:
+def _drop(rows: Array, mean: Array, share: float, *, rng: np.random.Generator) -> Array:
     """Put the mean in place of some numbers, and move the others away from it for that."""
     kept = rng.random(rows.shape) >= share
     found: Array = (mean + (rows - mean) * kept / (1 - share)).astype(np.float32)
@@ -223,47 +258,15 @@ def _loss(right: Tensor, wrong: Tensor, recipe: RuberRecipe) -> Tensor:
     return cross_entropy(torch.cat([right, wrong]), classes)
 
 
-def _arrays(weights: Mapping[str, Tensor]) -> dict[str, Array]:
-    return {name: one.detach().numpy() for name, one in weights.items()}
-
-
-def _state(course: _Course, recipe: RuberRecipe, pairs: PooledPairs) -> dict[str, Any]:
-    state: dict[str, Any] = json.loads(
-        json.dumps({**asdict(course), "recipe": asdict(recipe), "data": dict(pairs.about)})
-    )
-    return state
-
-
-def _restored(state: Mapping[str, Any] | None, recipe: RuberRecipe, pairs: PooledPairs) -> _Course:
-    """Go on from a checkpoint's state, which must be of the same recipe and data."""
-    fresh = _Course(rate=recipe.rate)
-    if state is None:
-        return fresh
-    wanted = _state(fresh, recipe, pairs)
-    for name, spoken in (("recipe", "another recipe"), ("data", "other data")):
-        if state[name] != wanted[name]:
-            raise InputError(f"the checkpoint is of {spoken}", "train into another folder")
-    return _Course(**{name: state[name] for name in asdict(fresh)})
-
-
 def _close(
-    recipe: RuberRecipe, pairs: PooledPairs, course: _Course, *, out: Path
+    folder: TrainingFolder, recipe: RuberRecipe, pairs: PooledPairs, record: dict[str, Any]
 ) -> dict[str, Any]:
-    """Measure the kept weights, as they were kept, and write down all that was found."""
-    weights = read_weights(out)
-    record = {
-        "recipe": asdict(recipe),
-        "data": dict(pairs.about),
-        "epochs": course.epoch,
-        "best": course.best,
-        "test": evaluate(weights, pairs, part="test", seed=recipe.seed),
-        "history": course.history,
-        "versions": versions(),
-    }
+    """Measure the weights as they were written, and write down all that was found."""
+    weights = read_weights(folder.path)
+    record["test"] = evaluate(weights, pairs, part="test", seed=recipe.seed)
     unreferenced, referenced = bounds_of(weights, pairs, seed=recipe.seed)
-    kept = {name: record[name] for name in ("recipe", "data", "best", "test", "versions")}
     write_ruber_config(
-        out,
+        folder.path,
         RuberConfig(
             model=recipe.model,
             layer=recipe.layer,
@@ -271,10 +274,55 @@ def _close(
             unreferenced=unreferenced,
             referenced=referenced,
             domain=pairs.domain,
-            training=kept,
+            training={
+                name: record[name] for name in ("recipe", "data", "best", "test", "versions")
+            },
         ),
     )
-    write_record(out / RECORD, record)
-    for name in (CHECKPOINT, VECTORS):
-        (out / name).unlink(missing_ok=True)
+    folder.close(record, VECTORS)
     return record
+
+
+def evaluate(weights: Weights, pairs: PooledPairs, *, part: str, seed: int) -> dict[str, float]:
+    """Give cross-entropy, and how often a story's own prompt has more than another one of the part.
+
+    `error` is the standard error of that share over prompts.
+    """
+    prompts, stories, items = (some[part] for some in (pairs.prompts, pairs.stories, pairs.items))
+    other = others_of(items, np.random.default_rng([seed, _HELD_OUT]))
+    own, wrong = (probabilities(weights, some, stories) for some in (prompts, prompts[other]))
+    loss = -(np.log(own + 1e-9).mean() + np.log(1 - wrong + 1e-9).mean()) / 2
+    wins = (own > wrong) + 0.5 * (own == wrong)
+    kinds = np.unique(items)
+    means = np.array([wins[items == kind].mean() for kind in kinds])
+    error = means.std(ddof=1) / np.sqrt(len(kinds))
+    found = {"loss": loss, "accuracy": wins.mean(), "error": error, "prompts": len(kinds)}
+    return {name: float(value) for name, value in found.items()}
+
+
+def bounds_of(weights: Weights, pairs: PooledPairs, *, seed: int) -> tuple[Bounds, Bounds]:
+    """Give the bounds of both parts over stories of the training, beside their own and others.
+
+    A story's reference is another one on its prompt, where there is one, and a random one.
+    """
+    prompts, stories, items = (
+        some["train"] for some in (pairs.prompts, pairs.stories, pairs.items)
+    )
+    rng = np.random.default_rng([seed, _BOUNDS])
+    other = others_of(items, rng)
+    answers = [probabilities(weights, some, stories) for some in (prompts, prompts[other])]
+    last = {int(item): row for row, item in enumerate(items)}
+    kin = [(row, last[int(item)]) for row, item in enumerate(items) if last[int(item)] != row]
+    alike = [cosine(stories[a], stories[b]) for a, b in [*kin, *enumerate(other)]]
+    return (
+        Bounds(float(np.min(answers)), float(np.max(answers))),
+        Bounds(min(alike), max(alike)),
+    )
+
+
+def others_of(items: Array, rng: np.random.Generator) -> Array:
+    """Draw another row for each, one with another prompt."""
+    found = rng.integers(0, len(items), len(items))
+    while (same := items[found] == items).any():
+        found[same] = rng.integers(0, len(items), int(same.sum()))
+    return found

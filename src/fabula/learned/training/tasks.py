@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError, PackageMissing
+from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
-from fabula.learned.training.folds import OPINIONS
 from fabula.learned.training.pairs import pairs_of
 from fabula.learned.training.reader_recipe import ReaderRecipe, Task
-from fabula.learned.training.task_stories import (
-    Free,
+from fabula.learned.training.stories import (
+    Cut,
+    UnratedStories,
     human_references,
     read_dataset,
     task_stories,
@@ -29,28 +29,7 @@ from fabula.learned.training.task_stories import (
 from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.features import feature_row
 
-Cut = Callable[[Sequence[str]], list[list[int]]]
 _LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
-
-
-def cut_by(folder: Path) -> Cut:
-    """Give what cuts texts into word pieces, as the tokeniser of a folder does."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise PackageMissing("tokenizers", "train") from None
-    file = folder / "tokenizer.json"
-    if not file.is_file():
-        raise InputError(f"{file} is not there", "name the folder of an encoder")
-    tokeniser = Tokenizer.from_file(str(file))
-    tokeniser.no_truncation()
-    tokeniser.no_padding()
-
-    def cut(texts: Sequence[str]) -> list[list[int]]:
-        found = tokeniser.encode_batch(list(texts), add_special_tokens=False)
-        return [list(one.ids) for one in found]
-
-    return cut
 
 
 def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepared:
@@ -62,7 +41,7 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
             sets[name] = read_dataset(name, data)
         return sets[name]
 
-    free = Free([dataset(name) for name in recipe.left_out])
+    free = UnratedStories([dataset(name) for name in recipe.left_out])
     found: dict[str, ExampleSet] = {}
     for name, task in recipe.tasks.items():
         sources = [dataset(one) for one in task.data]
@@ -76,14 +55,14 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
 
 def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> list[str]:
     """Give the stories that people rated or preferred, as a reader reads them."""
-    tasks = [task for task in recipe.tasks.values() if task.kind in OPINIONS]
-    names = recipe.domain or [name for task in tasks for name in task.data]
+    asked = [recipe.tasks[task] for task in recipe.opinion_tasks]
+    names = recipe.domain or [name for task in asked for name in task.data]
     stories = (story for name in dict.fromkeys(names) for story in dataset(name).stories)
     return [text for text in dict.fromkeys(detokenise(story.text) for story in stories) if text]
 
 
 def _build(
-    task: Task, sources: Sequence[Dataset], *, free: Free, cut: Cut, seed: int
+    task: Task, sources: Sequence[Dataset], *, free: UnratedStories, cut: Cut, seed: int
 ) -> ExampleSet:
     if task.kind == "pairs":
         return _preferences(task, sources, cut=cut, seed=seed)
@@ -98,7 +77,7 @@ def _build(
 
 
 def order_stories(
-    task: Task, sources: Sequence[Dataset], free: Free, *, kept_back: bool = False
+    task: Task, sources: Sequence[Dataset], free: UnratedStories, *, kept_back: bool = False
 ) -> list[list[str]]:
     """Give the sentences of human stories: a corpus's own, or the references of systems' stories.
 
@@ -143,7 +122,9 @@ def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int)
     )
 
 
-def _opinions(task: Task, sources: Sequence[Dataset], *, free: Free, cut: Cut) -> ExampleSet:
+def _opinions(
+    task: Task, sources: Sequence[Dataset], *, free: UnratedStories, cut: Cut
+) -> ExampleSet:
     texts, targets, items, ids = [], [], [], []
     for one in sources:
         said: dict[tuple[str, str], list[float]] = {}

@@ -15,7 +15,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import UserError
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.learned.training.task_stories import read_dataset
+from fabula.learned.training.stories import read_dataset
 from fabula.meta.arrays import Places, Values, round_digits
 from fabula.meta.gains import gains_over
 from fabula.meta.grid import Column, Grid, Layout

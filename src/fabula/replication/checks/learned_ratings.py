@@ -15,7 +15,7 @@ from fabula.datasets.hanna import METRICS as HANNA_METRICS
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.ruber_model.network import cosine, load_ruber
 from fabula.learned.training.reader_recipe import Task
-from fabula.learned.training.task_stories import task_stories
+from fabula.learned.training.stories import task_stories
 from fabula.meta.arrays import Values
 from fabula.replication.checks._learned import (
     Columns,

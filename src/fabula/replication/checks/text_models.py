@@ -18,7 +18,7 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
 from fabula.learned.reader.inference import load_reader
-from fabula.learned.training.task_stories import Free, human_references
+from fabula.learned.training.stories import UnratedStories, human_references
 from fabula.meta.effects import wilson_interval
 from fabula.meta.resampling import Estimate
 from fabula.models import path_of
@@ -35,9 +35,9 @@ from fabula.text.detokenise import split_any_case
 from fabula.text.perturb import shuffle, shuffle_words
 
 if TYPE_CHECKING:
-    from fabula.learned.training.evaluation import Guessed
-    from fabula.learned.training.recipe import Recipe
-    from fabula.learned.training.tokens import TokenCorpus
+    from fabula.learned.training.encoder_batches import Guessed
+    from fabula.learned.training.encoder import EncoderRecipe
+    from fabula.learned.training.corpus import TokenCorpus
 
 _PERPLEXITY = "Perplexity of stories in disorder"
 _PERPLEXITY_STORIES = 100
@@ -124,16 +124,16 @@ def _evaluate_encoder(data: Path | None) -> dict[str, Guessed]:
         raise UserError("needs data below --data")
     if not _RECIPE.is_file():
         raise UserError("needs recipes/encoder.toml of a clone of the repository")
+    from fabula.learned.training.encoder import EncoderRecipe
     from fabula.learned.training.recipe import read_recipe
 
-    recipe, folder = read_recipe(_RECIPE), path_of("story_encoder")
+    recipe, folder = read_recipe(EncoderRecipe, _RECIPE), path_of("story_encoder")
     return _count_guesses(recipe, _read_held_out(recipe, data / "data", folder), folder)
 
 
-def _read_held_out(recipe: Recipe, data: Path, folder: Path) -> TokenCorpus:
+def _read_held_out(recipe: EncoderRecipe, data: Path, folder: Path) -> TokenCorpus:
     """Split the stories as for training; those held out must be the very ones of its record."""
-    from fabula.learned.training.corpus import read_split
-    from fabula.learned.training.tokens import tokenise
+    from fabula.learned.training.corpus import read_split, tokenise
 
     split = read_split(recipe, data)
     corpus = tokenise(replace(split, train={}), folder)
@@ -143,15 +143,16 @@ def _read_held_out(recipe: Recipe, data: Path, folder: Path) -> TokenCorpus:
     return corpus
 
 
-def _count_guesses(recipe: Recipe, corpus: TokenCorpus, folder: Path) -> dict[str, Guessed]:
+def _count_guesses(recipe: EncoderRecipe, corpus: TokenCorpus, folder: Path) -> dict[str, Guessed]:
     """How often the encoder in a folder guesses right, by held-out data set."""
     from fabula.learned.training.bert import load_weights, read_shape
-    from fabula.learned.training.evaluation import held_out_batches
-    from fabula.learned.training.masked_model import MaskedModel, chosen_device
+    from fabula.learned.training.encoder import MaskedEncoder
+    from fabula.learned.training.encoder_batches import held_out_batches
+    from fabula.learned.training.loop import choose_device
 
     shape = read_shape(folder)
     weights = load_weights(folder, shape, seed=recipe.seed)
-    model = MaskedModel(weights, shape, recipe=recipe, device=chosen_device("cpu"))
+    model = MaskedEncoder(weights, shape, recipe=recipe, device=choose_device("cpu"))
     return model.evaluate(
         {name: held_out_batches(texts, recipe) for name, texts in corpus.held_out.items()}
     )
@@ -194,7 +195,7 @@ def _roc_stories(data: Path | None) -> list[Story]:
     """Give the stories that the training kept back: it keeps its recipe beside the weights."""
     record = read_json(path_of(_ORDER_WEIGHTS) / "training.json")
     corpus = load_below("rocstories", data)
-    free = Free([load_below(name, data) for name in record["recipe"]["left_out"]])
+    free = UnratedStories([load_below(name, data) for name in record["recipe"]["left_out"]])
     return free.stories([corpus], kept_back=True)
 
 

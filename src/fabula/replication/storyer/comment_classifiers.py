@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.aspect_classifier import OutOfFold, cross_validate
-from fabula.learned.training.labelled_comments import Said, comments_of
+from fabula.learned.training.augmentation import LabelledComment, comments_of
 from fabula.meta.arrays import Values
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
@@ -61,7 +61,9 @@ def classify_aspects(material: Material, settings: ClassifierSettings) -> Findin
     return words, tables
 
 
-def _cross_validate(material: Material, folds: int, *, by: str) -> tuple[list[Said], OutOfFold]:
+def _cross_validate(
+    material: Material, folds: int, *, by: str
+) -> tuple[list[LabelledComment], OutOfFold]:
     """Give all comments, and what is predicted of each: its aspect, or its rating."""
     comments = comments_of(material.dataset("storyer_ratings"))
     if not comments:
@@ -71,7 +73,9 @@ def _cross_validate(material: Material, folds: int, *, by: str) -> tuple[list[Sa
     return comments, cross_validate(texts, labels, stories, folds=folds, seed=material.seed)
 
 
-def _accuracies(material: Material, comments: list[Said], predicted: OutOfFold) -> list[StudyRow]:
+def _accuracies(
+    material: Material, comments: list[LabelledComment], predicted: OutOfFold
+) -> list[StudyRow]:
     pairs = zip(predicted.gold, predicted.predicted, strict=True)
     right = np.array([gold == guess for gold, guess in pairs], float)
     surest = np.array([max(by_aspect.values()) for by_aspect in predicted.probabilities])

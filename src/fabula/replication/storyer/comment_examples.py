@@ -17,9 +17,13 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.training.augmentation import Comment
+from fabula.learned.training.augmentation import (
+    Comment,
+    LabelledComment,
+    comments_of,
+    label_comments,
+)
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.labelled_comments import Said, comments_of, label_comments
 from fabula.models import PooledBert
 from fabula.replication.storyer.heads import Change, read_once
 from fabula.replication.storyer.material import Material
@@ -87,7 +91,9 @@ class CommentLabels:
 
         return change
 
-    def _augment(self, known: list[Said], hidden: list[Said], seed: int) -> list[Said]:
+    def _augment(
+        self, known: list[LabelledComment], hidden: list[LabelledComment], seed: int
+    ) -> list[LabelledComment]:
         """Label hidden comments by classifiers that saw the known ones alone."""
         unlabelled = [Comment(comment.story, comment.text) for comment in hidden]
         labelled = label_comments(known, unlabelled, seed=seed).kept
@@ -95,9 +101,13 @@ class CommentLabels:
         self.counts["hidden"] += len(hidden)
         self.counts["labelled"] += len(labelled)
         self.counts["right"] += sum(truth[one.story, one.text] == one.aspect for one in labelled)
-        return [Said(one.story, one.aspect, 1 + 4 * one.rating, one.text) for one in labelled]
+        return [
+            LabelledComment(one.story, one.aspect, 1 + 4 * one.rating, one.text) for one in labelled
+        ]
 
-    def _label(self, examples: ExampleSet, known: list[Said], *, is_share: bool) -> ExampleSet:
+    def _label(
+        self, examples: ExampleSet, known: list[LabelledComment], *, is_share: bool
+    ) -> ExampleSet:
         """Give the examples with what known comments say; stories without any are left out."""
         ratings: dict[tuple[str, str], list[float]] = {}
         for comment in known:
@@ -117,9 +127,9 @@ class CommentLabels:
         if not is_share:
             spread = max(float(np.nanstd(targets)), 1e-6)
             targets = (targets - np.nanmean(targets)) / spread
-        return replace(examples, targets=targets).chosen(labelled)
+        return replace(examples, targets=targets).choose(labelled)
 
-    def _item(self, comment: Said) -> str:
+    def _item(self, comment: LabelledComment) -> str:
         return self._items[f"{self.dataset.name}:{comment.story}"]
 
     @cached_property

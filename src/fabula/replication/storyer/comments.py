@@ -15,7 +15,7 @@ from fabula.core.story import Story
 from fabula.learned.comments.composer import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.learned.comments.writer import Commenter
-from fabula.learned.training.labelled_comments import Said, comments_of
+from fabula.learned.training.augmentation import LabelledComment, comments_of
 from fabula.meta.resampling import Estimate
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
@@ -71,7 +71,7 @@ def analyse_comments(material: Material, settings: CommentSettings) -> Findings:
 def _cases(material: Material) -> list[RatedAspect]:
     dataset = material.dataset(_SET)
     stories = {story.id: story for story in dataset.stories}
-    grouped: dict[tuple[str, str], list[Said]] = {}
+    grouped: dict[tuple[str, str], list[LabelledComment]] = {}
     for comment in comments_of(dataset):
         grouped.setdefault((comment.story, comment.aspect), []).append(comment)
     if not grouped:

@@ -15,7 +15,7 @@ from fabula.core.story import Story
 from fabula.learned.negatives import manplts, union
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.rewriting import Rewriter
-from fabula.learned.training.task_stories import Free, is_kept_back, vist_part
+from fabula.learned.training.stories import UnratedStories, is_kept_back, vist_part
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.replication.unseen import UnseenValues
@@ -198,7 +198,7 @@ def draw_unlearned(material: Material, name: str, count: int) -> list[Story]:
     """
     corpus = material.dataset(name)
     kept_back = tuple(story for story in corpus.stories if is_kept_back(detokenise(story.text)))
-    free = Free([material.dataset(rated) for rated in _RATED_SETS])
+    free = UnratedStories([material.dataset(rated) for rated in _RATED_SETS])
     unrated = free.stories([replace(corpus, stories=kept_back)], kept_back=True)
     lines = [replace(story, text=" ".join(split_any_case(story.text))) for story in unrated]
     return draw_stories(lines, count, material.seed)

@@ -15,8 +15,13 @@ import numpy as np
 
 from fabula.core.errors import PackageMissing
 from fabula.learned.training.cross_fit import CrossFitted
-from fabula.learned.training.examples import Examples, ExampleSet
-from fabula.learned.training.folds import fold_alone, fold_of_items, without_fold
+from fabula.learned.training.examples import (
+    Examples,
+    ExampleSet,
+    fold_alone,
+    fold_of_items,
+    without_fold,
+)
 from fabula.learned.training.reader_recipe import ReaderRecipe, Task
 from fabula.models import PooledBert
 from fabula.models.reading.windows import cut_evenly

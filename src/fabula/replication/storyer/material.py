@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.learned.training.task_stories import read_dataset
+from fabula.learned.training.stories import read_dataset
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.resampling import Estimate, estimate_correlation, estimate_mean, estimate_rows
 from fabula.replication.unseen import UnseenValues, read_unseen

@@ -18,9 +18,8 @@ from fabula.learned.training.reader_recipe import (
     Loss,
     ReaderRecipe,
     Task,
-    built_in_recipe,
-    read_reader_recipe,
 )
+from fabula.learned.training.recipe import find_recipe, read_recipe
 from fabula.replication.storyer.comment_examples import (
     ASPECT_TASKS,
     CommentLabels,
@@ -95,7 +94,7 @@ def storyer_recipe() -> ReaderRecipe:
 
     Heads are compared, and single trainings.
     """
-    recipe = read_reader_recipe(built_in_recipe("storyer"))
+    recipe = read_recipe(ReaderRecipe, find_recipe("storyer"))
     task = replace(recipe.tasks[RANKING], negatives=True)
     joined = _join(recipe, RANKING, NEGATIVES, task)
     return replace(joined, scales={}, members=1)
@@ -209,18 +208,18 @@ def _train_in_full(
 ) -> ComparedVariants:
     """Train all layers of every variant, which is for a GPU."""
     from fabula.learned.training.cross_fit import cross_fit
-    from fabula.learned.training.masked_model import chosen_device
-    from fabula.learned.training.reader import Bench
-    from fabula.learned.training.tasks import cut_by
+    from fabula.learned.training.loop import choose_device
+    from fabula.learned.training.reader import Workshop
+    from fabula.learned.training.stories import open_tokeniser
 
     start = weights_folder(variants[0].recipe.encoder)
-    examples = _make_examples(variants[0].recipe, cut_by(start), material)
+    examples = _make_examples(variants[0].recipe, open_tokeniser(start), material)
     outputs = {}
     with TemporaryDirectory() as folder:
         for number, variant in enumerate(variants):
             known = {name: examples[name] for name in variant.recipe.tasks}
             recipe = replace(variant.recipe, seed=material.seed)
-            bench = Bench(recipe, known, start, chosen_device(training.device))
+            bench = Workshop(recipe, known, start, choose_device(training.device))
             outputs[variant.name] = cross_fit(
                 bench,
                 folds=training.folds,
@@ -235,12 +234,12 @@ def _make_examples(
     recipe: ReaderRecipe, tokenise: Tokenise, material: Material
 ) -> dict[str, ExampleSet]:
     """Make the examples of all tasks that are made of data sets alone; ratings standardised."""
-    from fabula.learned.training.reader import standardised
+    from fabula.learned.training.reader import standardise
     from fabula.learned.training.tasks import prepare
 
     by_task = prepare(without_tasks(recipe, [COMMENTS]), tokenise, material.folder).examples
     return {
-        name: standardised(examples) if recipe.tasks[name].kind == "ratings" else examples
+        name: standardise(examples) if recipe.tasks[name].kind == "ratings" else examples
         for name, examples in by_task.items()
     }
 
@@ -248,4 +247,4 @@ def _make_examples(
 def _thin_out(examples: ExampleSet, count: int) -> ExampleSet:
     """Take so many examples, at even distances."""
     rows = np.linspace(0, len(examples) - 1, min(count, len(examples))).round().astype(np.int64)
-    return examples.chosen(rows)
+    return examples.choose(rows)

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError, SettingError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.joint.config import CONFIDENCE, PREFERENCE, RATINGS, comment_input, tag_newlines
 from fabula.learned.joint.network import JointNetwork, open_backbone
-from fabula.learned.training.storyer_joint_batches import JointBatch
-from fabula.learned.training.storyer_joint_data import RatedItem
-from fabula.learned.training.storyer_joint_losses import (
-    IGNORED,
-    comment_losses,
-    confidence_losses,
-    pair_losses,
-    rating_losses,
-    shifted_right,
-)
-from fabula.learned.training.storyer_joint_recipe import JointRecipe
+from fabula.learned.training.joint_data import JointBatch, RatedItem
+from fabula.learned.training.joint_recipe import JointRecipe, PairLoss
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    Losses = Mapping[str, Tensor]
+
+IGNORED = -100  # a label that no loss counts
 
 
 class JointModel:
@@ -43,43 +34,6 @@ class JointModel:
             **{f"net.{name}": value for name, value in network.net.named_parameters()},
             **{f"head.{name}": value for name, value in network.heads.named_parameters()},
         }
-
-    def optimiser(self) -> torch.optim.AdamW:
-        """Make the optimiser; its rate is set at every step."""
-        import torch
-
-        return torch.optim.AdamW(
-            list(self.weights.values()),
-            eps=self.recipe.epsilon,
-            weight_decay=self.recipe.weight_decay,
-            fused=self.network.device.type == "cuda",
-        )
-
-    def learn(
-        self, batch: JointBatch, optimiser: torch.optim.Optimizer, *, rate: float, step: int
-    ) -> dict[str, Tensor]:
-        """Take a step and give the losses before it, by part.
-
-        Parts and rows go through the network one after the other, so that each may fill the memory.
-        """
-        import torch
-
-        self.network.net.train()
-        found: dict[str, Tensor] = {}
-        for part in ("pairs", "aspects", "comments"):
-            # Dropout in one part must not hang on whether another is switched on.
-            torch.manual_seed(_number(f"{self.recipe.seed} {step} {part}"))
-            for losses in self.losses(batch, part):
-                torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
-                for name, loss in losses.items():
-                    found[name] = found[name] + loss.detach() if name in found else loss.detach()
-        if self.recipe.clip:
-            torch.nn.utils.clip_grad_norm_(self.weights.values(), self.recipe.clip)
-        for group in optimiser.param_groups:
-            group["lr"] = rate
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
-        return found
 
     def losses(self, batch: JointBatch, part: str) -> Iterator[dict[str, Tensor]]:
         """Give the losses of a part of a batch, some rows at a time; they add up to the batch's."""
@@ -202,5 +156,50 @@ def _check_room(network: JointNetwork, recipe: JointRecipe) -> None:
         raise InputError(f"{recipe.backbone} names no decoder_start_token_id", "take another")
 
 
-def _number(key: str) -> int:
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=7).digest(), "big")
+def pair_losses(
+    better: Tensor, worse: Tensor, *, loss: PairLoss, margin: float, smoothing: float = 0.0
+) -> Tensor:
+    """Say by how much pairs of preference logits are not as they should be: (pairs,).
+
+    `margin` is max(0, p_worse - p_better + m), p the sigmoid; `cross_entropy` calls the better one
+    1 and the worse one 0, and `smoothed` takes a share off both labels.
+    """
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    if loss == "margin":
+        return (worse.sigmoid() - better.sigmoid() + margin).clamp(min=0)
+    share = smoothing / 2 if loss == "smoothed" else 0.0
+    label = better.new_full(better.shape, share)
+    return binary_cross_entropy_with_logits(
+        better, 1 - label, reduction="none"
+    ) + binary_cross_entropy_with_logits(worse, label, reduction="none")
+
+
+def confidence_losses(logits: Tensor, chosen: Tensor) -> Tensor:
+    """Cross-entropy of the aspects that a story's readers chose, summed over them: (rows,).
+
+    `chosen` is 1 for these and 0 for the others: (rows, aspects).
+    """
+    return -(chosen * logits.log_softmax(-1)).sum(-1)
+
+
+def rating_losses(logits: Tensor, aspects: Tensor, ratings: Tensor) -> Tensor:
+    """Binary cross-entropy of the one aspect that was rated, from 0 to 1: (rows,)."""
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    said = logits.gather(1, aspects[:, None])[:, 0]
+    return binary_cross_entropy_with_logits(said, ratings, reduction="none")
+
+
+def comment_losses(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy of the tokens of comments, 0 at what is ignored: (rows, tokens)."""
+    from torch.nn.functional import cross_entropy
+
+    return cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none")
+
+
+def shifted_right(labels: Tensor, start: int, pad: int) -> Tensor:
+    """Give what the decoder has read before each token: a sign for the beginning, then labels."""
+    found = labels.roll(1, dims=1)
+    found[:, 0] = start
+    return found.masked_fill(found == IGNORED, pad)

@@ -8,9 +8,9 @@ from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
 from fabula.learned.training.reader_recipe import Task
-from fabula.learned.training.task_stories import (
+from fabula.learned.training.stories import (
     KEPT_BACK,
-    Free,
+    UnratedStories,
     human_references,
     is_kept_back,
     task_stories,
@@ -40,7 +40,7 @@ ONE, TWO, THREE = learned_texts(3)
 
 def test_what_resembles_a_rated_story_is_not_learned_from():
     corpus = dataset("corpus", Story("a", ONE), Story("b", f"{TWO} The end."), Story("c", THREE))
-    found = Free([dataset("rated", Story("x", TWO))]).stories([corpus])
+    found = UnratedStories([dataset("rated", Story("x", TWO))]).stories([corpus])
     assert [one.id for one in found] == ["corpus:a", "corpus:c"]
 
 
@@ -48,7 +48,7 @@ def test_what_begins_as_a_rated_story_or_its_prompt_does_is_not_either():
     opening = ONE.partition(".")[0] + "."
     later = " ".join(learned_texts(2, 500)[1].split(". ")[1:])
     rated = dataset("rated", Story("x", "Quite another story. It ends.", prompt=opening))
-    free = Free([rated])
+    free = UnratedStories([rated])
     assert not free.allows(f"{opening} {later}")
     assert not free.allows(opening.upper())
     assert not free.allows("quite another story . and goes on .")
@@ -59,14 +59,15 @@ def test_what_begins_as_a_rated_story_or_its_prompt_does_is_not_either():
 
 def test_of_near_duplicates_the_one_with_capitals_is_kept_then_the_longest():
     corpus = dataset("corpus", Story("a", f"{ONE} And so on.".lower()), Story("b", ONE))
-    assert [one.id for one in Free([]).stories([corpus])] == ["corpus:b"]
+    assert [one.id for one in UnratedStories([]).stories([corpus])] == ["corpus:b"]
     longer = dataset("corpus", Story("a", ONE), Story("b", f"{ONE} And so on."))
-    assert [one.id for one in Free([]).stories([longer])] == ["corpus:b"]
+    assert [one.id for one in UnratedStories([]).stories([longer])] == ["corpus:b"]
 
 
 def test_where_no_story_is_left_the_user_is_told():
     with pytest.raises(InputError, match="no story is left to learn from; check data and left_out"):
-        Free([dataset("rated", Story("x", ONE))]).stories([dataset("corpus", Story("a", ONE))])
+        rated = [dataset("rated", Story("x", ONE))]
+        UnratedStories(rated).stories([dataset("corpus", Story("a", ONE))])
 
 
 def test_a_few_stories_are_kept_back_for_measuring_whatever_their_form():
@@ -76,7 +77,7 @@ def test_a_few_stories_are_kept_back_for_measuring_whatever_their_form():
     assert all(is_kept_back(text) == is_kept_back(text.upper()) for text in texts[:200])
     kept = next(text for text in texts if is_kept_back(text))
     corpus = dataset("corpus", Story("a", ONE), Story("b", kept))
-    free = Free([])
+    free = UnratedStories([])
     assert [one.id for one in free.stories([corpus])] == ["corpus:a"]
     assert [one.id for one in free.stories([corpus], kept_back=True)] == ["corpus:b"]
 

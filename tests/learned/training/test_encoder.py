@@ -9,8 +9,8 @@ import pytest
 
 from fabula.core.errors import InputError, UnknownName
 from fabula.learned.training import encoder
-from fabula.learned.training.batches import batch_of, packed_rows, windows_of
-from fabula.learned.training.recipe import WORD_EMBEDDINGS
+from fabula.learned.training.bert import WORD_EMBEDDINGS
+from fabula.learned.training.encoder_batches import cut_spans, fill_spans, pack_spans
 from learned.tiny_encoder import RECIPE, counting_texts, made_up_corpus, write_encoder
 
 torch = pytest.importorskip("torch")
@@ -92,7 +92,7 @@ def test_frozen_weights_stay_as_they_are(start, tmp_path):
 
 
 def test_patience_ends_a_training_that_gets_no_better(start, tmp_path, monkeypatch):
-    monkeypatch.setattr("fabula.learned.training.run.mean_top1", lambda found: 0.5)
+    monkeypatch.setattr("fabula.learned.training.encoder.mean_top1", lambda found: 0.5)
     record = train(start, tmp_path / "out", replace(RECIPE, evaluate_every=5, patience=2))
     assert (record["steps"], record["best"]["step"]) == (15, 5)
 
@@ -106,7 +106,7 @@ def test_transformers_reads_the_folder_and_says_the_same(start, tmp_path):
     theirs = transformers.BertForMaskedLM.from_pretrained(out, dtype=torch.float32).eval()
     shape = read_shape(out)
     weights, tokens = load_weights(out, shape, seed=0), counting_texts(3, seed=5)
-    batch = batch_of(packed_rows(windows_of(tokens, 32), 32), tokens, 32)
+    batch = fill_spans(pack_spans(cut_spans(tokens, 32), 32), tokens, 32)
     ids, positions, segments = map(torch.from_numpy, (batch.ids, batch.positions, batch.segments))
     with torch.no_grad():
         ours = guess(weights, encode(weights, ids, positions, segments, shape=shape), shape)

@@ -13,15 +13,15 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.learned.training.storyer_joint_batches import Deck
-from fabula.learned.training.storyer_joint_data import (
+from fabula.learned.training.joint import pair_figures, recall_at
+from fabula.learned.training.joint_data import (
     JointData,
+    JointSampler,
     _pairs,
     part_data,
     rated_items,
 )
-from fabula.learned.training.storyer_joint_evaluation import pair_figures, recall_at
-from fabula.learned.training.storyer_joint_losses import (
+from fabula.learned.training.joint_model import (
     IGNORED,
     comment_losses,
     confidence_losses,
@@ -29,12 +29,8 @@ from fabula.learned.training.storyer_joint_losses import (
     rating_losses,
     shifted_right,
 )
-from fabula.learned.training.storyer_joint_recipe import (
-    JointRecipe,
-    is_joint_recipe,
-    joint_recipe_of,
-    read_joint_recipe,
-)
+from fabula.learned.training.joint_recipe import JointRecipe
+from fabula.learned.training.recipe import is_joint, read_recipe
 from learned.tiny_joint import joint_recipe, made_up_data
 
 torch = pytest.importorskip("torch")
@@ -114,28 +110,28 @@ def test_recall_counts_chosen_aspects_among_the_likeliest():
 
 def test_an_epoch_sees_every_pair_once_and_a_step_is_the_same_whenever_it_is_dealt(tmp_path):
     recipe = joint_recipe(tmp_path, rows=3, epochs=2.0)
-    deck = Deck(made_up_data(8), recipe)
+    deck = JointSampler(made_up_data(8), recipe)
     assert (deck.steps_per_epoch, deck.steps) == (3, 6)
     ids = {id(pair) for pair in deck.data.pairs}
     assert len(ids) == 8
-    dealt = [deck.dealt(step) for step in range(6)]
+    dealt = [deck.batch(step) for step in range(6)]
     assert [len(one.worse) for one in dealt] == [3, 3, 2, 3, 3, 2]
     assert all(len(one.items) == 3 for one in dealt)
     for epoch in (dealt[:3], dealt[3:]):
         texts = sorted(text for one in epoch for text in one.better)
         assert texts == sorted(pair.better.text for pair in deck.data.pairs)
-    assert Deck(made_up_data(8), recipe).dealt(4) == dealt[4]
-    other = Deck(made_up_data(8), replace(recipe, seed=2))
-    assert any(other.dealt(step) != dealt[step] for step in range(6))
+    assert JointSampler(made_up_data(8), recipe).batch(4) == dealt[4]
+    other = JointSampler(made_up_data(8), replace(recipe, seed=2))
+    assert any(other.batch(step) != dealt[step] for step in range(6))
 
 
 def test_a_switch_changes_only_its_own_part_of_a_batch(tmp_path):
     recipe = joint_recipe(tmp_path, rows=3, negatives=True)
-    whole = Deck(made_up_data(8), recipe).dealt(1)
+    whole = JointSampler(made_up_data(8), recipe).batch(1)
     assert len(whole.negatives) == 3
 
     def dealt(**changes):
-        return Deck(made_up_data(8), replace(recipe, **changes)).dealt(1)
+        return JointSampler(made_up_data(8), replace(recipe, **changes)).batch(1)
 
     assert dealt(negatives=False) == replace(whole, negatives=())
     assert dealt(aspects=False, comments=False) == replace(whole, items=())
@@ -149,16 +145,19 @@ def test_augmented_comments_are_drawn_only_where_they_are_switched_on(tmp_path):
     data = made_up_data(4)
     more = tuple(replace(item, story=f"More {item.story}") for item in data.items)
     data = replace(data, augmented=more)
-    on, off = (Deck(data, joint_recipe(tmp_path, augmentation=one)) for one in (True, False))
-    drawn = [{item in more for s in range(9) for item in deck.dealt(s).items} for deck in (on, off)]
+    recipes = [joint_recipe(tmp_path, augmentation=one) for one in (True, False)]
+    samplers = [JointSampler(data, recipe) for recipe in recipes]
+    drawn = [{item in more for s in range(9) for item in one.batch(s).items} for one in samplers]
     assert drawn == [{True, False}, {False}]
-    assert {item in more for batch in on.whole() for item in batch.items} == {False}
+    assert {item in more for batch in samplers[0].batches_in_order() for item in batch.items} == {
+        False
+    }
 
 
 def test_a_negative_keeps_lines_and_differs_from_the_story():
-    deck = Deck(made_up_data(8), JointRecipe("none", negatives=True, rows=8, held_out=0.0))
+    deck = JointSampler(made_up_data(8), JointRecipe("none", negatives=True, rows=8, held_out=0.0))
     for step in range(5):
-        batch = deck.dealt(step)
+        batch = deck.batch(step)
         for negative, story in zip(batch.negatives, batch.worse, strict=True):
             assert negative != story
             # The first sentence, and the line end after it, stay.
@@ -220,12 +219,12 @@ def test_posts_are_cleaned_unless_the_recipe_says_otherwise():
 
 
 def test_the_recipe_in_the_repository_is_the_papers():
-    recipe = read_joint_recipe(RECIPES / "storyer_led.toml", seed=3, rows=None)
+    recipe = read_recipe(JointRecipe, RECIPES / "storyer_led.toml", seed=3, rows=None)
     assert (recipe.rate, recipe.warmup_epochs, recipe.epochs, recipe.rows) == (4e-6, 1.0, 5.0, 16)
     assert (recipe.margin, recipe.max_tokens, recipe.comment_tokens) == (0.3, 2000, 300)
     assert (recipe.epsilon, recipe.weight_decay, recipe.seed) == (1e-8, 0.0, 3)
-    assert is_joint_recipe(RECIPES / "storyer_led.toml")
-    assert not is_joint_recipe(RECIPES / "storyer.toml")
+    assert is_joint(RECIPES / "storyer_led.toml")
+    assert not is_joint(RECIPES / "storyer.toml")
 
 
 @pytest.mark.parametrize(
@@ -243,12 +242,12 @@ def test_the_recipe_in_the_repository_is_the_papers():
 )
 def test_a_recipe_that_will_not_do_is_refused(given, named):
     with pytest.raises(SettingError, match=named):
-        joint_recipe_of(given)
+        read_recipe(JointRecipe, given)
 
 
 def test_a_file_that_is_no_recipe_is_refused(tmp_path):
     with pytest.raises(SettingError, match="cannot be read"):
-        read_joint_recipe(tmp_path / "none.toml")
+        read_recipe(JointRecipe, tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("=")
     with pytest.raises(SettingError, match="no TOML"):
-        is_joint_recipe(tmp_path / "bad.toml")
+        is_joint(tmp_path / "bad.toml")

@@ -8,15 +8,13 @@ import pytest
 from fabula.core.dataset import Dataset, DatasetCard, Preference
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned.training._posts import read_posts
 from fabula.learned.training.pairs import (
-    STORYER_CREATED_BEFORE,
-    STORYER_UNSETTLED,
     Pair,
     Post,
     build_pairs,
     pairs_of,
     part_posts,
+    read_posts,
     split_by_prompt,
 )
 
@@ -47,7 +45,7 @@ def test_pairs_do_not_depend_on_the_order_of_the_posts():
 
 def test_a_pair_is_a_preference_by_upvotes():
     pair = build_pairs(POSTS, seed=0)[0]
-    assert pair.preference == Preference("a", "c", "upvotes")
+    assert (pair.better.id, pair.worse.id, pair.rater) == ("a", "c", "upvotes")
     assert pair.item == "p"
 
 
@@ -72,7 +70,8 @@ def test_posts_left_out_are_counted_by_the_reason():
         post("old", 70, created=date(2019, 1, 1), updated=date(2019, 11, 30)),
     ]
     posts = [replace(one, created=one.created or date(2018, 5, 5)) for one in posts]
-    sides = part_posts(posts, created_before=STORYER_CREATED_BEFORE, unsettled=STORYER_UNSETTLED)
+    unsettled = date(2019, 12, 1), date(2020, 3, 31)
+    sides = part_posts(posts, created_before=date(2020, 3, 1), unsettled=unsettled)
     assert sides.left_out == {
         "between the votes": 2, "too short": 1, "too long": 1, "with the text of another": 1,
         "too late": 1, "not settled": 1,
@@ -189,7 +188,7 @@ def test_preferences_of_a_data_set_become_pairs_of_cleaned_stories():
         )
     )
     assert [(pair.better.text, pair.worse.text) for pair in found] == [("It rained.", "It snowed.")]
-    assert found[0].preference == Preference("1", "2", "r")
+    assert (found[0].better.id, found[0].worse.id, found[0].rater) == ("1", "2", "r")
 
 
 def test_a_table_of_posts_is_read_by_its_usual_names(tmp_path):
@@ -250,4 +249,5 @@ def test_the_pairs_of_the_release_are_all_pairs_of_its_prompts(shared):
         for story in found.stories
     ]
     built = build_pairs(posts, seed=0, words=(1, 10_000))
-    assert {pair.preference for pair in built} == set(found.preferences)
+    chosen = {Preference(pair.better.id, pair.worse.id, pair.rater) for pair in built}
+    assert chosen == set(found.preferences)

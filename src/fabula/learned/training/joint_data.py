@@ -1,4 +1,4 @@
-"""What a joint training learns from: pairs of stories, and rated comments on aspects of stories."""
+"""What a joint training learns from: pairs of stories, rated comments, and batches of both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import json
 import math
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import accumulate, chain
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,15 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.negatives.corpus import Corpus
+from fabula.learned.negatives.union import corrupt
+from fabula.learned.training.examples import digest_of
+from fabula.learned.training.joint_recipe import JointRecipe
+from fabula.learned.training.loop import Sampler
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
-from fabula.learned.training.storyer_joint_recipe import JointRecipe
-from fabula.learned.training.task_stories import read_dataset
+from fabula.learned.training.stories import read_dataset
 from fabula.text.posts import normalise_post
+from fabula.text.detokenise import split_any_case
 
 _NOT_WORDS = re.compile(r"\W+")
 
@@ -108,7 +117,7 @@ def part_data(data: JointData, recipe: JointRecipe) -> tuple[JointData, JointDat
     lessons, held = _part_pairs(data.pairs, recipe)
     barred, known = ({_key(pair) for pair in some} for some in (held, lessons))
     free = {item.prompt for item in data.items} - barred - known
-    drawn = sorted(free, key=lambda prompt: _lot(prompt, recipe.split_seed))
+    drawn = sorted(free, key=lambda prompt: digest_of(prompt, recipe.split_seed))
     barred |= set(drawn[: round(recipe.held_out * len(drawn))])
     # A text may stand under several prompts.
     lessons = [pair for pair in lessons if _key(pair) not in barred]
@@ -161,6 +170,106 @@ def _key(pair: Pair) -> str:
     return prompt_key(pair.better, "pairs")
 
 
-def _lot(prompt: str, seed: int) -> bytes:
-    data = prompt.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, key=str(seed).encode()).digest()
+@dataclass(frozen=True)
+class JointBatch:
+    """Pairs by their texts, a negative of each worse one ("" where none could be made), items."""
+
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    items: tuple[RatedItem, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Pairs and items."""
+        return len(self.worse) + len(self.items)
+
+
+@dataclass(frozen=True)
+class JointSampler:
+    """The batches of pairs and rated comments: a step's follows from the seed and its number."""
+
+    data: JointData
+    recipe: JointRecipe
+
+    @cached_property
+    def items(self) -> tuple[RatedItem, ...]:
+        """All rated comments that are learned from."""
+        more = self.data.augmented if self.recipe.augmentation else ()
+        return (*self.data.items, *more)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that the recipe learns from."""
+        pairs, items = self.data.pairs, self.items
+        return not (self.recipe.prefers and pairs) and not (self.recipe.speaks and items)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps that pass through all pairs once, or through all items where there are no pairs."""
+        return max(1, math.ceil((len(self.data.pairs) or len(self.items)) / self.recipe.rows))
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole training."""
+        return max(1, round(self.recipe.epochs * self.steps_per_epoch))
+
+    def batch(self, step: int) -> JointBatch:
+        """Give the batch of a step, counted from 0; pairs come once an epoch, items at random."""
+        batch = JointBatch()
+        if self.recipe.prefers:
+            batch = self._of_pairs(self._pair_numbers.batch(step), str(step))
+        if not self.recipe.speaks:
+            return batch
+        rng = random.Random(f"{self.recipe.seed} items {step}")
+        return replace(batch, items=tuple(rng.choices(self.items, k=self.recipe.rows)))
+
+    def batches_in_order(self) -> list[JointBatch]:
+        """Give all pairs and items in order, once, as batches of pairs and batches of items."""
+        rows, pairs, items = self.recipe.rows, self.data.pairs, self.data.items
+        batches = []
+        for start in range(0, len(pairs) if self.recipe.prefers else 0, rows):
+            batches.append(self._of_pairs(range(start, min(start + rows, len(pairs))), "held"))
+        for start in range(0, len(items) if self.recipe.speaks else 0, rows):
+            batches.append(JointBatch(items=items[start : start + rows]))
+        return batches
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        """The less liked stories, whose sentences and words negatives take."""
+        texts = dict.fromkeys(pair.worse.text for pair in self.data.pairs)
+        return Corpus.of([list(chain.from_iterable(_lines(text))) for text in texts])
+
+    @cached_property
+    def _pair_numbers(self) -> Sampler[int]:
+        count = len(self.data.pairs)
+
+        def order(epoch: int) -> list[int]:
+            return random.Random(f"{self.recipe.seed} pairs {epoch}").sample(range(count), count)
+
+        return Sampler(order, self.recipe.rows, keep_last=True)
+
+    def _of_pairs(self, numbers: Sequence[int], key: str) -> JointBatch:
+        pairs = [self.data.pairs[number] for number in numbers]
+        worse = tuple(pair.worse.text for pair in pairs)
+        negatives = [
+            self._negative(text, f"{self.recipe.seed} {key} {number}")
+            for text, number in zip(worse, numbers, strict=True)
+            if self.recipe.negatives
+        ]
+        return JointBatch(tuple(pair.better.text for pair in pairs), worse, tuple(negatives))
+
+    def _negative(self, text: str, seed: str) -> str:
+        """Corrupt a story; its lines end where they ended, or it would be told by them."""
+        lines = _lines(text)
+        made = corrupt(list(chain.from_iterable(lines)), others=self._corpus, seed=seed)
+        if not made.changed:
+            return ""
+        ends = {*accumulate(map(len, lines))}
+        signs = ["\n" if place in ends else " " for place in range(1, len(made.sentences) + 1)]
+        return "".join(map(add, made.sentences, signs)).strip()
+
+
+def _lines(text: str) -> list[list[str]]:
+    """Part a story into lines of sentences."""
+    return [split_any_case(line) for line in text.split("\n")]

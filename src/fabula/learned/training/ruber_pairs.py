@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,9 +17,13 @@ from fabula.core.model import Embedder, Truncating
 from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.ruber_model.network import Array, pool_texts
-from fabula.learned.training.corpus import data_folder
-from fabula.learned.training.ruber_recipe import RuberRecipe
+from fabula.learned.training.examples import digest_of
+from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.stories import data_folder
 from fabula.models import load_model, need
+
+if TYPE_CHECKING:
+    from fabula.learned.training.ruber import RuberRecipe
 
 PARTS = ("train", "dev", "test")
 _WORD = re.compile(r"[^\W_]+")
@@ -28,7 +32,7 @@ _PORTION = 200
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PromptedStories:
     """Stories by part, each with its prompt; and how many were left out, and why."""
 
     parts: Mapping[str, tuple[tuple[str, str], ...]]
@@ -60,7 +64,7 @@ def plain_prompt(prompt: str | None) -> str:
     return " ".join(_WORD.findall((prompt or "").lower()))
 
 
-def read_pairs(recipe: RuberRecipe, data: Path | None = None) -> Pairs:
+def read_pairs(recipe: RuberRecipe, data: Path | None = None) -> PromptedStories:
     """Read the stories of a recipe's sources, but for prompts that rated stories answer too."""
     from fabula.datasets import load_dataset
 
@@ -72,7 +76,7 @@ def read_pairs(recipe: RuberRecipe, data: Path | None = None) -> Pairs:
     return split_pairs(stories(recipe.sources), barred, seed=recipe.split_seed)
 
 
-def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -> Pairs:
+def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -> PromptedStories:
     """Part stories 90/5/5 by prompt: a prompt's digest says where all its stories go."""
     known = set(barred)
     parts: dict[str, list[tuple[str, str]]] = {name: [] for name in PARTS}
@@ -89,98 +93,87 @@ def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -
         "prompts left out": len(set(left_out)),
         "prompts": len({plain for plain, _ in free}),
     }
-    return Pairs({name: tuple(some) for name, some in parts.items()}, counts)
+    return PromptedStories({name: tuple(some) for name, some in parts.items()}, counts)
 
 
 def _part_of(plain: str, seed: int) -> str:
-    lot = int.from_bytes(hashlib.blake2b(plain.encode(), key=str(seed).encode()).digest()[:4])
-    share = lot / 2**32
+    share = int.from_bytes(digest_of(plain, seed)[:4]) / 2**32
     return "dev" if share < 0.05 else "test" if share < 0.1 else "train"
 
 
 def pool_pairs(
-    pairs: Pairs,
+    pairs: PromptedStories,
     recipe: RuberRecipe,
     *,
-    kept: Path | None = None,
+    cache: Path | None = None,
     report: Callable[[str], None] = print,
 ) -> PooledPairs:
-    """Encode every different text once; with `kept`, a file saves doing so again."""
+    """Encode every different text once; with `cache`, a file saves doing so again."""
     encoder = need(load_model(recipe.quick_model or recipe.model), Embedder)
     about = {
         "counts": dict(pairs.counts) | {name: len(pairs.parts[name]) for name in PARTS},
         "sha256": pairs.sha256,
         "encoder": f"{encoder.signature}|{recipe.layer}|{recipe.pooling}|{recipe.max_tokens}",
     }
+    digest = f"{about['sha256']}|{about['encoder']}"
     texts = list(
         dict.fromkeys(text for name in PARTS for pair in pairs.parts[name] for text in pair)
     )
-    table = _kept_table(kept, about)
-    if table is None:
-        table = _encoded(texts, recipe, encoder=encoder, report=report)
-        _keep_table(kept, table, about)
-    rows = dict(zip(texts, table, strict=True))
-    return _laid_out(pairs, rows, about)
+    vectors = _read_vectors(cache, digest)
+    if vectors is None:
+        vectors = _encode(texts, recipe, encoder=encoder, report=report)
+        if cache:
+            arrays = {"table": vectors, "digest": np.array(digest)}
+            write_arrays(cache, arrays, compress=False)
+    return _arrange(pairs, dict(zip(texts, vectors, strict=True)), about)
 
 
-def _encoded(
+def _encode(
     texts: Sequence[str],
     recipe: RuberRecipe,
     *,
     encoder: Embedder,
     report: Callable[[str], None],
 ) -> Array:
-    cut = need(encoder, Truncating).truncate(texts, recipe.max_tokens + _ADDED)
-    found = []
-    vectors = pool_texts(encoder, cut, layer=recipe.layer, pooling=recipe.pooling)
-    for number, (vector, _) in enumerate(vectors, 1):
-        found.append(vector)
+    heads = need(encoder, Truncating).truncate(texts, recipe.max_tokens + _ADDED)
+    vectors = []
+    pooled = pool_texts(encoder, heads, layer=recipe.layer, pooling=recipe.pooling)
+    for number, (vector, _) in enumerate(pooled, 1):
+        vectors.append(vector)
         if number % _PORTION == 0 or number == len(texts):
             report(f"encoded {number:,} of {len(texts):,} texts")
-    return np.array(found)
+    return np.array(vectors)
 
 
-def _laid_out(pairs: Pairs, rows: Mapping[str, Array], about: Mapping[str, Any]) -> PooledPairs:
-    parts, numbers = pairs.parts, dict[str, int]()
+def _arrange(
+    pairs: PromptedStories, vectors: Mapping[str, Array], about: Mapping[str, Any]
+) -> PooledPairs:
+    """Give the vectors by part; stories without a vector, or whose prompt has none, are dropped."""
+    numbers: dict[str, int] = {}
     read = {
-        name: [one for one in some if not np.isnan(rows[one[0]] + rows[one[1]]).any()]
-        for name, some in parts.items()
+        name: [pair for pair in part if not np.isnan(vectors[pair[0]] + vectors[pair[1]]).any()]
+        for name, part in pairs.parts.items()
     }
-    if few := [name for name in PARTS if len({plain_prompt(one[0]) for one in read[name]}) < 2]:
+    if few := [name for name in PARTS if len({plain_prompt(p) for p, _ in read[name]}) < 2]:
         raise InputError(f"fewer than two prompts are for {few[0]}", "give more stories")
     return PooledPairs(
-        {name: np.array([rows[prompt] for prompt, _ in some]) for name, some in read.items()},
-        {name: np.array([rows[story] for _, story in some]) for name, some in read.items()},
+        {name: np.array([vectors[prompt] for prompt, _ in part]) for name, part in read.items()},
+        {name: np.array([vectors[story] for _, story in part]) for name, part in read.items()},
         {
-            name: np.array([numbers.setdefault(plain_prompt(p), len(numbers)) for p, _ in some])
-            for name, some in read.items()
+            name: np.array([numbers.setdefault(plain_prompt(p), len(numbers)) for p, _ in part])
+            for name, part in read.items()
         },
         about,
         describe_domain([story for _, story in read["train"]]),
     )
 
 
-def _kept_table(file: Path | None, about: Mapping[str, Any]) -> Array | None:
+def _read_vectors(file: Path | None, digest: str) -> Array | None:
     """Give the vectors that a file holds, if they are of these texts and the file is whole."""
     if file is None or not file.is_file():
         return None
     try:
-        with np.load(file, allow_pickle=False) as found:
-            same = str(found["digest"]) == _digest(about)
-            return np.asarray(found["table"]) if same else None
+        with np.load(file, allow_pickle=False) as stored:
+            return np.asarray(stored["table"]) if str(stored["digest"]) == digest else None
     except (OSError, ValueError, KeyError, BadZipFile):
         return None
-
-
-def _keep_table(file: Path | None, table: Array, about: Mapping[str, Any]) -> None:
-    if file is None:
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f".{file.name}.part")
-    with partial.open("wb") as out:
-        np.savez(out, table=table, digest=np.array(_digest(about)))
-    partial.replace(file)
-
-
-def _digest(about: Mapping[str, Any]) -> str:
-    return f"{about['sha256']}|{about['encoder']}"

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.examples import ExampleSet, example_set
-from fabula.learned.training.filled import filled_set
+from fabula.learned.training.filling import fill_words
 from learned.tiny_tasks import MARKS, cut, tale
 
 torch = pytest.importorskip("torch")
@@ -28,7 +28,7 @@ def runs() -> ExampleSet:
 def filled(start: Path, seed: int = 1) -> ExampleSet:
     shape = read_shape(start)
     weights = load_weights(start, shape, seed=0)
-    return filled_set(runs(), weights, shape, device=torch.device("cpu"), seed=seed)
+    return fill_words(runs(), weights, shape, device=torch.device("cpu"), seed=seed)
 
 
 def test_every_story_is_there_beside_one_with_guessed_words(start):

@@ -1,4 +1,4 @@
-"""The course of a reader's training: it learns, it stops, and it goes on after a kill."""
+"""Training a reader: it learns, it stops, and it goes on after a kill."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.learned.reader.config import read_config
-from fabula.learned.training import reader, reader_course
-from fabula.learned.training.checkpoint import CHECKPOINT
-from fabula.learned.training.reader import OUTPUTS, standardised, train_reader
-from fabula.learned.training.reader_course import BEST, Course, _share
+from fabula.learned.training import reader, reader_model
+from fabula.learned.training.folder import BEST, CHECKPOINT, OUTPUTS
+from fabula.learned.training.reader import standardise, train_reader
+from fabula.learned.training.reader_model import ReaderTrainee
 from learned.tiny_tasks import (
     label_examples,
     rating_examples,
@@ -22,7 +22,7 @@ from learned.tiny_tasks import (
     tiny_recipe,
 )
 from learned.training import trained
-from learned.training.trained import kill_at, same
+from learned.training.trained import Ready, kill_at, same
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -85,12 +85,12 @@ def test_a_checkpoint_of_another_recipe_or_of_other_data_is_refused(start, tmp_p
     with pytest.raises(KeyboardInterrupt):
         train(start, tmp_path / "out")
     monkeypatch.undo()
-    with pytest.raises(InputError, match="of another recipe; resume with the same one"):
+    with pytest.raises(InputError, match=r"of another recipe \(clip\); resume with the same one"):
         train(start, tmp_path / "out", tiny_recipe(clip=2.0), resume=True)
     other = replace(tiny_prepared(), examples={**tiny_prepared().examples})
     other.examples["labels"] = label_examples(20)
     with pytest.raises(InputError, match="of other data; train into another folder"):
-        train_reader(RECIPE, other, start=start, out=tmp_path / "out", device="cpu", resume=True)
+        train_reader(RECIPE, Ready(other, start), out=tmp_path / "out", device="cpu", resume=True)
 
 
 def test_a_finished_training_is_given_back(start, whole):
@@ -105,7 +105,7 @@ def test_another_seed_gives_other_weights(start, whole, tmp_path):
 def staged(monkeypatch: pytest.MonkeyPatch, figures: list[float]) -> None:
     """Evaluations find these figures, one after the other."""
     found = iter(figures)
-    monkeypatch.setattr(reader_course, "evaluate", lambda *_: {"rated": next(found)})
+    monkeypatch.setattr(reader_model, "evaluate", lambda *_: {"rated": next(found)})
 
 
 ONE_STAGE = {
@@ -157,14 +157,14 @@ def test_patience_with_one_stage_does_not_skip_the_next(start, tmp_path, monkeyp
 
 def test_held_out_stories_are_really_held_out(start, tmp_path, monkeypatch):
     seen: dict[str, set[str]] = {"learned": set(), "held": set()}
-    real = Course.learn
+    real = ReaderTrainee.__init__
 
-    def learn(self, model, examples, held, **named):
+    def start_training(self, model, examples, held, **named):
         seen["learned"] |= {item for one in examples.values() for item in one.items}
         seen["held"] |= {item for one in held.values() for item in one.items}
-        return real(self, model, examples, held, **named)
+        real(self, model, examples, held, **named)
 
-    monkeypatch.setattr(Course, "learn", learn)
+    monkeypatch.setattr(ReaderTrainee, "__init__", start_training)
     train(start, tmp_path / "out", tiny_recipe(held_out=0.3, evaluate_every=6))
     assert seen["held"]
     assert not seen["held"] & seen["learned"]
@@ -224,23 +224,17 @@ def test_scales_may_change_without_any_fold_being_trained_again(start, tmp_path,
     assert list(read_config(tmp_path / "out").scales) == ["preference"]
 
 
-def test_the_rate_goes_up_in_a_line_and_down_in_a_line():
-    # 10 steps, a fifth of them to warm up: 1/2, 1, then 8/9 … 1/9.
-    found = [_share(step, 10, 0.2) for step in range(1, 11)]
-    assert found == pytest.approx([0.5, 1.0, *(left / 9 for left in range(8, 0, -1))])
-
-
 def test_ratings_are_standardised_by_output_or_over_all_where_some_are_missing():
     one = rating_examples()
-    np.testing.assert_allclose(standardised(one).targets.mean(0), 0, atol=1e-6)
-    np.testing.assert_allclose(standardised(one).targets.std(0), 1, atol=1e-5)
+    np.testing.assert_allclose(standardise(one).targets.mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(standardise(one).targets.std(0), 1, atol=1e-5)
     targets = np.array([[1.0, np.nan], [np.nan, 3.0], [5.0, 3.0]])
     some = replace(one, targets=targets)
     # Mean of 1, 3, 5 and 3 is 3, their deviation √2.
     wanted = (targets - 3) / np.sqrt(2)
-    np.testing.assert_allclose(standardised(some).targets, wanted)
+    np.testing.assert_allclose(standardise(some).targets, wanted)
 
 
 def test_a_reader_is_trained_where_the_device_is_said(start, tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "chosen_device", lambda name: torch.device(name or "cpu"))
+    monkeypatch.setattr(reader, "choose_device", lambda name: torch.device(name or "cpu"))
     assert train(start, tmp_path / "out", device="")["device"] == "cpu"

@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.learned.training.corpus import Text, split_texts
-from fabula.learned.training.near_duplicates import near_duplicate_groups, word_runs
+from fabula.learned.training.stories import near_duplicate_groups, word_runs
 from learned.tiny_encoder import RECIPE
 
 CASED = "Tom didn't find his boat at the pier. He walked home along the cold river and wept."
@@ -105,10 +105,10 @@ def test_a_stray_at_sign_at_the_end_is_stripped(tmp_path):
 @pytest.mark.slow
 def test_the_release_is_split_without_anything_in_common(shared):
     from fabula.learned.training.corpus import read_split
-    from fabula.learned.training.recipe import Recipe
+    from fabula.learned.training.encoder import EncoderRecipe
 
     split = read_split(
-        Recipe(sources=("rocstories",), held_out={"rocstories": 200}), shared / "data"
+        EncoderRecipe(sources=("rocstories",), held_out={"rocstories": 200}), shared / "data"
     )
     both = [*split.held_out["rocstories"], *split.train["rocstories"]]
     groups = near_duplicate_groups(both)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from fabula.core.errors import SettingError
-from fabula.learned.training.recipe_file import read_toml, settled
+from fabula.learned.training.loop import LoopConfig
+from fabula.learned.training.recipe import require_least, require_shares
 
 PairLoss = Literal["margin", "cross_entropy", "smoothed"]
 
@@ -63,7 +62,24 @@ class JointRecipe:
     licence: str = "research use; see the data sets and the backbone"
 
     def __post_init__(self) -> None:
-        _check(self)
+        require_least(self, max_tokens=8, comment_tokens=4, rows=1, at_once=0, patience=0)
+        require_least(self, evaluate_every=1, checkpoint_every=1, report_every=1, most_held=1)
+        require_least(self, margin=0, weight_decay=0, clip=0, warmup_epochs=0)
+        require_shares(self, "warmup", "held_out", "smoothing")
+        if min(self.rate, self.epochs, self.epsilon) <= 0:
+            raise SettingError("rate, epochs and epsilon must be above 0", "mend the recipe")
+        if not self.backbone.strip():
+            raise SettingError("backbone names no model", "say allenai/led-base-16384, or a folder")
+        if not (self.prefers or self.speaks):
+            problem = "nothing is left to learn"
+            raise SettingError(problem, "switch ranking, aspects or comments on")
+
+    @property
+    def loop(self) -> LoopConfig:
+        """What the loop needs to know."""
+        return LoopConfig(
+            self.clip, self.patience, self.evaluate_every, self.checkpoint_every, self.report_every
+        )
 
     @property
     def prefers(self) -> bool:
@@ -74,37 +90,3 @@ class JointRecipe:
     def speaks(self) -> bool:
         """Whether anything is learned from rated comments."""
         return self.aspects or self.comments
-
-
-def is_joint_recipe(path: Path) -> bool:
-    """Whether a TOML file is a recipe of this kind: it names a backbone."""
-    return "backbone" in read_toml(path)
-
-
-def read_joint_recipe(path: Path, **changes: Any) -> JointRecipe:
-    """Read a recipe from TOML; changes that are not None take the place of what it says."""
-    found = joint_recipe_of(read_toml(path), str(path))
-    return replace(found, **{name: value for name, value in changes.items() if value is not None})
-
-
-def joint_recipe_of(found: Mapping[str, Any], where: str = "recipe") -> JointRecipe:
-    """Make a recipe of plain values, as TOML or JSON gives them."""
-    return settled(JointRecipe, found, where)
-
-
-def _check(recipe: JointRecipe) -> None:
-    least = {"max_tokens": 8, "comment_tokens": 4, "rows": 1, "at_once": 0, "patience": 0}
-    least |= {"evaluate_every": 1, "checkpoint_every": 1, "report_every": 1, "most_held": 1}
-    least |= {"margin": 0, "weight_decay": 0, "clip": 0, "warmup_epochs": 0}
-    for name, low in least.items():
-        if getattr(recipe, name) < low:
-            raise SettingError(f"{name} must be at least {low}", "mend the recipe")
-    for name in ("warmup", "held_out", "smoothing"):
-        if not 0 <= getattr(recipe, name) < 1:
-            raise SettingError(f"{name} must be at least 0 and below 1", "mend the recipe")
-    if min(recipe.rate, recipe.epochs, recipe.epsilon) <= 0:
-        raise SettingError("rate, epochs and epsilon must be above 0", "mend the recipe")
-    if not recipe.backbone.strip():
-        raise SettingError("backbone names no model", "say allenai/led-base-16384, or a folder")
-    if not (recipe.prefers or recipe.speaks):
-        raise SettingError("nothing is left to learn", "switch ranking, aspects or comments on")

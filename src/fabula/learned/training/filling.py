@@ -14,6 +14,7 @@ import numpy as np
 from fabula.learned.training.batches import CLS, MASK, PAD, SEP
 from fabula.learned.training.bert import Shape, encode, guess
 from fabula.learned.training.examples import ExampleSet, example_set
+from fabula.learned.training.loop import mix_precision
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +31,7 @@ _ROWS = 1024
 _LONGEST = 254
 
 
-def filled_set(
+def fill_words(
     runs: ExampleSet,
     weights: Mapping[str, Tensor],
     shape: Shape,
@@ -117,10 +118,7 @@ class _Filler:
         there = torch.from_numpy(ids).to(self._device)
         positions = torch.arange(ids.shape[1], device=self._device).expand_as(there)
         at = torch.tensor(cells, device=self._device)
-        mixed = torch.autocast(
-            self._device.type, torch.bfloat16, enabled=self._device.type == "cuda"
-        )
-        with torch.no_grad(), mixed:
+        with torch.no_grad(), mix_precision(self._device):
             states = encode(
                 self._weights, there, positions, (there != PAD).long(), shape=self._shape
             )

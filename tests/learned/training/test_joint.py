@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError
-from fabula.learned.training import storyer_joint
-from fabula.learned.training.storyer_joint_batches import Deck
-from fabula.learned.training.storyer_joint_data import JointData
-from fabula.learned.training.storyer_joint_model import JointModel, begin_joint
+from fabula.learned.training import joint
+from fabula.learned.training.joint import JointTrainee
+from fabula.learned.training.joint_data import JointData, JointSampler
+from fabula.learned.training.joint_model import JointModel, begin_joint
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -40,7 +40,7 @@ def backbones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def train(out: Path, recipe, data=None, **options):
-    return storyer_joint.train_joint(recipe, data or made_up_data(), out=out, **QUIET | options)
+    return joint.train_joint(recipe, data or made_up_data(), out=out, **QUIET | options)
 
 
 def weights(out: Path) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def model_of(backbone: Path, **changes) -> JointModel:
 
 
 def losses(model: JointModel, step: int = 0, data: JointData | None = None) -> dict[str, float]:
-    batch = Deck(data or made_up_data(), model.recipe).dealt(step)
+    batch = JointSampler(data or made_up_data(), model.recipe).batch(step)
     found: dict[str, float] = {}
     with torch.no_grad():
         for part in ("pairs", "aspects", "comments"):
@@ -102,17 +102,17 @@ def test_a_killed_training_goes_on_to_the_same_weights(backbones, tmp_path, monk
     )
     data = made_up_data(4)
     whole = train(tmp_path / "whole", recipe, data)
-    learn = JointModel.learn
+    learn = JointTrainee.learn
 
-    def killed(*args, **options):
-        if options["step"] == 5:
+    def killed(self, batch, step):
+        if step == 5:
             raise KeyboardInterrupt
-        return learn(*args, **options)
+        return learn(self, batch, step)
 
-    monkeypatch.setattr(JointModel, "learn", killed)
+    monkeypatch.setattr(JointTrainee, "learn", killed)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "killed", recipe, data)
-    monkeypatch.setattr(JointModel, "learn", learn)
+    monkeypatch.setattr(JointTrainee, "learn", learn)
     with pytest.raises(InputError, match="holds a training"):
         train(tmp_path / "killed", recipe, data)
     with pytest.raises(InputError, match="another recipe"):
@@ -141,7 +141,7 @@ def test_compat_sums_the_ranking_and_tells_one_aspect_at_a_time(backbones):
 
 def test_the_ranking_of_a_batch_is_the_mean_of_its_pairs(backbones):
     model = model_of(backbones["led"])
-    batch = Deck(made_up_data(), model.recipe).dealt(0)
+    batch = JointSampler(made_up_data(), model.recipe).batch(0)
     with torch.no_grad():
         logits = [model.preferences([text])[0] for text in (*batch.better, *batch.worse)]
     high, low = torch.stack(logits).sigmoid().split(4)
@@ -153,7 +153,7 @@ def test_the_ranking_of_a_batch_is_the_mean_of_its_pairs(backbones):
 def test_the_comment_loss_is_that_of_transformers(backbones):
     model = model_of(backbones["bart"])
     network = model.network
-    batch = Deck(made_up_data(), model.recipe).dealt(0)
+    batch = JointSampler(made_up_data(), model.recipe).batch(0)
     from fabula.datasets.storyer_ratings import ASPECTS
     from fabula.learned.joint.config import comment_input
 
@@ -202,7 +202,7 @@ def test_another_ranking_loss_changes_the_ranking_alone(backbones, loss):
 def test_rows_in_several_passes_give_the_same_gradients(backbones, tmp_path):
     def gradients(at_once: int) -> list[Any]:
         model = model_of(backbones["t5"], at_once=at_once, negatives=True)
-        batch = Deck(made_up_data(), model.recipe).dealt(0)
+        batch = JointSampler(made_up_data(), model.recipe).batch(0)
         for part in ("pairs", "aspects", "comments"):
             for some in model.losses(batch, part):
                 torch.stack(list(some.values())).sum().backward()
@@ -235,19 +235,17 @@ def test_patience_ends_a_training_and_the_best_weights_are_kept(backbones, tmp_p
 
 
 def test_the_rate_rises_for_a_share_of_the_steps_or_for_epochs(backbones):
-    recipe = joint_recipe(backbones["bart"], rate=1.0, warmup=0.2)
-    course = storyer_joint.JointCourse(recipe, {}, 10, 4, print)
-
-    def rates() -> list[float]:
-        found = []
-        for course.step in (1, 2, 3, 4, 5, 10):
-            found.append(course.rate)
-        return found
+    def rates(**changes) -> list[float]:
+        # Ten steps, four of them an epoch.
+        model = model_of(backbones["bart"], rate=1.0, rows=1, epochs=2.5, **changes)
+        sampler = JointSampler(made_up_data(), model.recipe)
+        schedule = JointTrainee(model, sampler, sampler).begin_stage(0).schedule
+        return [schedule.rate(step) for step in (1, 2, 3, 4, 5, 10)]
 
     # Up in two steps of ten, then by ninths to a last step that still learns.
-    assert rates() == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 1 / 9])
-    course.recipe = replace(recipe, warmup_epochs=1.0)
-    assert rates() == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1, 6 / 7, 1 / 7])
+    assert rates(warmup=0.2) == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 1 / 9])
+    wanted = [1 / 4, 2 / 4, 3 / 4, 1, 6 / 7, 1 / 7]
+    assert rates(warmup=0.2, warmup_epochs=1.0) == pytest.approx(wanted)
 
 
 def test_what_cannot_be_trained_is_refused(backbones, tmp_path):

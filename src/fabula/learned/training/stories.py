@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError, SettingError
+from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.story import Story
-from fabula.learned.training.corpus import data_folder
-from fabula.learned.training.near_duplicates import PLACEHOLDER, near_duplicate_groups
 from fabula.learned.training.reader_recipe import Task
+from fabula.text.grams import gram_codes, word_codes
 from fabula.text.detokenise import detokenise, split_any_case
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Cut = Callable[[Sequence[str]], list[list[int]]]  # texts in, their word pieces out
 
 # Stories of a corpus that no training sees, so that there is something to measure on.
 KEPT_BACK = 0.035
 _LETTERS = re.compile(r"[^a-z0-9]")
+PLACEHOLDER = re.compile(r"\[(?:MALE|FEMALE|NEUTRAL)\]", re.IGNORECASE)
+_CONTRACTION = re.compile(r"\s+(n['’]t|['’]\w)")
+_WORD = re.compile(r"[^\W_]+")
+_ORDER = 5
+_LAGS = 24
+
+
+def data_folder(name: str, data: Path) -> Path | None:
+    """Folder below `data` with a file that the data set's card names; its own name comes first."""
+    from fabula.datasets import DATASETS
+
+    files = DATASETS.get(name).CARD.files if name in DATASETS else ()
+    for folder in (data / name, data, *sorted(data.iterdir())):
+        if any(any(folder.glob(f"{file}*")) for file in files):
+            return folder
+    return None
 
 
 def read_dataset(name: str, data: Path | None) -> Dataset:
@@ -39,6 +60,26 @@ def read_dataset(name: str, data: Path | None) -> Dataset:
             f"fabula data show {name} says where to get it; put it below --data",
         )
     return load_dataset(name, folder)
+
+
+def open_tokeniser(folder: Path) -> Cut:
+    """Give what cuts texts into word pieces, as the tokeniser of an encoder's folder does."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise PackageMissing("tokenizers", "train") from None
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        raise InputError(f"{file} is not there", "name the folder of an encoder")
+    tokeniser = Tokenizer.from_file(str(file))
+    tokeniser.no_truncation()
+    tokeniser.no_padding()
+
+    def cut(texts: Sequence[str]) -> list[list[int]]:
+        encodings = tokeniser.encode_batch(list(texts), add_special_tokens=False)
+        return [list(encoding.ids) for encoding in encodings]
+
+    return cut
 
 
 def task_stories(dataset: Dataset, task: Task) -> list[Story]:
@@ -76,7 +117,7 @@ def vist_part(dataset: Dataset, part: str) -> list[Story]:
     return [one for one in dataset.stories if (one.item in tested) == (part == "test")]
 
 
-class Free:
+class UnratedStories:
     """Stories of corpora that resemble no rated one.
 
     A story is like another if they share half of their runs of five words, or the first sentence
@@ -156,3 +197,70 @@ def _worth(story: Story) -> tuple[bool, bool, int]:
     """With names rather than masked, cased rather than not, then the longest."""
     named = PLACEHOLDER.search(story.text) is None
     return named, story.text != story.text.lower(), len(story.text)
+
+
+def near_duplicate_groups(texts: Sequence[str], share: float = 0.5) -> list[int]:
+    """Number the groups of texts that share 5-word runs: `share` of those of the shorter text.
+
+    Runs do not cross a masked name. A text without a run is alone.
+    """
+    runs = [np.unique(word_runs(text)) for text in texts]
+    sizes = np.array([len(one) for one in runs])
+    groups = Groups(len(texts))
+    for first, second in _alike(runs, sizes, share):
+        groups.join(first, second)
+    return groups.numbers()
+
+
+def word_runs(text: str) -> Array:
+    """Numbers of all runs of five words."""
+    found = []
+    for part in PLACEHOLDER.split(_CONTRACTION.sub(r"\1", text.lower())):
+        words = _WORD.findall(part.replace("'", "").replace("’", ""))
+        if len(words) >= _ORDER:
+            found.append(gram_codes(word_codes(words), _ORDER)[-1])
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+
+
+def _alike(runs: list[Array], sizes: Array, share: float) -> Iterable[tuple[int, int]]:
+    """Pairs of texts with enough runs in common.
+
+    Texts with the same run stand side by side once sorted; only the nearest 24 are compared, so
+    that a phrase everybody uses costs little.
+    """
+    if not sizes.sum():
+        return []
+    codes, owners = np.concatenate(runs), np.repeat(np.arange(len(runs)), sizes)
+    order = np.lexsort((owners, codes))
+    codes, owners = codes[order], owners[order]
+    pairs = []
+    for lag in range(1, min(_LAGS, len(codes) - 1) + 1):
+        same = np.flatnonzero(codes[lag:] == codes[:-lag])
+        pairs.append(owners[same] * len(runs) + owners[same + lag])
+    kinds, counts = np.unique(np.concatenate(pairs or [owners[:0]]), return_counts=True)
+    first, second = np.divmod(kinds, len(runs))
+    enough = counts >= share * np.minimum(sizes[first], sizes[second])
+    return zip(first[enough].tolist(), second[enough].tolist(), strict=True)
+
+
+class Groups:
+    """Numbers that are joined step by step."""
+
+    def __init__(self, count: int) -> None:
+        self._above = list(range(count))
+
+    def top(self, one: int) -> int:
+        """Give the smallest number of a group."""
+        while self._above[one] != one:
+            self._above[one] = self._above[self._above[one]]
+            one = self._above[one]
+        return one
+
+    def join(self, one: int, other: int) -> None:
+        """Make one group of two."""
+        low, high = sorted((self.top(one), self.top(other)))
+        self._above[high] = low
+
+    def numbers(self) -> list[int]:
+        """Give the group of every number."""
+        return [self.top(one) for one in range(len(self._above))]

@@ -1,0 +1,178 @@
+"""A training's folder: a checkpoint to go on from, the best weights, and at the end the record.
+
+Weights and arrays are written whole or not at all, so that a kill leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.errors import InputError
+from fabula.core.files import write_atomically, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    from fabula.learned.training.loop import TrainingState
+
+CHECKPOINT = "checkpoint.safetensors"
+BEST = "best.safetensors"
+MODEL = "model.safetensors"
+RECORD = "training.json"
+OUTPUTS = "outputs.npz"  # what readers said of stories they had not learned from
+MEMBER = "member-"
+
+
+class TrainingFolder:
+    """Where a training leaves what it needs to go on, and what others read when it is over."""
+
+    def __init__(self, path: Path, *, resume: bool = False) -> None:
+        self.path, self._resume = path, resume
+
+    def open(self) -> dict[str, Any] | None:
+        """Make the folder and give the record of a training that is over, if it may be resumed."""
+        begun = [CHECKPOINT, RECORD, OUTPUTS, f"{MEMBER}*"]
+        if not self._resume and any(any(self.path.glob(name)) for name in begun):
+            problem = f"{self.path} holds a training"
+            raise InputError(problem, "say --resume, or name another folder")
+        if (self.path / RECORD).exists():
+            record: dict[str, Any] = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
+            return record
+        self.path.mkdir(parents=True, exist_ok=True)
+        return None
+
+    def member(self, number: int) -> TrainingFolder:
+        """Give the folder of one of several trainings, which stays until all of them are over."""
+        path = self.path / f"{MEMBER}{number + 1}"
+        path.mkdir(exist_ok=True)
+        return TrainingFolder(path, resume=self._resume)
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is something to go on from, and that is wanted."""
+        return self._resume and (self.path / CHECKPOINT).is_file()
+
+    def save_checkpoint(
+        self, weights: Mapping[str, Tensor], optimiser: Optimizer, state: TrainingState
+    ) -> None:
+        """Write weights, the optimiser's memory of them, and where the training stands."""
+        tensors = {f"weight/{name}": value for name, value in weights.items()}
+        for name, value in weights.items():
+            for key, memory in optimiser.state.get(value, {}).items():
+                tensors[f"{key}/{name}"] = memory
+        write_tensors(self.path / CHECKPOINT, tensors, asdict(state))
+
+    def read_state(self, state: TrainingState) -> bool:
+        """Let a state go on from where the checkpoint stands; false where it begins anew."""
+        from safetensors import safe_open
+
+        if not self.can_resume:
+            return False
+        with safe_open(self.path / CHECKPOINT, "pt") as file:
+            state.take_up(json.loads(file.metadata()["about"]))
+        return True
+
+    def restore_checkpoint(self, weights: Mapping[str, Tensor], optimiser: Optimizer) -> None:
+        """Put the checkpoint's numbers in the place of those that weights and optimiser have."""
+        import torch
+
+        tensors = read_tensors(self.path / CHECKPOINT)
+        with torch.no_grad():
+            for key, tensor in tensors.items():
+                kind, _, name = key.partition("/")
+                if name not in weights:
+                    problem = f"{self.path / CHECKPOINT} is of another model"
+                    raise InputError(problem, "train into another folder")
+                if kind == "weight":
+                    weights[name].copy_(tensor)
+                else:
+                    optimiser.state[weights[name]][kind] = tensor.to(weights[name].device)
+
+    def save_best(self, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+        """Write the weights that learn, in full precision."""
+        learned = {name: value for name, value in weights.items() if value.requires_grad}
+        write_tensors(self.path / BEST, learned, about)
+
+    def restore_best(self, weights: Mapping[str, Tensor]) -> None:
+        """Put the best weights in place."""
+        put_weights(weights, read_tensors(self.path / BEST))
+
+    def close(self, record: Mapping[str, Any], *others: str) -> None:
+        """Write the record, then remove what only served to go on; `others` are more such files."""
+        write_record(self.path / RECORD, record)
+        for name in (CHECKPOINT, BEST, *others):
+            (self.path / name).unlink(missing_ok=True)
+        for folder in self.path.glob(f"{MEMBER}*"):
+            shutil.rmtree(folder)
+
+
+def put_weights(weights: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> None:
+    """Put other numbers in the place of those that weights of the same names have."""
+    import torch
+
+    with torch.no_grad():
+        for name, value in others.items():
+            weights[name].copy_(value)
+
+
+def save_model(path: Path, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+    """Write weights in half precision, as transformers reads them."""
+    import torch
+
+    write_tensors(path, {name: value.to(torch.float16) for name, value in weights.items()}, about)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+    """Write tensors and a few plain values into one file."""
+    from safetensors.torch import save
+
+    plain = {name: value.detach().contiguous() for name, value in tensors.items()}
+    # Not by save_file, which lets nobody else read the file.
+    write_bytes(path, save(plain, metadata={"format": "pt", "about": json.dumps(about)}))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Give the tensors that `write_tensors` wrote."""
+    from safetensors.torch import load_file
+
+    return load_file(path)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any], *, compress: bool = True) -> None:
+    """Write named arrays into one file."""
+    with write_atomically(path) as partial, partial.open("wb") as file:
+        (np.savez_compressed if compress else np.savez)(file, **arrays)
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write what is known of a training as JSON; figures that are undefined stay NaN."""
+    write_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def plain_values(given: Any) -> dict[str, Any]:
+    """Give a recipe, or what is known of data, as JSON would give it back."""
+    values = asdict(given) if is_dataclass(given) and not isinstance(given, type) else given
+    plain: dict[str, Any] = json.loads(json.dumps(values))
+    return plain
+
+
+def find_versions(*more: str) -> dict[str, str]:
+    """Give the versions that the numbers may depend on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {"python": sys.version.split()[0]}
+    for name in ("fabula", "torch", "numpy", "tokenizers", "safetensors", *more):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions

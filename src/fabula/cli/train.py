@@ -99,10 +99,9 @@ def reader_command(
     from fabula.learned.training.recipe import find_recipe, is_joint, read_recipe
 
     if ratings or gold or columns or aspect:
-        others: Any = {"data": data, "recipe": recipe, "prepared": prepared, "folds": folds}
-        others |= {"grid": grid, "resume": resume}
-        own: Any = {"out": out, "start": start, "seed": seed}
-        return _personalise(ratings, gold, columns, aspect, **own, **others)
+        own: Any = {"out": out, "start": start, "seed": seed, "data": data, "recipe": recipe}
+        own |= {"prepared": prepared, "folds": folds, "grid": grid, "resume": resume}
+        return _personalise(ratings, gold, columns, aspect, **own)
     recipe = recipe or find_recipe(kind)
     if is_joint(recipe):
         _refuse(_BACKBONE, prepared=prepared, start=start, folds=folds, grid=grid)

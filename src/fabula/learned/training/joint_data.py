@@ -26,8 +26,8 @@ from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.loop import Sampler
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
 from fabula.learned.training.stories import read_dataset
-from fabula.text.posts import normalise_post
 from fabula.text.detokenise import split_any_case
+from fabula.text.posts import normalise_post
 
 _NOT_WORDS = re.compile(r"\W+")
 

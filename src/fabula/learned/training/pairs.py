@@ -273,7 +273,11 @@ def _post(sheet: Sheet, row: Row, where: str, *, names: Mapping[str, str]) -> Po
         raise InputError(f"{where}, column {names['votes']!r}: no number of votes", "fill it")
     days = (_day(row.get(names[role]), f"{where}, column {names[role]!r}") for role in _DATES)
     return Post(
-        sheet.read_story_id(row, where), sheet.read_text("item", row), sheet.read_text("text", row), votes, *days
+        sheet.read_story_id(row, where),
+        sheet.read_text("item", row),
+        sheet.read_text("text", row),
+        votes,
+        *days,
     )
 
 

@@ -15,8 +15,8 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.story import Story
 from fabula.learned.training.reader_recipe import Task
-from fabula.text.grams import gram_codes, word_codes
 from fabula.text.detokenise import detokenise, split_any_case
+from fabula.text.grams import gram_codes, word_codes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Cut = Callable[[Sequence[str]], list[list[int]]]  # texts in, their word pieces out

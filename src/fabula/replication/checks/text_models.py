@@ -35,9 +35,9 @@ from fabula.text.detokenise import split_any_case
 from fabula.text.perturb import shuffle, shuffle_words
 
 if TYPE_CHECKING:
-    from fabula.learned.training.encoder_batches import Guessed
-    from fabula.learned.training.encoder import EncoderRecipe
     from fabula.learned.training.corpus import TokenCorpus
+    from fabula.learned.training.encoder import EncoderRecipe
+    from fabula.learned.training.encoder_batches import Guessed
 
 _PERPLEXITY = "Perplexity of stories in disorder"
 _PERPLEXITY_STORIES = 100

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fabula.datasets import Place
     from fabula.scoring.sources import DatasetSource
 
-PATH = click.option("--path", type=click.Path(path_type=Path), help="Where its files lie.")
-
 
 @click.group("data")
 def command() -> None:
@@ -99,7 +97,7 @@ def remove_command(name: str) -> None:
 
 @command.command("verify")
 @click.argument("name")
-@PATH
+@click.option("--path", type=click.Path(path_type=Path), help="Where its files lie.")
 @format_option
 def verify_command(name: str, path: Path | None, form: str) -> None:
     """Compare the files of a data set with what its card says: checksums, counts, scales."""

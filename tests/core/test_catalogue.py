@@ -70,6 +70,12 @@ def test_an_entry_is_imported_when_asked_for(room):
     assert "toyroom.alpha" not in sys.modules
 
 
+def test_a_package_within_is_no_entry(room):
+    (room / "shared").mkdir()
+    (room / "shared" / "__init__.py").touch()
+    assert "shared" not in words()
+
+
 def test_a_package_that_is_not_there_holds_nothing():
     assert words("no_such_room").names() == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets.tables.stories import StoryFile
+from fabula.datasets.tables.stories import StoryFile, StoryLayout, load_stories, open_stories
 
 Write = Callable[[str, "str | bytes"], Path]
 Read = Callable[..., list[Story]]
@@ -121,3 +121,43 @@ def test_the_checksum_of_a_folder_depends_on_names_and_texts(write: Write) -> No
     second = StoryFile(folder).checksum()
     (folder / "a" / "1.txt").rename(folder / "a" / "2.txt")
     assert len({first, second, StoryFile(folder).checksum()}) == 3
+
+
+def test_a_text_file_is_one_story_and_a_table_or_folder_several(write: Write) -> None:
+    text = write("set/tale.txt", "\ufeffOnce.\r\nTwice.")
+    assert load_stories(str(text), prompt="p") == [Story("tale", "Once.\nTwice.", "p")]
+    assert [story.text for story in load_stories(str(text.parent))] == ["Once.\r\nTwice."]
+    table = write("a.csv.gz", gzip.compress(b"id,story\n1,one\n2,two\n"))
+    assert load_stories(str(table)) == [Story("1", "one"), Story("2", "two")]
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding", "problem"),
+    [
+        (b"", "utf-8", "holds no text"),
+        (b"\x7fELF\0", "utf-8", "no text but binary data"),
+        (b"one\ncaf\xe9", "utf-8", "line 2, byte 4: not utf-8 text"),
+        (b"one", "nope", "no encoding is called 'nope'"),
+    ],
+)
+def test_what_is_no_text_is_refused(write: Write, raw: bytes, encoding: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        load_stories(str(write("tale.md", raw)), encoding=encoding)
+
+
+def test_an_encoding_that_is_unknown_is_refused_for_whole_texts_too(write: Write) -> None:
+    with pytest.raises(InputError, match="no encoding is called 'nope'"):
+        list(StoryFile(write("tale.txt", "once"), encoding="nope"))
+
+
+def test_a_data_set_is_opened_by_its_name_and_a_file_by_its_layout(write: Write) -> None:
+    with open_stories("examples", StoryLayout()) as stories:
+        assert stories.label == "examples" and sum(1 for _ in stories) == 56
+    table = write("a.data", "n;story\n".replace(";", "\t") + "1\tone\n")
+    with open_stories(str(table), StoryLayout("tsv", {"id": "n"})) as stories:
+        assert list(stories) == [Story("1", "one")]
+    with (
+        pytest.raises(InputError, match="no such file or data set; check it; data sets: coherence"),
+        open_stories("nowhere", StoryLayout()),
+    ):
+        pass

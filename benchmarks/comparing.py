@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.resampling import bootstrap_mean
 from fabula.meta.significance.sign_flips import sign_flip_p
 
 TRIALS = 4_000
@@ -46,7 +46,7 @@ def share(
 
 
 def holds_zero(differences: np.ndarray, seed: int) -> bool:
-    low, high = bootstrap_interval(differences, resamples=RESAMPLES, seed=seed)
+    low, high = bootstrap_mean(differences, resamples=RESAMPLES, seed=seed).interval
     return low <= 0 <= high
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from scipy.stats import bootstrap
 
-from fabula.meta.systems.labels import bootstrap_labels
+from fabula.meta.ranking.labels import bootstrap_labels
 
 COLUMNS, ITEMS, SYSTEMS, RESAMPLES = 78, 96, 10, 1000
 SAMPLE = 150

@@ -12,7 +12,7 @@ import numpy as np
 import pandas
 from pairs import best, show
 
-from fabula.meta.cross import cross_correlate
+from fabula.meta.coefficients import cross_correlate
 
 METRICS, ITEMS, SYSTEMS = 72, 96, 10
 

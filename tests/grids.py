@@ -12,7 +12,9 @@ from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.meta.grid import Column, Grid, Layout
+from fabula.meta.bootstrap import resample_correlations
+from fabula.meta.grid import Grid, GridColumn, Layout
+from fabula.meta.resampling import percentile_interval
 
 Table = Sequence[Sequence[float]]  # items × systems
 
@@ -37,7 +39,7 @@ def make_grid(values: Any) -> Grid:
     count, items, systems = values.shape
     names = [tuple(map(str, range(size))) for size in (items, systems)]
     places = {f"{i}-{s}": (i, s) for i in range(items) for s in range(systems)}
-    columns = tuple(Column(f"scorer{number}") for number in range(count))
+    columns = tuple(GridColumn(f"scorer{number}") for number in range(count))
     return Grid(Layout(names[0], names[1], places), columns, values)
 
 
@@ -91,3 +93,37 @@ def make_dataset(
         ScoreTable(stories, scored),
         cards or {},
     )
+
+
+def correlation_intervals(
+    metrics: Grid, gold: Grid, *, alpha: float = 0.05, **how: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the intervals of correlations: metrics × gold columns."""
+    return percentile_interval(resample_correlations(metrics, gold, **how), alpha)
+
+
+def scipy_partial(
+    x: np.ndarray, gold: np.ndarray, control: np.ndarray, *, level: str, coefficient: str
+) -> float:
+    """Partial correlation given one control (Kendall, 1942), from scipy's three coefficients.
+
+    Cells that any of the three lacks are left out; NaN where the control explains one of the two.
+    """
+    there = ~(np.isnan(x) | np.isnan(gold) | np.isnan(control))
+    columns = [np.where(there, column, np.nan) for column in (x, gold, control)]
+    if level == "item":
+        rows = [list(row) for row in zip(*columns, strict=True)]
+    elif level == "system":
+        filled = [np.where(there, column, 0.0).sum(0) / there.sum(0) for column in columns]
+        rows = [filled]
+    else:
+        rows = [[column.ravel() for column in columns]]
+    found = []
+    for a, b, c in rows:
+        ab, ac, bc = (
+            scipy_value(one, other, coefficient) for one, other in ((a, b), (a, c), (b, c))
+        )
+        ac, bc = np.nan_to_num(ac), np.nan_to_num(bc)
+        if not np.isnan(ab) and min(1 - ac**2, 1 - bc**2) > 1e-9:
+            found.append((ab - ac * bc) / np.sqrt((1 - ac**2) * (1 - bc**2)))
+    return float(np.mean(found)) if found else float("nan")

@@ -30,7 +30,7 @@ def hanna_grids(shared: Path) -> tuple[Grid, Grid]:
     metrics, gold = Study(sign="raw").grids(hanna(shared))
     cards = hanna(shared).scorers
     kept = [column for column in metrics.columns if cards[column.scorer].family != "judge"]
-    return metrics.only(kept), gold
+    return metrics.select(kept), gold
 
 
 @functools.cache

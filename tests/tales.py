@@ -10,8 +10,7 @@ import numpy as np
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.score import Score
 from fabula.core.table import ScoreTable
-from fabula.meta.study import Study
-from fabula.meta.study_file import USUAL_PARTS, StudyFile
+from fabula.meta.study import USUAL_PARTS, Study, StudyFile
 from fabula.reports.study_view import View
 from fabula.scoring.evaluate import add_baselines
 from grids import make_dataset

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.meta.study_file import USUAL_PARTS
+from fabula.meta.study import USUAL_PARTS
 from hanna_study import hanna_study
 from release_samples import FOLDERS, SAMPLES, put
 
@@ -115,9 +115,9 @@ def test_a_release_is_read_where_it_lies(fabula: Run, tmp_path: Path, name: str)
     [
         ('"systems"', '"sytems"', "no part of a study is called 'sytems'; did you mean 'systems'"),
         ('"wood"', '"woods"', "woods: no such file or data set; did you mean 'wood'"),
-        ("resamples", "resample", "wood.toml: a study has no 'resample'"),
-        ("title", "tittle", "wood.toml: no title"),
-        ("[study]", "[study", "wood.toml: not a study file"),
+        ("resamples", "resample", "wood.toml: study.resample is no field that is known"),
+        ("title", "tittle", "wood.toml: tittle is no field that is known"),
+        ("[study]", "[study", "wood.toml is no TOML"),
         ("[study]", '[study]\nscorers = ["mien"]', "no scorer is called 'mien'"),
         ("[study]", '[study]\ncontrol = "word"', "no scorer is called 'word'"),
     ],

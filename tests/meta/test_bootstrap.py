@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from fabula.meta import resampling
-from fabula.meta.bootstrap import correlation_intervals, resampled_correlations
+from fabula.meta.bootstrap import resample_correlations
 from fabula.meta.coefficients import correlate
 from fabula.meta.levels import LEVELS
 from fabula.meta.resampling import count_blocks, draw_counts, percentile_interval
-from grids import made_up_grids, make_grid, scipy_value
+from grids import correlation_intervals, made_up_grids, make_grid, scipy_value
 
 DRAWS = 25
 COEFFICIENTS = ["pearson", "spearman", "kendall"]
@@ -37,7 +37,7 @@ def test_draws_are_those_of_a_direct_loop(level: str, coefficient: str, missing:
     if (level, coefficient) == ("pooled", "kendall_c"):
         pytest.skip("has no intervals: see the next test")
     metrics, gold = made_up_grids(1, missing=missing)
-    found = resampled_correlations(
+    found = resample_correlations(
         metrics, gold, level=level, coefficient=coefficient, resamples=DRAWS, seed=3
     )
     assert found.shape == (DRAWS, 3, 2)
@@ -61,7 +61,7 @@ def test_pooled_tau_c_has_no_interval() -> None:
 def test_both_draws_items_and_systems(level: str, coefficient: str, missing: float) -> None:
     metrics, gold = made_up_grids(2, missing=missing)
     how = {"level": level, "coefficient": coefficient, "resamples": 4, "seed": 5}
-    found = resampled_correlations(metrics, gold, drawn="both", **how)
+    found = resample_correlations(metrics, gold, drawn="both", **how)
     rng = np.random.default_rng(5)
     for draw in found:
         rows, columns = rng.integers(8, size=8), rng.integers(5, size=5)
@@ -88,7 +88,7 @@ def test_drawing_systems_too_widens_the_interval_of_the_system_level() -> None:
 def test_the_same_seed_gives_the_same_draws(drawn: str, level: str) -> None:
     grids = made_up_grids(3)
     how = {"level": level, "coefficient": "spearman", "drawn": drawn, "resamples": 10}
-    first, again, other = (resampled_correlations(*grids, seed=s, **how) for s in (1, 1, 2))
+    first, again, other = (resample_correlations(*grids, seed=s, **how) for s in (1, 1, 2))
     assert np.array_equal(first, again, equal_nan=True)
     assert not np.array_equal(first, other, equal_nan=True)
 
@@ -110,7 +110,7 @@ def test_draws_without_any_value_are_undefined(level: str, coefficient: str) -> 
     metrics, gold = made_up_grids(5, (6, 4))
     values = metrics.values.copy()
     values[0, 1:] = np.nan  # only the first item has any
-    found = resampled_correlations(
+    found = resample_correlations(
         make_grid(values), gold, level=level, coefficient=coefficient, resamples=40
     )
     without = draw_counts(6, 40, 0)[:, 0] == 0
@@ -125,7 +125,7 @@ def test_draws_in_which_a_metric_is_constant_are_undefined(level: str, coefficie
     gold = make_grid(rng.normal(size=(2, 6, 3)))
     values = np.zeros((30, 6, 3))  # as metrics that are 0 nearly everywhere
     values[:, 0] = rng.normal(size=(30, 3))
-    found = resampled_correlations(
+    found = resample_correlations(
         make_grid(values), gold, level=level, coefficient=coefficient, resamples=100
     )
     without = draw_counts(6, 100, 0)[:, 0] == 0
@@ -140,7 +140,7 @@ def test_a_constant_metric_with_gaps_is_undefined_in_every_draw(
     gold = made_up_grids(12)[1]
     values = np.full((1, 8, 5), 0.1)
     values[0, 0, 0] = values[0, 3, 2] = np.nan
-    found = resampled_correlations(
+    found = resample_correlations(
         make_grid(values), gold, level=level, coefficient=coefficient, resamples=50
     )
     assert np.isnan(found).all()
@@ -158,13 +158,6 @@ def test_ends_are_quantiles_of_the_draws_that_are_defined() -> None:
 def test_ends_of_no_metrics_at_all_are_empty() -> None:
     low, high = percentile_interval(np.empty((10, 0)), 0.05)
     assert low.shape == high.shape == (0,)
-
-
-def test_the_interval_is_that_of_the_draws() -> None:
-    grids = made_up_grids(7)
-    how = {"level": "item", "coefficient": "kendall", "resamples": 50, "seed": 2}
-    ends = correlation_intervals(*grids, alpha=0.2, **how)
-    assert np.array_equal(ends, percentile_interval(resampled_correlations(*grids, **how), 0.2))
 
 
 @pytest.mark.parametrize(("units", "resamples"), [(1, 3), (7, 20), (96, 1000)])

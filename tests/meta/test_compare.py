@@ -22,8 +22,8 @@ WORSE = RNG.normal(1, 1, 30).tolist()
 def test_what_is_plainly_better_is_said_to_be(versus: Versus) -> None:
     [line] = compare(versus(BETTER, WORSE), "a", "b", directions=UP).lines
     assert (line.favours, line.verdict) == ("A", "a is better")
-    assert line.difference == pytest.approx(np.mean(BETTER) - np.mean(WORSE))
-    assert line.interval[0] < line.difference < line.interval[1]
+    assert line.difference.value == pytest.approx(np.mean(BETTER) - np.mean(WORSE))
+    assert line.difference.low < line.difference.value < line.difference.high
     assert line.adjusted_p == line.p == 1 / 10_001
     assert (line.items, line.left_out) == (30, 0)
 
@@ -34,8 +34,8 @@ def test_lower_is_better_where_the_metric_says_so(versus: Versus) -> None:
     [down] = compare(table, "a", "b", directions={"toy": "lower"}).lines
     assert (down.favours, down.verdict) == ("B", "b is better")
     assert (down.mean_a, down.mean_b) == (up.mean_a, up.mean_b)
-    assert down.difference == -up.difference and down.p == up.p
-    assert down.wins.rate == pytest.approx(1 - up.wins.rate)
+    assert down.difference.value == -up.difference.value and down.p == up.p
+    assert down.wins.value == pytest.approx(1 - up.wins.value)
 
 
 def test_a_descriptive_metric_is_higher_and_never_better(versus: Versus) -> None:
@@ -45,8 +45,8 @@ def test_a_descriptive_metric_is_higher_and_never_better(versus: Versus) -> None
 
 def test_a_system_does_not_differ_from_itself(versus: Versus) -> None:
     [line] = compare(versus(BETTER, WORSE), "a", "a", directions=UP).lines
-    assert (line.p, line.difference, line.interval) == (1.0, 0.0, (0.0, 0.0))
-    assert line.wins.rate == 0.5 and math.isnan(line.effect)
+    assert (line.p, line.difference.value, line.difference.interval) == (1.0, 0.0, (0.0, 0.0))
+    assert line.wins.value == 0.5 and math.isnan(line.effect)
     assert (line.favours, line.verdict) == ("", "no difference found")
 
 
@@ -55,8 +55,8 @@ def test_the_other_way_round_negates(versus: Versus, items: int) -> None:
     table = versus(BETTER[:items], WORSE[:items])
     [one] = compare(table, "a", "b", directions=UP).lines
     [other] = compare(table, "b", "a", directions=UP).lines
-    assert other.difference == -one.difference
-    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    assert other.difference.value == -one.difference.value
+    assert other.difference.interval == pytest.approx((-one.difference.high, -one.difference.low))
     assert (other.p, other.effect, other.rank_biserial) == (one.p, -one.effect, -one.rank_biserial)
     assert (one.favours, other.favours) == ("A", "B")
     assert one.verdict == other.verdict == "a is better"
@@ -70,7 +70,7 @@ def test_p_is_corrected_for_all_scorers_together(versus: Versus) -> None:
     assert found.tests == 2
     assert toy.adjusted_p == 2 * toy.p and other.adjusted_p == 1.0
     [alone] = compare(table, "a", "b", directions=UP).lines
-    assert alone.p == toy.p and alone.interval == toy.interval
+    assert alone.p == toy.p and alone.difference == toy.difference
 
 
 def test_missing_values_are_left_out_and_counted(versus: Versus) -> None:

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fabula.meta import cross
-from fabula.meta.coefficients import correlate
-from fabula.meta.cross import cross_correlate
+from fabula.meta import coefficients
+from fabula.meta.coefficients import correlate, cross_correlate
 from grids import scipy_value
 
 NAMES = ["pearson", "spearman", "kendall", "kendall_c"]
@@ -101,7 +100,7 @@ def test_long_vectors_keep_the_axes_between() -> None:
 def test_blocks_of_one_row_and_of_many_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = columns(14, 3, 200), columns(15, 2, 200)
     whole = cross_correlate(x, y, "kendall")
-    monkeypatch.setattr(cross, "_BLOCK", 1)
+    monkeypatch.setattr(coefficients, "_BLOCK", 1)
     assert np.array_equal(cross_correlate(x, y, "kendall"), whole)
 
 

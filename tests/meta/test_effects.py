@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fabula.meta.effects import cohen_dz, rank_biserial, wilson_interval, win_rate
+from fabula.meta.compare import cohen_dz, rank_biserial, win_rate
+from fabula.meta.distributions import wilson_interval
 
 # Student (1908), The probable error of a mean: hours of sleep gained, second drug less first.
 SLEEP = np.array([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
@@ -35,19 +36,19 @@ def test_wilsons_interval_at_another_level_is_scipy_s() -> None:
 
 def test_a_tie_is_half_a_win() -> None:
     wins = win_rate(np.array([1.0, -2.0, 0.0, 3.0]))
-    assert wins.rate == 2.5 / 4
+    assert wins.value == 2.5 / 4
     assert (wins.low, wins.high) == wilson_interval(2.5, 4)
 
 
 def test_a_win_rate_turns_with_the_sides() -> None:
     differences = np.array([1.0, 2.0, 0.0, -1.0, 4.0])
     wins, losses = win_rate(differences), win_rate(-differences)
-    assert wins.rate == pytest.approx(1 - losses.rate)
+    assert wins.value == pytest.approx(1 - losses.value)
     assert (wins.low, wins.high) == pytest.approx((1 - losses.high, 1 - losses.low))
 
 
 def test_no_items_have_no_win_rate() -> None:
-    assert math.isnan(win_rate(np.array([])).rate)
+    assert math.isnan(win_rate(np.array([])).value)
 
 
 def test_the_standardised_effect_is_student_s_t_over_the_root_of_the_items() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fabula.meta.gains import gains_over
+from fabula.meta.bootstrap import gains_over
 from fabula.meta.resampling import percentile_interval
 
 NAN = math.nan
@@ -14,7 +14,8 @@ NAN = math.nan
 def gains(value: list[float], trivial: list[bool], draws: np.ndarray | None = None):
     column = np.array(value)[:, None]
     every = np.repeat(column[None], 4, axis=0) if draws is None else draws
-    return [one[:, 0] for one in gains_over(column, every, np.array(trivial))]
+    found = gains_over(column, every, np.array(trivial))
+    return [part[:, 0] for part in (found.value, found.low, found.high)]
 
 
 def test_a_gain_is_the_difference_to_the_best_baseline() -> None:
@@ -63,8 +64,8 @@ def test_every_gold_column_has_its_own_best_baseline() -> None:
     value = np.array([[0.5, 0.5], [0.3, 0.0], [0.1, 0.2]])
     rng = np.random.default_rng(2)
     draws = value + rng.normal(size=(50, 3, 2)) / 10
-    gain, low, high = gains_over(value, draws, np.array([False, True, True]), alpha=0.2)
-    assert np.allclose(gain[0], [0.2, 0.3])
+    found = gains_over(value, draws, np.array([False, True, True]), alpha=0.2)
+    assert np.allclose(found.value[0], [0.2, 0.3])
     for column, best in enumerate((1, 2)):
         ends = percentile_interval(draws[:, 0, column] - draws[:, best, column], 0.2)
-        assert (low[0, column], high[0, column]) == pytest.approx(tuple(map(float, ends)))
+        assert found[0, column].interval == pytest.approx(tuple(map(float, ends)))

@@ -8,7 +8,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.table import ScoreTable
-from fabula.meta.grid import Column, Grid, Layout
+from fabula.meta.grid import Grid, GridColumn, Layout
 from factories import make_score, make_story
 
 STORIES = [
@@ -48,7 +48,7 @@ def test_scores_are_laid_out_by_scorer_and_aspect() -> None:
         make_score("elsewhere", "m", 9.0),
     ]
     grid = Grid.of(scores, LAYOUT)
-    assert grid.columns == (Column("m"), Column("m", "recall"))
+    assert grid.columns == (GridColumn("m"), GridColumn("m", "recall"))
     assert [column.label for column in grid.columns] == ["m", "m recall"]
     nan = math.nan
     wanted = [[[0.5, nan], [0.25, nan]], [[nan, 2.0], [nan, nan]]]
@@ -74,7 +74,7 @@ def test_the_gold_is_the_mean_over_the_raters_who_rated() -> None:
         Score("1", "human:ann", "style", 5),
     ]
     gold = Grid.of_gold(ScoreTable(STORIES, ratings), LAYOUT)
-    assert gold.columns == (Column("gold", "plot"), Column("gold", "style"))
+    assert gold.columns == (GridColumn("gold", "plot"), GridColumn("gold", "style"))
     nan = math.nan
     wanted = [[[2.5, 3], [nan, nan]], [[5, nan], [nan, nan]]]
     assert np.array_equal(gold.values, wanted, equal_nan=True)
@@ -87,12 +87,12 @@ def test_without_scores_a_grid_has_no_columns() -> None:
 
 def test_columns_are_chosen_in_the_order_asked_for() -> None:
     scores = [make_score("1", name, place) for place, name in enumerate("pqr", 1)]
-    grid = Grid.of(scores, LAYOUT).only([Column("r"), Column("p")])
+    grid = Grid.of(scores, LAYOUT).select([GridColumn("r"), GridColumn("p")])
     assert [column.scorer for column in grid.columns] == ["r", "p"]
     assert grid.values[:, 0, 0].tolist() == [3, 1]
 
 
 def test_orienting_turns_scorers_for_which_lower_is_better() -> None:
     scores = [make_score("1", "distance", 0.5), make_score("1", "score", 0.5)]
-    grid = Grid.of(scores, LAYOUT).oriented({"distance"})
+    grid = Grid.of(scores, LAYOUT).orient({"distance"})
     assert grid.values[:, 0, 0].tolist() == [-0.5, 0.5]

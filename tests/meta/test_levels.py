@@ -18,11 +18,11 @@ from fabula.meta.grid import Grid
 from fabula.meta.levels import (
     LEVEL_WORDS,
     LEVELS,
+    average_systems,
     correlate_grids,
+    correlate_items,
     correlate_pairs,
     correlation_table,
-    item_correlations,
-    means_of_systems,
 )
 from fabula.meta.study import Study
 from grids import made_up_grids, make_grid, scipy_value
@@ -157,14 +157,14 @@ def test_the_order_of_the_items_does_not_matter(
 
 
 def test_item_correlations_say_how_many_items_there_were() -> None:
-    each, items = item_correlations(np.array([METRIC]), np.array([GOLD], float), "pearson")
+    each, items = correlate_items(np.array([METRIC]), np.array([GOLD], float), "pearson")
     assert np.allclose(each, [[[1, -0.5, -1]]])
     assert items.tolist() == [[3]]
 
 
 def test_settled_means_that_differ_by_rounding_are_ties() -> None:
     values = np.array([[[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]])  # sums in another order
-    loose, tied = means_of_systems(values), means_of_systems(values, settle=True)
+    loose, tied = average_systems(values), average_systems(values, round_ties=True)
     assert tied[0, 0] == tied[0, 1]
     assert np.allclose(loose, tied, rtol=1e-11)
 
@@ -173,7 +173,7 @@ def test_settling_is_what_makes_equal_systems_tie() -> None:
     metric = [[0.1, 0.3, 1], [0.2, 0.2, 1], [0.3, 0.1, 1]]
     gold = [[1, 2, 3]] * 3
     # One pair is a tie of the metric, two agree: 2 / sqrt(2 · 3).
-    value = found("system", metric, gold, coefficient="kendall", settle=True)[0]
+    value = found("system", metric, gold, coefficient="kendall", round_ties=True)[0]
     assert value == pytest.approx(2 / math.sqrt(6))
 
 
@@ -195,7 +195,7 @@ def hanna(shared: Path) -> tuple[Grid, Grid]:
     dataset = load_dataset("hanna", shared / "data" / "hanna")
     metrics, gold = Study(sign="raw").grids(dataset)
     published = [one for one in metrics.columns if not one.scorer.startswith("judge:")]
-    return metrics.only(published), gold
+    return metrics.select(published), gold
 
 
 def placed(grids: tuple[Grid, Grid], metric: str, code: str) -> tuple[int, int]:

@@ -11,14 +11,19 @@ import pytest
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import UnknownName
 from fabula.meta.accuracies import accuracies, accuracy_draws
-from fabula.meta.bootstrap import resampled_correlations
-from fabula.meta.controlled import controlled_correlations, controlled_draws
+from fabula.meta.bootstrap import resample_correlations
 from fabula.meta.levels import LEVELS, correlate_grids
-from fabula.meta.measure import STATISTICS, Measuring, measure, signed
-from fabula.meta.partial import partial_correlation
+from fabula.meta.measure import (
+    STATISTICS,
+    Measuring,
+    correlate_partial,
+    drop_sign,
+    measure,
+    resample_partial,
+)
 from fabula.meta.resampling import percentile_interval
 from fabula.meta.study import Study, StudyResult
-from grids import made_up_grids, make_dataset, make_grid
+from grids import made_up_grids, make_dataset, make_grid, scipy_partial
 
 RNG = np.random.default_rng(2)
 LENGTH = RNG.integers(40, 400, (8, 5)).astype(float)
@@ -44,19 +49,19 @@ def test_a_coefficient_comes_with_its_draws(level: Any) -> None:
     how = Measuring("items", 6, 3)
     found = measure(metrics, gold, level=level, statistic="kendall", how=how)
     of = {"level": level, "coefficient": "kendall"}
-    draws = resampled_correlations(metrics, gold, resamples=6, seed=3, **of)
+    draws = resample_correlations(metrics, gold, resamples=6, seed=3, **of)
     assert same(found, (correlate_grids(metrics, gold, **of), draws))
 
 
 @pytest.mark.parametrize("drawn", ["items", "both"])
 def test_with_a_control_it_is_the_partial_one(drawn: Any) -> None:
     metrics, gold = made_up_grids(2)
-    control = made_up_grids(3)[0].only(metrics.columns[:1])
+    control = made_up_grids(3)[0].select(metrics.columns[:1])
     how = Measuring(drawn, 6, 3, control=control)
     of: dict[str, Any] = {"level": "pooled", "coefficient": "spearman"}
     found = measure(metrics, gold, level="pooled", statistic="spearman", how=how)
-    draws = controlled_draws(metrics, gold, control, drawn=drawn, resamples=6, seed=3, **of)
-    assert same(found, (controlled_correlations(metrics, gold, control, **of), draws))
+    draws = resample_partial(metrics, gold, control, drawn=drawn, resamples=6, seed=3, **of)
+    assert same(found, (correlate_partial(metrics, gold, control, **of), draws))
 
 
 def test_an_accuracy_comes_with_draws_at_the_epsilon_that_was_chosen() -> None:
@@ -71,18 +76,19 @@ def test_an_accuracy_comes_with_draws_at_the_epsilon_that_was_chosen() -> None:
 
 def test_settled_means_are_ties() -> None:
     x, y = make_grid([[[0.1, 0.3, 1], [0.2, 0.2, 1], [0.3, 0.1, 1]]]), make_grid([[[1, 2, 3]] * 3])
-    how = Measuring(resamples=2, settle=True)
+    how = Measuring(resamples=2, round_ties=True)
     found, _ = measure(x, y, level="system", statistic="kendall", how=how)
     assert found.value[0, 0] == pytest.approx(2 / math.sqrt(6))
 
 
 def test_a_dropped_sign_turns_the_interval_with_the_value() -> None:
     value, low, high = (np.array([one]) for one in ([-0.5, 0.4], [-0.7, -0.1], [0.2, 0.6]))
-    found = signed(value, low, high, "absolute")
+    found = drop_sign(value, low, high, "absolute")
     assert [one[0].tolist() for one in found] == [[0.5, 0.4], [-0.2, -0.1], [0.7, 0.6]]
     for sign in ("oriented", "raw"):
         assert all(
-            a is b for a, b in zip(signed(value, low, high, sign), (value, low, high), strict=True)
+            a is b
+            for a, b in zip(drop_sign(value, low, high, sign), (value, low, high), strict=True)
         )
 
 
@@ -107,17 +113,18 @@ def test_a_study_can_hold_a_scorer_constant(level: Any, coefficient: Any) -> Non
     how = {"level": level, "coefficient": coefficient}
     for name, table in SCORES.items():
         [one] = found.of(metric=name)
-        goal = partial_correlation(table, PLOT, LENGTH, **how)
-        assert one.value == pytest.approx(goal, abs=1e-9, nan_ok=True)
-        assert math.isnan(one.ceiling) and (one.low <= one.value <= one.high or name == "words")
-    assert math.isnan(found.of(metric="words")[0].value)
+        goal = scipy_partial(table, PLOT, LENGTH, **how)
+        assert one.estimate.value == pytest.approx(goal, abs=1e-9, nan_ok=True)
+        assert math.isnan(one.ceiling)
+        assert one.estimate.low <= one.estimate.value <= one.estimate.high or name == "words"
+    assert math.isnan(found.of(metric="words")[0].estimate.value)
 
 
 def test_the_control_need_not_be_among_the_scorers_of_the_study() -> None:
     alone = run(scorers=("good",), control="words", coefficients=("pearson",))
     beside = run(control="words", coefficients=("pearson",))
-    assert [one.value for one in alone.correlations] == pytest.approx(
-        [one.value for one in beside.of(metric="good")]
+    assert [one.estimate.value for one in alone.correlations] == pytest.approx(
+        [one.estimate.value for one in beside.of(metric="good")]
     )
 
 
@@ -133,7 +140,7 @@ def test_the_turned_control_explains_as_much() -> None:
         for cards, sign in ((CARDS, "raw"), (turned, "oriented"))
     )
     for one, twin in zip(plain.correlations, other.correlations, strict=True):
-        assert twin.value == pytest.approx(-one.value, nan_ok=True)
+        assert twin.estimate.value == pytest.approx(-one.estimate.value, nan_ok=True)
 
 
 def test_a_family_stands_for_its_scorers() -> None:
@@ -152,9 +159,13 @@ def test_accuracies_stand_beside_coefficients_without_a_ceiling() -> None:
             continue
         assert math.isnan(one.ceiling)
         value, epsilons = accuracies(found.metrics, found.gold, **of)
-        assert one.value == pytest.approx(value.value[place, 0], nan_ok=True)
+        assert one.estimate.value == pytest.approx(value.value[place, 0], nan_ok=True)
         draws = accuracy_draws(found.metrics, found.gold, epsilons=epsilons, resamples=40, **of)
         low, high = (end[place, 0] for end in percentile_interval(draws, 0.05))
-        assert (one.low, one.high) == pytest.approx((low, high), nan_ok=True)
-    soft = [one.level for one in found.of(coefficient="soft_pairwise") if not math.isnan(one.value)]
+        assert (one.estimate.low, one.estimate.high) == pytest.approx((low, high), nan_ok=True)
+    soft = [
+        one.level
+        for one in found.of(coefficient="soft_pairwise")
+        if not math.isnan(one.estimate.value)
+    ]
     assert soft == ["system"] * 3

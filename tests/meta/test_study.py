@@ -8,10 +8,9 @@ import pytest
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.core.table import ScoreTable
-from fabula.meta.bootstrap import correlation_intervals
 from fabula.meta.levels import LEVELS, correlation_table
 from fabula.meta.study import Study, StudyResult
-from grids import make_dataset
+from grids import correlation_intervals, make_dataset
 
 RNG = np.random.default_rng(1)
 PLOT = RNG.integers(1, 6, (8, 4)).astype(float)
@@ -40,7 +39,7 @@ def test_every_metric_meets_every_aspect_at_every_level_by_every_coefficient() -
     assert len(found.correlations) == 3 * 2 * 3 * 3
     assert len(found.of(level="item", coefficient="kendall", aspect="plot")) == 3
     [one] = found.of(level="item", coefficient="kendall", aspect="plot", metric="good")
-    assert one.n + one.undefined == 8
+    assert one.estimate.n + one.estimate.undefined == 8
     assert (one.family, one.direction) == ("string", "higher")
 
 
@@ -54,12 +53,16 @@ def test_values_and_intervals_are_those_of_the_grids(level: str) -> None:
     for one in found.correlations:
         place = [c.label for c in metrics.columns].index(one.metric), one.aspect == "style"
         place = place[0], int(place[1])
-        assert (one.value, one.low, one.high) == (value[place], low[place], high[place])
+        assert (one.estimate.value, one.estimate.low, one.estimate.high) == (
+            value[place],
+            low[place],
+            high[place],
+        )
 
 
 def value_of(found: StudyResult, metric: str) -> tuple[float, float, float]:
     [one] = found.of(metric=metric, aspect="plot", level="pooled", coefficient="pearson")
-    return one.value, one.low, one.high
+    return one.estimate.value, one.estimate.low, one.estimate.high
 
 
 def test_what_is_better_when_lower_is_turned() -> None:
@@ -90,9 +93,9 @@ def test_gains_are_over_the_best_trivial_baseline() -> None:
     found = run()
     base = value_of(found, "words")[0]
     [one] = found.of(metric="good", aspect="plot", level="pooled", coefficient="pearson")
-    assert one.gain == pytest.approx(one.value - abs(base))
-    assert one.gain_low <= one.gain <= one.gain_high
-    assert all(math.isnan(one.gain) for one in found.of(metric="words"))
+    assert one.gain.value == pytest.approx(one.estimate.value - abs(base))
+    assert one.gain.low <= one.gain.value <= one.gain.high
+    assert all(math.isnan(one.gain.value) for one in found.of(metric="words"))
 
 
 def test_gains_go_by_the_values_that_are_shown() -> None:
@@ -102,11 +105,11 @@ def test_gains_go_by_the_values_that_are_shown() -> None:
             [twin] = found.of(
                 metric="good", aspect=one.aspect, level=one.level, coefficient=one.coefficient
             )
-            assert one.gain == pytest.approx(twin.gain, nan_ok=True)
+            assert one.gain.value == pytest.approx(twin.gain.value, nan_ok=True)
 
 
 def test_baselines_alone_gain_nothing() -> None:
-    assert all(math.isnan(one.gain) for one in run(scorers=("words",)).correlations)
+    assert all(math.isnan(one.gain.value) for one in run(scorers=("words",)).correlations)
 
 
 def test_patterns_choose_scorers_and_aspects() -> None:
@@ -150,7 +153,7 @@ def test_a_judge_is_held_to_its_own_aspect_and_a_metric_to_all() -> None:
         ("rouge recall", "plot"),
         ("rouge recall", "style"),
     }
-    assert found.of(metric="judge:x", aspect="plot")[0].value == pytest.approx(1)
+    assert found.of(metric="judge:x", aspect="plot")[0].estimate.value == pytest.approx(1)
 
 
 def test_systems_that_wrote_the_references_are_left_out_unless_wanted() -> None:
@@ -171,8 +174,8 @@ def test_without_ratings_or_scores_there_is_no_study() -> None:
 def test_a_constant_metric_is_undefined_and_counted() -> None:
     found = run(make_dataset({"flat": PLOT * 0 + 0.1}, GOLD))
     for one in found.correlations:
-        assert math.isnan(one.value) and math.isnan(one.low)
-        assert one.undefined == (8 if one.level == "item" else 1)
+        assert math.isnan(one.estimate.value) and math.isnan(one.estimate.low)
+        assert one.estimate.undefined == (8 if one.level == "item" else 1)
         assert one.row()["value"] is None and one.row()["low"] is None
 
 
@@ -180,10 +183,10 @@ def test_a_story_without_a_score_is_no_zero() -> None:
     gaps = GOOD.copy()
     gaps[0, 0] = gaps[3] = math.nan
     found = run(make_dataset({"good": gaps}, {"plot": PLOT}), coefficients=("pearson",))
-    assert [one.n for one in found.correlations] == [7, 4, 32 - 5]
+    assert [one.estimate.n for one in found.correlations] == [7, 4, 32 - 5]
     kept = ~np.isnan(gaps)
     wanted = np.corrcoef(gaps[kept], PLOT[kept])[0, 1]
-    assert found.of(level="pooled")[0].value == pytest.approx(wanted)
+    assert found.of(level="pooled")[0].estimate.value == pytest.approx(wanted)
 
 
 def test_stories_of_one_system_leave_only_the_pooled_level() -> None:
@@ -210,7 +213,7 @@ def test_settled_means_are_ties() -> None:
     metric = [[0.1, 0.3, 1], [0.2, 0.2, 1], [0.3, 0.1, 1]]
     dataset = make_dataset({"m": metric}, {"": [[1, 2, 3]] * 3})
     found = run(dataset, settle=True, levels=("system",), coefficients=("kendall",))
-    assert found.correlations[0].value == pytest.approx(2 / math.sqrt(6))
+    assert found.correlations[0].estimate.value == pytest.approx(2 / math.sqrt(6))
 
 
 class Told:

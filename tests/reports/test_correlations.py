@@ -59,9 +59,12 @@ def test_a_table_names_data_set_coefficient_and_level(found: StudyResult) -> Non
 
 def test_cells_hold_the_value_and_the_ends_of_its_interval(found: StudyResult) -> None:
     [one] = found.of(metric="good", aspect="plot", level="pooled", coefficient="spearman")
-    ends = [f"{end:.2f}".replace("-", "−").replace("0.", ".", 1) for end in (one.low, one.high)]
+    ends = [
+        f"{end:.2f}".replace("-", "−").replace("0.", ".", 1)
+        for end in (one.estimate.low, one.estimate.high)
+    ]
     line = line_of(render_correlations("table", found, SHOWN), "good ↑")
-    assert f".{round(100 * one.value)}+ [{ends[0]} {ends[1]}]" in line
+    assert f".{round(100 * one.estimate.value)}+ [{ends[0]} {ends[1]}]" in line
 
 
 def test_marks_tell_baselines_directions_and_what_is_undefined(found: StudyResult) -> None:
@@ -75,7 +78,14 @@ def test_metrics_stand_by_their_mean_and_undefined_ones_last(found: StudyResult)
     lines = found.of(level="pooled", coefficient="spearman")
     order = table_order(lines)
     assert order[0] == "good" and order[-1] == "flat"
-    swapped = [replace(one, direction="descriptive", value=-one.value) for one in lines]
+    swapped = [
+        replace(
+            one,
+            direction="descriptive",
+            estimate=replace(one.estimate, value=-one.estimate.value),
+        )
+        for one in lines
+    ]
     assert table_order(swapped)[0] == "good"
 
 
@@ -134,7 +144,8 @@ def test_zero_has_no_sign(found: StudyResult, value: float) -> None:
     changed = replace(
         found,
         correlations=tuple(
-            replace(one, value=value, low=-1.0, high=1.0) for one in found.correlations
+            replace(one, estimate=replace(one.estimate, value=value, low=-1.0, high=1.0))
+            for one in found.correlations
         ),
     )
     assert "−.00" not in render_correlations("table", changed, SHOWN)

@@ -82,7 +82,7 @@ def test_all_correlations_are_written_for_programs(view: View, folder: Path) -> 
     assert len(rows) == len(view.found.correlations) == 7 * 2 * 3 * 3
     for row, one in zip(rows, view.found.correlations, strict=True):
         assert (row["metric"], row["aspect"], row["level"]) == (one.metric, one.aspect, one.level)
-        assert float(row["value"] or "nan") == pytest.approx(one.value, nan_ok=True)
+        assert float(row["value"] or "nan") == pytest.approx(one.estimate.value, nan_ok=True)
     assert not (folder / "tables" / "printed.csv").exists()
 
 

@@ -104,15 +104,15 @@ def test_a_move_is_known_by_arithmetic() -> None:
     assert lost == [3, 3, 3, 3, 3, 3, 6, 6, 6, 6]
     move = only(stress(STORIES, Count(), perturbations="drop_ending"))
     assert (move.stories, move.left_out, move.not_applicable) == (10, 0, 0)
-    assert (move.mean_before, move.mean_after, move.move) == (19.5, 15.3, -4.2)
+    assert (move.mean_before, move.mean_after, move.move.value) == (19.5, 15.3, -4.2)
     # Original words are 6, 9 … 33: their variance is 9 · 110 / 12 = 82.5.
     assert move.standardised == pytest.approx(-4.2 / math.sqrt(82.5))
     # Six times 3 and four times 6 have the variance (6 · 1.2² + 4 · 1.8²) / 9 = 2.4.
     assert move.effect == pytest.approx(-4.2 / math.sqrt(2.4))
-    assert move.worse.rate == 1.0
+    assert move.worse.value == 1.0
     # Of all 2**10 signs only two are as far from 0; one test needs no correction.
     assert move.p == move.adjusted_p == 2 / 1024
-    assert -6 <= move.interval[0] < -4.2 < move.interval[1] <= -3
+    assert -6 <= move.move.low < -4.2 < move.move.high <= -3
     assert move.verdict == "notices"
 
 
@@ -164,7 +164,7 @@ def test_a_batch_metric_scores_the_perturbed_stories_as_a_batch_of_their_own() -
     result = stress(STORIES, [Part(), Count()], perturbations="repeat", share=1)
     [part] = [one for one in result.moves if one.scorer == "part"]
     # All stories double, and so does their batch: every share stays.
-    assert part.move == 0.0 and part.stories == 10
+    assert part.move.value == 0.0 and part.stories == 10
     alone = {score.story: score.value for score in evaluate(STORIES, Part())}
     assert {key: result.values["part", ""][key] for key in alone} == alone
 
@@ -172,7 +172,7 @@ def test_a_batch_metric_scores_the_perturbed_stories_as_a_batch_of_their_own() -
 def test_a_metric_that_does_not_spread_has_no_standardised_move() -> None:
     stories = [Story(str(k), "So one ends. Then it rained.") for k in range(12)]
     move = only(stress(stories, Count(), perturbations="drop_ending"))
-    assert math.isnan(move.standardised) and move.move == -3 and move.verdict == "notices"
+    assert math.isnan(move.standardised) and move.move.value == -3 and move.verdict == "notices"
 
 
 def test_the_same_seed_gives_the_same_whatever_the_order() -> None:

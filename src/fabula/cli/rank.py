@@ -105,7 +105,7 @@ def _without(metrics: Grid, patterns: Sequence[str]) -> Grid:
         for pattern in patterns
         if fnmatchcase(column.scorer, pattern) or fnmatchcase(column.label, pattern)
     }
-    return metrics.only([column for column in metrics.columns if column not in dropped])
+    return metrics.select([column for column in metrics.columns if column not in dropped])
 
 
 def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
@@ -119,7 +119,7 @@ def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
 
 
 def _systems(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
-    from fabula.meta.systems.ranking import Resampling, SystemRule, rank_systems
+    from fabula.meta.ranking.systems import Resampling, SystemRule, rank_systems
     from fabula.reports.ranking import render_system_ranking
 
     how = Resampling(options["resamples"], options["seed"], options["alpha"])

@@ -46,7 +46,7 @@ def run(
 
     A file with kind = "storyer" runs the analyses that it lists; without -o they are printed.
     """
-    from fabula.meta.study_file import study_kind
+    from fabula.meta.study import study_kind
 
     if study_kind(file) == "storyer":
         _run_storyer(file, output, data=data, only=only, quiet=quiet)
@@ -62,7 +62,7 @@ def _run_ratings(
     file: Path, output: Path, *, path: Path | None, data: Path | None, partial: bool, clock: _Clock
 ) -> None:
     """Run a study of scorers beside ratings."""
-    from fabula.meta.study_file import read_study
+    from fabula.meta.study import read_study
     from fabula.replication.hanna.publication import read_publication
     from fabula.reports.parts import find_part
     from fabula.reports.study import make_sections, write_report

@@ -26,9 +26,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from fabula.meta.arrays import Values, keep_shared
-from fabula.meta.cells import check_level, vectors_at
 from fabula.meta.grid import Grid
-from fabula.meta.levels import Correlations, Level
+from fabula.meta.levels import CorrelationTable, Level, check_level, vectors_at
 from fabula.meta.resampling import draw_counts, mean_draws
 from fabula.meta.significance.sign_flips import pair_p
 
@@ -41,7 +40,7 @@ _ROUNDING = 1e-12
 
 def accuracies(
     metrics: Grid, gold: Grid, *, level: Level, kind: Accuracy, seed: int = 0
-) -> tuple[Correlations, Values]:
+) -> tuple[CorrelationTable, Values]:
     """Give the accuracy of every metric on every gold column, and the epsilons that were chosen.
 
     Pairwise accuracy is that on held-out halves of the items: calibrated on the pairs it is
@@ -60,7 +59,7 @@ def accuracies(
             else:
                 found = tie_calibrated_accuracy(x, y, level=level, seed=seed)
                 value[i, j], epsilon[i, j] = found.held_out, found.epsilon
-    return Correlations(value, n, np.isnan(value).astype(np.int64)), epsilon
+    return CorrelationTable(value, n, np.isnan(value).astype(np.int64)), epsilon
 
 
 def accuracy_draws(

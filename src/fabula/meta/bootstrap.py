@@ -1,23 +1,22 @@
-"""Bootstrap intervals of correlations: items are drawn again, or systems and items.
+"""Correlations in every draw of the bootstrap, and what they gain over the trivial baselines.
 
-Efron and Tibshirani (1993); Deutsch, Dror and Roth (2021) for what to draw. With `items` the
-systems are taken as given; with `both` the interval also says what other systems would have done,
-and is wider. All columns share the same draws.
+Deutsch, Dror and Roth (2021) for what to draw: with `items` the systems are taken as given; with
+`both` the interval also says what other systems would have done, and is wider. All columns share
+the same draws.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from fabula.meta.arrays import Values
-from fabula.meta.coefficients import Coefficient
-from fabula.meta.cross import cross_correlate
+from fabula.meta.arrays import Flags, Values
+from fabula.meta.coefficients import Coefficient, cross_correlate
 from fabula.meta.grid import Grid
-from fabula.meta.levels import Level, correlate_grids, item_correlations, system_ends
-from fabula.meta.pooled_bootstrap import pooled_resamples
-from fabula.meta.resampling import draw_counts, percentile_interval
+from fabula.meta.levels import Level, correlate_grids, correlate_items, system_bounds
+from fabula.meta.resampling import Estimates, draw_counts, mean_draws, percentile_interval
+from fabula.meta.weighted import pooled_draws
 
 Drawn = Literal["items", "both"]
 # Pooled tau-b goes through all pairs of items: with more items than this, fewer draws will do.
@@ -25,17 +24,7 @@ _MANY_ITEMS = 2000
 _FEW_DRAWS = 200
 
 
-def correlation_intervals(
-    metrics: Grid, gold: Grid, *, alpha: float = 0.05, **how: Any
-) -> tuple[Values, Values]:
-    """Give the ends of percentile intervals: metrics × gold columns, NaN where there is none.
-
-    What else can be said is what `resampled_correlations` takes.
-    """
-    return percentile_interval(resampled_correlations(metrics, gold, **how), alpha)
-
-
-def resampled_correlations(
+def resample_correlations(
     metrics: Grid,
     gold: Grid,
     *,
@@ -53,48 +42,44 @@ def resampled_correlations(
     if min(items, systems if drawn == "both" else 2) < 2:
         return np.full((1, len(metrics.columns), len(gold.columns)), np.nan)
     if drawn == "both":
-        return _both(metrics, gold, level, coefficient, resamples, seed)
+        return _draw_both(metrics, gold, level, coefficient, resamples, seed)
     if level == "pooled" and coefficient == "kendall" and items > _MANY_ITEMS:
         resamples = min(resamples, _FEW_DRAWS)
     counts = draw_counts(items, resamples, seed)
     if level == "item":
-        return weighted_item_means(
-            item_correlations(metrics.values, gold.values, coefficient)[0], counts
-        )
+        return mean_item_draws(correlate_items(metrics.values, gold.values, coefficient)[0], counts)
     if level == "system":
-        return _system_level(metrics.values, gold.values, coefficient, counts)
-    return pooled_resamples(metrics.values, gold.values, coefficient, counts)
+        return _system_draws(metrics.values, gold.values, coefficient, counts)
+    return pooled_draws(metrics.values, gold.values, coefficient, counts)
 
 
-def weighted_item_means(each: Values, counts: Values) -> Values:
+def mean_item_draws(each: Values, counts: Values) -> Values:
     """Average the items' coefficients in every draw, undefined ones left out: (draws, m, g)."""
     defined = ~np.isnan(each)  # (m, g, items)
     shape = each.shape[:2]
     flat = np.where(defined, each, 0.0).reshape(-1, each.shape[2]).T
     there = defined.reshape(-1, each.shape[2]).T.astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = (counts @ flat) / (counts @ there)
-    return means.reshape(len(counts), *shape)
+    return mean_draws(counts, flat, there).reshape(len(counts), *shape)
 
 
-def _system_level(x: Values, y: Values, coefficient: Coefficient, counts: Values) -> Values:
-    a, b = _resampled_means(x, counts), _resampled_means(y, counts)  # (columns, B, systems)
+def _system_draws(x: Values, y: Values, coefficient: Coefficient, counts: Values) -> Values:
+    a, b = _draw_system_means(x, counts), _draw_system_means(y, counts)  # (columns, B, systems)
     return np.moveaxis(cross_correlate(a, b, coefficient), 2, 0)
 
 
-def _resampled_means(x: Values, counts: Values) -> Values:
+def _draw_system_means(x: Values, counts: Values) -> Values:
     """Means of the systems in every draw: (columns, items, systems) to (columns, B, systems)."""
     there = ~np.isnan(x)
     sums = np.einsum("bi,cis->cbs", counts, np.where(there, x, 0.0), optimize=True)
     present = np.einsum("bi,cis->cbs", counts, there.astype(np.float64), optimize=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums / present
-    low, high = system_ends(x)
-    within: Values = np.clip(means, low[:, None], high[:, None])
-    return within
+    low, high = system_bounds(x)
+    clipped: Values = np.clip(means, low[:, None], high[:, None])
+    return clipped
 
 
-def _both(
+def _draw_both(
     metrics: Grid,
     gold: Grid,
     level: Level,
@@ -109,8 +94,32 @@ def _both(
     for number in range(resamples):
         rows, columns = rng.integers(items, size=items), rng.integers(systems, size=systems)
         drawn = [
-            Grid(one.layout, one.columns, one.values[:, rows][:, :, columns])
-            for one in (metrics, gold)
+            Grid(grid.layout, grid.columns, grid.values[:, rows][:, :, columns])
+            for grid in (metrics, gold)
         ]
         found[number] = correlate_grids(*drawn, level=level, coefficient=coefficient).value
     return found
+
+
+def gains_over(value: Values, draws: Values, trivial: Flags, alpha: float = 0.05) -> Estimates:
+    """Estimate the gain of each metric over the best baseline, by the same draws.
+
+    `value` is metrics × gold columns, `draws` the same in every draw; `trivial` says which metrics
+    are baselines. The best baseline of a column is the one with the largest coefficient, whatever
+    its sign, which flatters the baseline: it was chosen on the same data. A metric that declares a
+    direction is held to its sign, so that one that is wrong throughout gains nothing. NaN for the
+    baselines themselves, and where there is none.
+    """
+    gain, low, high = (np.full(value.shape, np.nan) for _ in range(3))
+    others = np.flatnonzero(~trivial)
+    for column in range(value.shape[1] if len(others) else 0):
+        rivals = np.where(trivial, np.abs(value[:, column]), np.nan)
+        if np.isnan(rivals).all():
+            continue
+        best = int(np.nanargmax(rivals))
+        sign = np.sign(value[best, column])
+        gain[others, column] = value[others, column] - sign * value[best, column]
+        differences = draws[:, others, column] - sign * draws[:, [best], column]
+        low[others, column], high[others, column] = percentile_interval(differences, alpha)
+    none = np.zeros(value.shape, dtype=np.int64)
+    return Estimates(gain, low, high, none, none)

@@ -2,11 +2,16 @@
 
 Whole stacks of vectors are correlated at once. A coefficient is undefined (NaN) where a vector is
 constant or has fewer than two values; a value that is missing takes its partner with it.
+
+Pearson's r, Spearman's rho and Kendall's tau-b are all cosines: of deviations from the mean, of
+deviations of ranks, of the signs of all differences. To correlate every column of one stack with
+every column of another, vectors are brought to unit length once, and a table of coefficients is
+one product of matrices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +19,11 @@ import numpy as np
 from fabula.meta.arrays import Values, average_ranks
 
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
+# Signs of all pairs are held at once for vectors up to this length; longer ones go row by row.
+_SHORT = 128
+# Beyond this length going through all pairs is slower than sorting.
+_LONG = 3000
+_BLOCK = 8_000_000
 
 
 def correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Values:
@@ -99,3 +109,103 @@ def _distinct(x: Values) -> Values:
     ordered = np.sort(x, axis=-1)
     count: Values = 1.0 + (ordered[..., 1:] != ordered[..., :-1]).sum(-1)
     return count
+
+
+def cross_correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Values:
+    """Correlate along the last axis: (m, …, n) with (g, …, n) gives (m, g, …).
+
+    The axes between are the same for both: one coefficient for each. NaN where it is undefined.
+    """
+    if not np.isnan(x).any() and not np.isnan(y).any():
+        return _whole(x, y, coefficient)
+    # Vectors with gaps are made constant, and what they are part of is done again by itself.
+    gaps_x = np.asarray(np.isnan(x).any(-1, keepdims=True))
+    gaps_y = np.asarray(np.isnan(y).any(-1, keepdims=True))
+    found = _whole(np.where(gaps_x, 0.0, x), np.where(gaps_y, 0.0, y), coefficient)
+    again = (gaps_x[:, None] | gaps_y[None])[..., 0]  # (m, g, …)
+    shape = (*again.shape, x.shape[-1])
+    one, other = np.broadcast_to(x[:, None], shape)[again], np.broadcast_to(y[None], shape)[again]
+    found[again] = correlate(one, other, coefficient)
+    return found
+
+
+def _whole(x: Values, y: Values, coefficient: Coefficient) -> Values:
+    if coefficient == "kendall_c":
+        return correlate(x[:, None], y[None], coefficient)
+    if coefficient == "kendall" and x.shape[-1] > _SHORT:
+        return _long_kendall(x, y)
+    if coefficient == "kendall" and x.ndim == 2:
+        return _short_kendall(x, y)
+    a, b = (np.moveaxis(unit_vectors(one, coefficient), 0, -2) for one in (x, y))  # (…, m, L)
+    found = np.matmul(a, np.swapaxes(b, -1, -2))  # (…, m, g)
+    table: Values = np.clip(np.moveaxis(found, (-2, -1), (0, 1)), -1.0, 1.0)
+    return table
+
+
+def unit_vectors(x: Values, coefficient: Coefficient) -> Values:
+    """Give vectors whose products are coefficients; NaN throughout where one is constant."""
+    if coefficient == "kendall":
+        signs = pair_signs(x).astype(np.float64)
+    else:
+        signs = deviations(x if coefficient == "pearson" else average_ranks(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        units: Values = signs / np.sqrt((signs * signs).sum(-1, keepdims=True))
+    return units
+
+
+def _short_kendall(x: Values, y: Values) -> Values:
+    """Kendall's tau-b of all pairs at once; sums of so few signs are exact in single precision."""
+    signs_x = _slanted_signs(x)
+    signs_y = signs_x if y is x else _slanted_signs(y)
+    untied = np.outer(np.count_nonzero(signs_x, axis=1), np.count_nonzero(signs_y, axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau: Values = (signs_x @ signs_y.T).astype(np.float64) / np.sqrt(untied)
+    return tau
+
+
+def _slanted_signs(x: Values) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Signs of the differences of all pairs, those at one distance after another, by slices."""
+    columns, count = x.shape
+    signs = np.empty((columns, count * (count - 1) // 2), dtype=np.float32)
+    start = 0
+    for distance in range(1, count):
+        a, b = x[:, distance:], x[:, :-distance]
+        part = signs[:, start : start + count - distance]
+        np.subtract(a > b, a < b, out=part, dtype=np.float32)
+        start += count - distance
+    return signs
+
+
+def _long_kendall(x: Values, y: Values) -> Values:
+    """Kendall's tau-b of long vectors, a block of pairs at a time, or by sorting."""
+    middle = x.shape[1:-1]
+    if middle:
+        parts = [_long_kendall(x[:, place], y[:, place]) for place in range(middle[0])]
+        return np.stack(parts, axis=2)
+    if x.shape[-1] > _LONG:
+        return _sorted_kendall(x, y)
+    excess = np.zeros((len(x), len(y)))
+    untied_x, untied_y = np.zeros(len(x)), np.zeros(len(y))
+    for signs_x, signs_y in zip(_sign_blocks(x), _sign_blocks(y), strict=True):
+        excess += signs_x @ signs_y.T
+        untied_x += np.abs(signs_x).sum(-1)
+        untied_y += np.abs(signs_y).sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau: Values = excess / np.sqrt(np.outer(untied_x, untied_y))
+    return tau
+
+
+def _sign_blocks(x: Values) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
+    """Go through the signs of x_j - x_i for all j, a few i at a time.  (columns, pairs)"""
+    columns, count = x.shape
+    # A fixed width, whatever the number of columns, so that two stacks go in step.
+    rows = max(1, _BLOCK // (count * 80))
+    for start in range(0, count, rows):
+        part = x[:, start : start + rows, None]
+        yield np.sign(x[:, None, :] - part).astype(np.float32).reshape(columns, -1)
+
+
+def _sorted_kendall(x: Values, y: Values) -> Values:
+    from scipy.stats import kendalltau
+
+    return np.array([[kendalltau(one, other).statistic for other in y] for one in x])

@@ -1,24 +1,29 @@
-"""Two systems compared on the items they share, metric by metric."""
+"""Two systems compared on the items they share, metric by metric, and how large differences are."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from fabula.core.card import Direction
-from fabula.core.errors import SettingError, closest
+from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.protocols import Progress, track
+from fabula.core.score import Score
 from fabula.core.table import ScoreTable
-from fabula.meta.effects import NO_SHARE, Share, cohen_dz, rank_biserial, win_rate
-from fabula.meta.paired import Pairs, count_shared_items, paired
-from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.arrays import Values, average_ranks
+from fabula.meta.distributions import wilson_interval
+from fabula.meta.resampling import NO_ESTIMATE, Estimate, bootstrap_mean
 from fabula.meta.significance.sign_flips import CORRECTIONS, least_p, sign_flip_p
 
 Side = Literal["A", "B", ""]
+# A descriptive metric knows no better way: its difference stays as it is.
+_SIGNS: Mapping[Direction, float] = {"higher": 1.0, "lower": -1.0, "descriptive": 1.0}
+# Differences that are equal but for rounding have no spread to divide by.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Compared:
     """Two systems by one scorer on one aspect.
 
     `difference` and what follows from it are oriented: positive favours A. By a descriptive
-    metric it only says that A is the higher one. `interval` and the win rate's are not corrected.
+    metric it only says that A is the higher one. Its interval and that of `wins`, the share of the
+    items that A wins, are not corrected.
     """
 
     scorer: str
@@ -60,16 +66,44 @@ class Compared:
     left_out: int
     mean_a: float = math.nan
     mean_b: float = math.nan
-    difference: float = math.nan
-    interval: tuple[float, float] = (math.nan, math.nan)
+    difference: Estimate = NO_ESTIMATE
     p: float = math.nan
     adjusted_p: float = math.nan
     least_p: float = math.nan
-    wins: Share = NO_SHARE
+    wins: Estimate = NO_ESTIMATE
     effect: float = math.nan
     rank_biserial: float = math.nan
     favours: Side = ""
     verdict: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """Give a flat row in which what is missing is None."""
+        row = {
+            "scorer": self.scorer,
+            "aspect": self.aspect,
+            "direction": self.direction,
+            "items": self.items,
+            "left_out": self.left_out,
+            "mean_a": self.mean_a,
+            "mean_b": self.mean_b,
+            "difference": self.difference.value,
+            "p": self.p,
+            "adjusted_p": self.adjusted_p,
+            "least_p": self.least_p,
+            "low": self.difference.low,
+            "high": self.difference.high,
+            "win_rate": self.wins.value,
+            "win_low": self.wins.low,
+            "win_high": self.wins.high,
+            "effect": self.effect,
+            "rank_biserial": self.rank_biserial,
+            "favours": self.favours,
+            "verdict": self.verdict,
+        }
+        return {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in row.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -96,7 +130,7 @@ class Comparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per scorer and aspect; what is missing is None."""
-        return [{key: _plain(value) for key, value in _flat(line)} for line in self.lines]
+        return [line.row() for line in self.lines]
 
 
 def compare(
@@ -115,8 +149,8 @@ def compare(
     """
     how = procedure or Procedure()
     shared = count_shared_items(table, a, b)
-    pairs = list(paired(table, a, b, directions=directions))
-    lines = list(_compared(pairs, how, progress))
+    pairs = pair_systems(table, a, b, directions=directions)
+    lines = [_compare_pairs(one, how) for one in track(pairs, progress)]
     adjusted = CORRECTIONS[how.correction](np.array([line.p for line in lines], dtype=np.float64))
     judged = [
         _judge(replace(line, adjusted_p=float(p)), (a, b), how.alpha)
@@ -125,14 +159,7 @@ def compare(
     return Comparison(a, b, shared, how, tuple(judged))
 
 
-def _compared(
-    pairs: Sequence[Pairs], how: Procedure, progress: Progress | None
-) -> Iterator[Compared]:
-    for one in track(pairs, progress):
-        yield _compare_one(one, how)
-
-
-def _compare_one(pairs: Pairs, how: Procedure) -> Compared:
+def _compare_pairs(pairs: SystemPairs, how: Procedure) -> Compared:
     """Compare by one scorer. Each begins at the same seed: none depends on the others."""
     line = Compared(pairs.scorer, pairs.aspect, pairs.direction, len(pairs.a), pairs.left_out)
     if line.items < 2:
@@ -143,8 +170,7 @@ def _compare_one(pairs: Pairs, how: Procedure) -> Compared:
         line,
         mean_a=float(pairs.a.mean()),
         mean_b=float(pairs.b.mean()),
-        difference=float(differences.mean()),
-        interval=bootstrap_interval(differences, **again, alpha=how.alpha),
+        difference=bootstrap_mean(differences, **again, alpha=how.alpha),
         p=sign_flip_p(differences, **again),
         least_p=least_p(differences, resamples=how.resamples),
         wins=win_rate(differences, how.alpha),
@@ -159,20 +185,105 @@ def _judge(line: Compared, systems: tuple[str, str], alpha: float) -> Compared:
         return replace(line, verdict="too few items have values of both")
     if line.adjusted_p > alpha:
         return replace(line, verdict="no difference found")
-    side: Side = "A" if line.difference > 0 else "B"
+    side: Side = "A" if line.difference.value > 0 else "B"
     more = "higher" if line.direction == "descriptive" else "better"
     name = systems[0] if side == "A" else systems[1]
     return replace(line, favours=side, verdict=f"{name or 'the nameless one'} is {more}")
 
 
-def _flat(line: Compared) -> Iterator[tuple[str, Any]]:
-    found = asdict(line)
-    found["low"], found["high"] = found.pop("interval")
-    wins = found.pop("wins")
-    found |= {"win_rate": wins["rate"], "win_low": wins["low"], "win_high": wins["high"]}
-    found |= {key: found.pop(key) for key in ("effect", "rank_biserial", "favours", "verdict")}
-    yield from found.items()
+@dataclass(frozen=True)
+class SystemPairs:
+    """Values of two systems on the items where both have one, by one scorer on one aspect.
+
+    Items of either system that lack a value of the other's or of their own are left out.
+    """
+
+    scorer: str
+    aspect: str
+    direction: Direction
+    a: Values  # (items,)
+    b: Values  # (items,)
+    left_out: int
+
+    @property
+    def differences(self) -> Values:
+        """Differences item by item; positive ones favour A, or say that it is the higher one."""
+        return _SIGNS[self.direction] * (self.a - self.b)
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+def pair_systems(
+    table: ScoreTable, a: str, b: str, *, directions: Mapping[str, Direction]
+) -> list[SystemPairs]:
+    """Give the pairs of two systems for every scorer and aspect of a table, in its order.
+
+    A scorer without a direction is taken for descriptive, which claims least.
+    """
+    stories = [story for story in table.stories if (story.system or "") in (a, b)]
+    found = []
+    for (scorer, aspect), scores in _group_scores(table, {story.id for story in stories}).items():
+        _, systems, values = ScoreTable(stories, scores).pivot(scorer, aspect)
+        of_a, of_b = values[:, systems.index(a)], values[:, systems.index(b)]
+        ready = np.isfinite(of_a) & np.isfinite(of_b)
+        direction = directions.get(scorer, "descriptive")
+        left_out = int((~ready).sum())
+        found.append(SystemPairs(scorer, aspect, direction, of_a[ready], of_b[ready], left_out))
+    return found
+
+
+def count_shared_items(table: ScoreTable, a: str, b: str) -> int:
+    """Count the items for which both systems have a story; fewer than two will not do."""
+    items: dict[str, set[str]] = {}
+    for story in table.stories:
+        items.setdefault(story.system or "", set()).add(story.item or "")
+    for name in (a, b):
+        if name not in items:
+            raise UnknownName(f"no system is called {name!r} here", closest(name, items))
+    shared = len(items[a] & items[b])
+    if shared < 2:
+        items_word = "1 item" if shared == 1 else f"{shared} items"
+        raise InputError(
+            f"{a!r} and {b!r} share {items_word}, and it takes at least 2 to compare them",
+            f"give stories for one task the same item; systems known: {', '.join(sorted(items))}",
+        )
+    return shared
+
+
+def _group_scores(table: ScoreTable, wanted: set[str]) -> dict[tuple[str, str], list[Score]]:
+    """Group the scores of some stories by scorer and aspect, in one pass."""
+    found: dict[tuple[str, str], list[Score]] = {}
+    for score in table:
+        if score.story in wanted:
+            found.setdefault((score.scorer, score.aspect), []).append(score)
+    return found
+
+
+def win_rate(differences: Values, alpha: float = 0.05) -> Estimate:
+    """Give the share of the items that A wins; a tie counts half. The interval is Wilson's."""
+    count = len(differences)
+    if not count:
+        return NO_ESTIMATE
+    wins = np.count_nonzero(differences > 0) + np.count_nonzero(differences == 0) / 2
+    return Estimate(float(wins / count), *wilson_interval(wins, count, alpha), count)
+
+
+def cohen_dz(differences: Values) -> float:
+    """Mean difference over its standard deviation (Cohen, 1988); NaN where nothing spreads."""
+    if len(differences) < 2:
+        return math.nan
+    spread = differences.std(ddof=1)
+    if spread <= _ROUNDING * np.abs(differences).max():
+        return math.nan
+    return float(differences.mean() / spread)
+
+
+def rank_biserial(differences: Values) -> float:
+    """Share of the ranks that favour A less that of the others (Kerby, 2014), from -1 to 1.
+
+    The ranks are those of Wilcoxon's test: ties share theirs, differences of 0 have none. NaN
+    where all are 0.
+    """
+    moving = differences[differences != 0]
+    if not len(moving):
+        return math.nan
+    ranks = average_ranks(np.abs(moving))
+    return float((ranks * np.sign(moving)).sum() / ranks.sum())

@@ -1,7 +1,9 @@
-"""Student's t and Fisher's F: tails and quantiles, from scipy."""
+"""Student's t and Fisher's F from scipy: tails, quantiles, and intervals that come of formulas."""
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from types import ModuleType
 
 import numpy as np
@@ -29,6 +31,24 @@ def f_quantile(share: float, above: float, below: float) -> float:
 def f_tail(f: float, above: float, below: float) -> float:
     """Give the share of Fisher's F that lies above a value."""
     return float(_special().fdtrc(above, below, f))
+
+
+def t_reach(values: Values, alpha: float = 0.05) -> float:
+    """Half the length of Student's t interval of a mean; NaN for fewer than two values."""
+    count = len(values)
+    if count < 2:
+        return math.nan
+    return t_quantile(1 - alpha / 2, count - 1) * float(values.std(ddof=1)) / math.sqrt(count)
+
+
+def wilson_interval(successes: float, trials: int, alpha: float = 0.05) -> tuple[float, float]:
+    """Give the score interval of a share (Wilson, 1927), without continuity correction."""
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    rate = successes / trials
+    centre = rate + z * z / (2 * trials)
+    reach = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale)
 
 
 def _special() -> ModuleType:

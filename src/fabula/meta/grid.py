@@ -15,7 +15,7 @@ from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 
 
-class Column(NamedTuple):
+class GridColumn(NamedTuple):
     """One scorer on one aspect."""
 
     scorer: str
@@ -75,18 +75,18 @@ class Grid:
     """Values of columns, laid out; NaN where there is none."""
 
     layout: Layout
-    columns: tuple[Column, ...]
+    columns: tuple[GridColumn, ...]
     values: Values  # (columns, items, systems)
 
     @classmethod
     def of(cls, scores: Iterable[Score], layout: Layout) -> Grid:
         """Lay out scores: one per story, scorer and aspect."""
-        found: dict[Column, Values] = {}
+        found: dict[GridColumn, Values] = {}
         for score in scores:
             place = layout.places.get(score.story)
             if place is None:
                 continue
-            column = Column(score.scorer, score.aspect)
+            column = GridColumn(score.scorer, score.aspect)
             if column not in found:
                 found[column] = np.full(layout.shape, np.nan)
             if not np.isnan(found[column][place]):
@@ -94,7 +94,7 @@ class Grid:
                     f"two scores of {column.label!r} for story {score.story!r}", "keep one of them"
                 )
             found[column][place] = score.value
-        return cls._stacked(layout, found)
+        return cls._stack(layout, found)
 
     @classmethod
     def of_gold(cls, ratings: ScoreTable | Iterable[Score], layout: Layout) -> Grid:
@@ -111,20 +111,20 @@ class Grid:
             totals[score.aspect][place] += score.value
             counts[score.aspect][place] += 1
         with np.errstate(invalid="ignore"):
-            means = {Column("gold", key): totals[key] / counts[key] for key in totals}
-        return cls._stacked(layout, means)
+            means = {GridColumn("gold", key): totals[key] / counts[key] for key in totals}
+        return cls._stack(layout, means)
 
     @classmethod
-    def _stacked(cls, layout: Layout, found: dict[Column, Values]) -> Grid:
+    def _stack(cls, layout: Layout, found: dict[GridColumn, Values]) -> Grid:
         values = np.stack(list(found.values())) if found else np.empty((0, *layout.shape))
         return cls(layout, tuple(found), values)
 
-    def only(self, columns: Sequence[Column]) -> Grid:
+    def select(self, columns: Sequence[GridColumn]) -> Grid:
         """Give the grid of some of its columns, in the order asked for."""
         places = [self.columns.index(column) for column in columns]
         return Grid(self.layout, tuple(columns), self.values[places])
 
-    def oriented(self, lower: Collection[str]) -> Grid:
+    def orient(self, lower: Collection[str]) -> Grid:
         """Turn the columns of scorers for which lower is better, so that more is better."""
         signs = np.array([-1.0 if column.scorer in lower else 1.0 for column in self.columns])
         return Grid(self.layout, self.columns, self.values * signs[:, None, None])

@@ -54,6 +54,9 @@ class Estimate:
         return {name: end if math.isfinite(end) else None for name, end in ends.items()}
 
 
+NO_ESTIMATE = Estimate()
+
+
 @dataclass(frozen=True)
 class Estimates:
     """Estimates of an array of figures, field by field; `estimates[i, j]` gives one of them."""
@@ -230,17 +233,16 @@ def resample_weighted(
     return {name: np.concatenate(values) for name, values in draws.items()}
 
 
-def bootstrap_interval(
+def bootstrap_mean(
     differences: Values, *, resamples: int = 10_000, seed: int = 0, alpha: float = 0.05
-) -> tuple[float, float]:
-    """Give the interval of the mean of differences, each of which is a unit.
+) -> Estimate:
+    """Estimate the mean of differences, each of which is a unit.
 
     With few items it is too short: of twenty normal differences it covers some 93 in 100, not 95.
     """
     blocks = draw_blocks(len(differences), resamples, seed)
     means = np.concatenate([differences[drawn].mean(axis=1) for drawn in blocks])
-    low, high = percentile_interval(means, alpha)
-    return float(low), float(high)
+    return estimate(float(differences.mean()), means, n=len(differences), alpha=alpha)
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,37 @@
-"""A study: a declared question about scorers and gold, and what came out."""
+"""A study: a declared question about scorers and gold, the file that declares it, what came out."""
 
 from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import product
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
+from fabula.core.plain import from_plain, read_toml
 from fabula.core.protocols import Progress, track
-from fabula.meta.arrays import Values
-from fabula.meta.bootstrap import Drawn
+from fabula.meta.bootstrap import Drawn, gains_over
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
-from fabula.meta.correlated import Correlated, cautions_of
-from fabula.meta.gains import gains_over
-from fabula.meta.grid import Column, Grid, Layout
+from fabula.meta.grid import Grid, GridColumn, Layout
 from fabula.meta.levels import LEVELS, Level
-from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, measure, signed
-from fabula.meta.preferred import ASPECT, preference_accuracies
-from fabula.meta.raters.gold_ceiling import gold_ceilings
-from fabula.meta.resampling import percentile_interval
+from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, drop_sign, measure
+from fabula.meta.raters.ceiling import gold_ceilings
+from fabula.meta.resampling import Estimates, percentile_interval
+from fabula.meta.results import PREFERENCE, MetricResult, list_cautions, preference_accuracies
+
+# A study of scorers beside ratings is run here; the other kinds have rooms of their own.
+KINDS = ("ratings", "storyer")
+# What a report shows of any data set; parts that need what it does not hold leave themselves out.
+USUAL_PARTS = (
+    "standing", "raters", "systems", "violins", "criteria", "correlations", "ranking",
+    "between_metrics", "labels", "significance", "scatter",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,15 +42,15 @@ class StudyResult:
     dataset: Dataset
     metrics: Grid
     gold: Grid
-    correlations: tuple[Correlated, ...]
+    correlations: tuple[MetricResult, ...]
     cautions: tuple[str, ...]
 
-    def of(self, **wanted: str) -> list[Correlated]:
+    def of(self, **wanted: str) -> list[MetricResult]:
         """Give the correlations with these fields: level, coefficient, aspect, metric."""
         return [
-            one
-            for one in self.correlations
-            if all(getattr(one, name) == value for name, value in wanted.items())
+            result
+            for result in self.correlations
+            if all(getattr(result, name) == value for name, value in wanted.items())
         ]
 
 
@@ -80,29 +87,29 @@ class Study:
             (self.levels, LEVELS, "level"),
             (self.coefficients, STATISTICS, "coefficient"),
         ):
-            for one in given:
-                if one not in known:
-                    raise SettingError(f"no {what} is called {one!r}", closest(one, known))
+            for name in given:
+                if name not in known:
+                    raise SettingError(f"no {what} is called {name!r}", closest(name, known))
 
     def run(self, dataset: Dataset, progress: Progress | None = None) -> StudyResult:
         """Hold the scores of a data set against its ratings."""
         if dataset.preferences and not len(dataset.ratings):
-            return self._preferred(dataset)
+            return self._run_on_preferences(dataset)
         metrics, gold = self.grids(dataset)
-        found: list[Correlated] = []
+        results: list[MetricResult] = []
         wanted = list(product(self._levels_of(metrics.layout), self.coefficients))
         for level, statistic in track(wanted, progress):
-            found += self._correlated(dataset, (metrics, gold), level, statistic)
-        cautions = tuple(cautions_of(dataset, metrics.layout, found))
-        return StudyResult(self, dataset, metrics, gold, tuple(found), cautions)
+            results += self._measure(dataset, (metrics, gold), level, statistic)
+        cautions = tuple(list_cautions(dataset, metrics.layout, results))
+        return StudyResult(self, dataset, metrics, gold, tuple(results), cautions)
 
-    def _preferred(self, dataset: Dataset) -> StudyResult:
+    def _run_on_preferences(self, dataset: Dataset) -> StudyResult:
         """Hold the scores against the choices between pairs of stories, where these are all."""
         layout = Layout.of_single(dataset.stories)
         metrics = self._scores(dataset, layout)
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
         found = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
-        gold = Grid(layout, (Column("gold", ASPECT),), np.full((1, *layout.shape), np.nan))
+        gold = Grid(layout, (GridColumn("gold", PREFERENCE),), np.full((1, *layout.shape), np.nan))
         cautions = [f"Accuracy on {len(dataset.preferences):,} pairs; chance is .50."]
         return StudyResult(self, dataset, metrics, gold, tuple(found), tuple(cautions))
 
@@ -113,18 +120,18 @@ class Study:
         without = () if self.references else dataset.card.reference_systems
         layout = Layout.of(dataset.stories, without)
         gold = Grid.of_gold(dataset.ratings, layout)
-        gold = gold.only(_chosen(self.aspects, gold.columns, "aspect"))
+        gold = gold.select(_choose_columns(self.aspects, gold.columns, "aspect"))
         return self._scores(dataset, layout), gold
 
     def _scores(self, dataset: Dataset, layout: Layout) -> Grid:
         if not len(dataset.scores):
             raise InputError(f"{dataset.name}: no scores to hold against them", "score it first")
         metrics = Grid.of(dataset.scores, layout)
-        wanted = _chosen(self._patterns(dataset), metrics.columns, "scorer")
+        wanted = _choose_columns(self._patterns(dataset), metrics.columns, "scorer")
         if not self.scorers:  # a label is what is to be found, not what finds it
-            wanted = [one for one in wanted if _card(dataset, one).family != "label"]
-        metrics = metrics.only(wanted)
-        return metrics.oriented(self._lower(dataset)) if self.sign == "oriented" else metrics
+            wanted = [column for column in wanted if _card_of(dataset, column).family != "label"]
+        metrics = metrics.select(wanted)
+        return metrics.orient(self._lower(dataset)) if self.sign == "oriented" else metrics
 
     def _patterns(self, dataset: Dataset) -> list[str]:
         """Names and patterns of the scorers, families spelled out."""
@@ -145,18 +152,19 @@ class Study:
             return list(self.levels)
         return [level for level in self.levels if level == "pooled"] or ["pooled"]
 
-    def _correlated(
+    def _measure(
         self, dataset: Dataset, grids: tuple[Grid, Grid], level: Level, statistic: Statistic
-    ) -> list[Correlated]:
+    ) -> list[MetricResult]:
         metrics, gold = grids
         how = Measuring(
-            self.drawn, self.resamples, self.seed, self.settle, self._controlled(dataset, metrics)
+            self.drawn, self.resamples, self.seed, self.settle, self._control_of(dataset, metrics)
         )
         found, draws = measure(metrics, gold, level=level, statistic=statistic, how=how)
-        trivial = [_card(dataset, one).family == "baseline" for one in metrics.columns]
+        trivial = [_card_of(dataset, column).family == "baseline" for column in metrics.columns]
         turned = np.where(found.value < 0, -1.0, 1.0) if self.sign == "absolute" else 1.0
         gains = gains_over(turned * found.value, turned * draws, np.array(trivial), self.alpha)
-        values = signed(found.value, *percentile_interval(draws, self.alpha), self.sign)
+        values = drop_sign(found.value, *percentile_interval(draws, self.alpha), self.sign)
+        estimates = Estimates(*values, found.n, found.undefined)
         ceilings: dict[str, float] = {}
         if self.ceilings and statistic in COEFFICIENTS and not self.control:
             ceilings = gold_ceilings(
@@ -167,43 +175,76 @@ class Study:
                 raters_known=dataset.card.raters_known,
             )
         return [
-            Correlated(
-                _name(column, goal),
+            MetricResult(
+                _name_of(column, goal),
                 goal.aspect,
                 level,
                 statistic,
-                n=int(found.n[i, j]),
-                undefined=int(found.undefined[i, j]),
+                estimates[i, j],
                 ceiling=ceilings.get(goal.aspect, math.nan),
-                family=_card(dataset, column).family,
-                direction=_card(dataset, column).direction,
-                **_numbers(("value", "low", "high"), values, i, j),
-                **_numbers(("gain", "gain_low", "gain_high"), gains, i, j),
+                gain=gains[i, j],
+                family=_card_of(dataset, column).family,
+                direction=_card_of(dataset, column).direction,
             )
             for i, column in enumerate(metrics.columns)
             for j, goal in enumerate(gold.columns)
-            if _comparable(column, goal, gold.columns)
+            if _is_comparable(column, goal, gold.columns)
         ]
 
-    def _controlled(self, dataset: Dataset, metrics: Grid) -> Grid | None:
+    def _control_of(self, dataset: Dataset, metrics: Grid) -> Grid | None:
         """Lay out what is held constant, if anything is."""
         if not self.control:
             return None
         whole = Grid.of(dataset.scores, metrics.layout)
-        return whole.only(_chosen([self.control], whole.columns, "scorer")[:1])
+        return whole.select(_choose_columns([self.control], whole.columns, "scorer")[:1])
 
 
-def _numbers(names: Sequence[str], tables: Sequence[Values], i: int, j: int) -> dict[str, Any]:
-    return {name: float(table[i, j]) for name, table in zip(names, tables, strict=True)}
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study file declares. `options` are the tables of single parts, by part."""
+
+    title: str
+    dataset: str
+    about: tuple[str, ...] = ()
+    parts: tuple[str, ...] = USUAL_PARTS
+    printed: str = ""
+    selection: tuple[str, ...] = ()
+    study: Study = field(default_factory=Study)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def _chosen(patterns: Sequence[str], columns: Sequence[Column], what: str) -> list[Column]:
+def study_kind(path: Path) -> str:
+    """Name the kind of a study file: "ratings" unless it says otherwise."""
+    kind = read_toml(path).get("kind", KINDS[0])
+    if kind not in KINDS:
+        raise InputError(f"{path}: no study is of kind {kind!r}", closest(str(kind), KINDS))
+    return str(kind)
+
+
+def read_study(path: Path) -> StudyFile:
+    """Read a study of scorers beside ratings; a name that means nothing is an error."""
+    plain = {name: value for name, value in read_toml(path).items() if name != "kind"}
+    known = {one.name for one in fields(StudyFile)} - {"options"}
+    options = {
+        name: value
+        for name, value in plain.items()
+        if isinstance(value, Mapping) and name not in known
+    }
+    declared = {name: value for name, value in plain.items() if name not in options}
+    if isinstance(selection := declared.get("selection"), Mapping):
+        declared["selection"] = selection.get("metrics", [])
+    return from_plain(StudyFile, {**declared, "options": options}, str(path), error=InputError)
+
+
+def _choose_columns(
+    patterns: Sequence[str], columns: Sequence[GridColumn], what: str
+) -> list[GridColumn]:
     """Columns whose scorer, aspect or label is named by a pattern; all without any."""
     if not patterns:
         return list(columns)
-    chosen: dict[Column, None] = {}
+    chosen: dict[GridColumn, None] = {}
     for pattern in patterns:
-        found = [column for column in columns if _named(column, pattern, what)]
+        found = [column for column in columns if _is_named(column, pattern, what)]
         if not found:
             known = [column.aspect if what == "aspect" else column.label for column in columns]
             raise UnknownName(f"no {what} is called {pattern!r}", closest(pattern, known))
@@ -211,20 +252,20 @@ def _chosen(patterns: Sequence[str], columns: Sequence[Column], what: str) -> li
     return list(chosen)
 
 
-def _named(column: Column, pattern: str, what: str) -> bool:
+def _is_named(column: GridColumn, pattern: str, what: str) -> bool:
     names = [column.aspect] if what == "aspect" else [column.scorer, column.label]
     return any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
-def _card(dataset: Dataset, column: Column) -> ScorerCard:
+def _card_of(dataset: Dataset, column: GridColumn) -> ScorerCard:
     return dataset.scorers.get(column.scorer, ScorerCard("", "descriptive"))
 
 
-def _name(column: Column, goal: Column) -> str:
+def _name_of(column: GridColumn, goal: GridColumn) -> str:
     """Call a scorer that rates the gold's own aspects by its name alone."""
     return column.scorer if column.aspect == goal.aspect else column.label
 
 
-def _comparable(column: Column, goal: Column, golds: Sequence[Column]) -> bool:
+def _is_comparable(column: GridColumn, goal: GridColumn, golds: Sequence[GridColumn]) -> bool:
     """Whether to compare: a scorer that rates the gold's own aspects is held to the same one."""
-    return column.aspect == goal.aspect or column.aspect not in {one.aspect for one in golds}
+    return column.aspect == goal.aspect or column.aspect not in {gold.aspect for gold in golds}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fabula.meta.raters.agreement import Agreement
-from fabula.meta.raters.agreement_lines import AgreementLine
+from fabula.meta.raters.agreement import Agreement, AgreementLine
 from fabula.meta.raters.rater_lines import FEW, RaterLine
 from fabula.reports.numbers import coefficient_text, number_text
 from fabula.reports.tables import Cell, Table, Value, render

@@ -107,15 +107,16 @@ def _cells(line: Compared) -> list[Cell]:
     if math.isnan(line.p):
         return [head, *[Cell(None)] * 6, Cell("too few", tone="quiet")]
     decimals = decimals_for((line.mean_a, line.mean_b))
-    difference = number_text(line.difference, decimals, sign=True)
+    difference = number_text(line.difference.value, decimals, sign=True)
+    ends = interval_text(*line.difference.interval, decimals, sign=True)
     more = "higher" if line.direction == "descriptive" else "better"
     return [
         head,
         Cell(line.mean_a, number_text(line.mean_a, decimals)),
         Cell(line.mean_b, number_text(line.mean_b, decimals)),
-        Cell(line.difference, f"{difference} {interval_text(*line.interval, decimals, sign=True)}"),
+        Cell(line.difference.value, f"{difference} {ends}"),
         Cell(line.adjusted_p, p_text(line.adjusted_p)),
-        Cell(line.wins.rate, f"{100 * line.wins.rate:.0f} %"),
+        Cell(line.wins.value, f"{100 * line.wins.value:.0f} %"),
         Cell(line.effect, number_text(line.effect, 2, sign=True)),
         Cell(f"{line.favours} {more}" if line.favours else "neither", tone=_TONES[line.favours]),
     ]

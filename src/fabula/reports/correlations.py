@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from fabula.core.card import ARROWS
-from fabula.meta.correlated import Correlated
 from fabula.meta.levels import LEVEL_WORDS, Level
+from fabula.meta.results import MetricResult
 from fabula.meta.study import StudyResult
 from fabula.reports.numbers import coefficient_text, count_text
 from fabula.reports.standings import find_best
@@ -57,7 +57,7 @@ def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[Le
 def _any(found: StudyResult, level: str, coefficient: str) -> bool:
     """Whether there is a value to show: an accuracy of systems has none for items."""
     lines = found.of(level=level, coefficient=coefficient)
-    return any(not math.isnan(one.value) for one in lines)
+    return any(not math.isnan(one.estimate.value) for one in lines)
 
 
 def study_words(found: StudyResult) -> list[str]:
@@ -84,14 +84,14 @@ def study_words(found: StudyResult) -> list[str]:
     ]
 
 
-def table_order(lines: Sequence[Correlated]) -> list[str]:
+def table_order(lines: Sequence[MetricResult]) -> list[str]:
     """Metrics from the largest mean over the aspects down; undefined ones last.
 
     A metric that declares no direction stands where its strength puts it, whatever the sign.
     """
     means: dict[str, list[float]] = {}
     for one in lines:
-        value = abs(one.value) if one.direction == "descriptive" else one.value
+        value = abs(one.estimate.value) if one.direction == "descriptive" else one.estimate.value
         means.setdefault(one.metric, []).append(value)
     return sorted(means, key=lambda name: (-_mean(means[name]), name))
 
@@ -123,7 +123,7 @@ def _table(found: StudyResult, level: Level, coefficient: str) -> Table:
     )
 
 
-def _legend(lines: Sequence[Correlated]) -> str:
+def _legend(lines: Sequence[MetricResult]) -> str:
     base = sum(one.family == "baseline" for one in lines)
     signs = "* some items undefined and left out"
     if not base:
@@ -131,18 +131,22 @@ def _legend(lines: Sequence[Correlated]) -> str:
     return f"° trivial baseline, + beyond the best of them (interval above 0), {signs}."
 
 
-def _label(metric: str, lines: Sequence[Correlated]) -> str:
+def _label(metric: str, lines: Sequence[MetricResult]) -> str:
     one = next(line for line in lines if line.metric == metric)
     sign = "°" if one.family == "baseline" else ARROWS[one.direction]  # type: ignore[index]
     return f"{metric} {sign}"
 
 
-def _best(lines: Sequence[Correlated]) -> set[tuple[str, str]]:
+def _best(lines: Sequence[MetricResult]) -> set[tuple[str, str]]:
     """Metric and aspect where one metric's interval is better than that of every other."""
     best = set()
     for aspect in dict.fromkeys(line.aspect for line in lines):
-        known = [line for line in lines if line.aspect == aspect and not math.isnan(line.value)]
-        place = find_best([line.low for line in known], [line.high for line in known])
+        known = [
+            line for line in lines if line.aspect == aspect and not math.isnan(line.estimate.value)
+        ]
+        place = find_best(
+            [line.estimate.low for line in known], [line.estimate.high for line in known]
+        )
         if place is not None:
             best.add((known[place].metric, aspect))
     return best
@@ -155,14 +159,16 @@ class _Cells:
     best: set[tuple[str, str]]
     ends: bool
 
-    def cell(self, one: Correlated | None) -> Cell:
-        if one is None or math.isnan(one.value):
+    def cell(self, one: MetricResult | None) -> Cell:
+        if one is None or math.isnan(one.estimate.value):
             return Cell(None, tone="quiet")
-        ends = f" [{coefficient_text(one.low)} {coefficient_text(one.high)}]" if self.ends else ""
-        marks = ("+" if one.gain_low > 0 else "") + ("*" if one.undefined else "")
-        text = f"{coefficient_text(one.value)}{marks}{ends if not math.isnan(one.low) else ''}"
-        return Cell(one.value, text, "good" if (one.metric, one.aspect) in self.best else "")
+        found, ends = one.estimate, ""
+        if self.ends and not math.isnan(found.low):
+            ends = f" [{coefficient_text(found.low)} {coefficient_text(found.high)}]"
+        marks = ("+" if one.gain.low > 0 else "") + ("*" if found.undefined else "")
+        text = f"{coefficient_text(found.value)}{marks}{ends}"
+        return Cell(found.value, text, "good" if (one.metric, one.aspect) in self.best else "")
 
 
-def _ceiling(lines: Sequence[Correlated], aspect: str) -> float:
+def _ceiling(lines: Sequence[MetricResult], aspect: str) -> float:
     return next((one.ceiling for one in lines if one.aspect == aspect), math.nan)

@@ -9,7 +9,7 @@ from typing import Any
 from fabula.core.card import ARROWS
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.ranking.metrics import MetricRanking, RankedMetric
-from fabula.meta.systems.ranking import RankedSystem, Resampling, SystemRanking
+from fabula.meta.ranking.systems import RankedSystem, Resampling, SystemRanking
 from fabula.reports.numbers import count_text, interval_text, number_text
 from fabula.reports.tables import Cell, Table, Value, render
 

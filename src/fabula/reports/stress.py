@@ -54,7 +54,7 @@ def move_cell(move: Move) -> str:
     if move.verdict == TOO_FEW:
         return "–"
     if move.verdict in _QUIET:
-        return _size(move) if move.move else "·"
+        return _size(move) if move.move.value else "·"
     return _SIGNS.get(move.verdict, "!") + _size(move).lstrip(
         "+−" if move.expected == "worse" else ""
     )
@@ -155,7 +155,7 @@ def _preferring(result: StressResult) -> list[str]:
     ]
     lines += [
         f"  {one.label} likes {one.perturbation}: {_sd(one)}, better in "
-        f"{100 * (1 - one.worse.rate):.0f} % of {one.stories:,} stories"
+        f"{100 * (1 - one.worse.value):.0f} % of {one.stories:,} stories"
         for one in broken[:_MOST]
     ]
     return lines

@@ -12,8 +12,7 @@ import numpy as np
 from fabula._version import __version__
 from fabula.core.errors import UserError
 from fabula.core.table import without_halves
-from fabula.meta.study import StudyResult
-from fabula.meta.study_file import StudyFile
+from fabula.meta.study import StudyFile, StudyResult
 from fabula.reports.parts import find_part
 from fabula.reports.run_data import ReportColumn
 from fabula.reports.study_blocks import ScatterBlock, Section, StudyStories, Words, blocks_of

@@ -11,10 +11,9 @@ from typing import Any, Protocol
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
-from fabula.meta.grid import Column, Grid
+from fabula.meta.grid import Grid, GridColumn
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.study import StudyResult
-from fabula.meta.study_file import StudyFile
+from fabula.meta.study import StudyFile, StudyResult
 from fabula.reports.study_blocks import Block
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
@@ -52,7 +51,7 @@ class View:
     def raw(self) -> Grid:
         """Scores as they are, of the metrics proper: no baselines."""
         plain = replace(self.found.study, sign="raw").grids(self.dataset)[0]
-        return plain.only([column for column in plain.columns if not self.is_baseline(column)])
+        return plain.select([column for column in plain.columns if not self.is_baseline(column)])
 
     @property
     def levels(self) -> list[Level]:
@@ -92,11 +91,11 @@ class View:
             found[aspect] = stem
         return found
 
-    def card(self, column: Column) -> ScorerCard:
+    def card(self, column: GridColumn) -> ScorerCard:
         """What is declared about a scorer."""
         return self.dataset.scorers.get(column.scorer, ScorerCard("", "descriptive"))
 
-    def is_baseline(self, column: Column) -> bool:
+    def is_baseline(self, column: GridColumn) -> bool:
         """Whether a column is a trivial baseline."""
         return self.card(column).family == "baseline"
 
@@ -113,7 +112,7 @@ class View:
         """Give the columns of some metrics, in that order; those not there are left out."""
         grid = grid or self.metrics
         by_label = {column.label: column for column in grid.columns}
-        return grid.only([by_label[name] for name in names if name in by_label])
+        return grid.select([by_label[name] for name in names if name in by_label])
 
     @cached_property
     def selection(self) -> Grid:

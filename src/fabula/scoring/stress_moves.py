@@ -12,9 +12,8 @@ import numpy as np
 from fabula.core.card import Direction
 from fabula.core.protocols import Progress, track
 from fabula.meta.arrays import Values
-from fabula.meta.compare import Procedure
-from fabula.meta.effects import NO_SHARE, Share, cohen_dz, win_rate
-from fabula.meta.resampling import bootstrap_interval
+from fabula.meta.compare import Procedure, cohen_dz, win_rate
+from fabula.meta.resampling import NO_ESTIMATE, Estimate, bootstrap_mean
 from fabula.meta.significance.sign_flips import CORRECTIONS, least_p, sign_flip_p
 from fabula.text.perturb import Expected, Perturbation
 
@@ -46,11 +45,10 @@ class Move:
     not_applicable: int
     mean_before: float = math.nan
     mean_after: float = math.nan
-    move: float = math.nan
-    interval: tuple[float, float] = (math.nan, math.nan)
+    move: Estimate = NO_ESTIMATE
     standardised: float = math.nan
     effect: float = math.nan
-    worse: Share = NO_SHARE
+    worse: Estimate = NO_ESTIMATE
     p: float = math.nan
     adjusted_p: float = math.nan
     least_p: float = math.nan
@@ -69,9 +67,13 @@ class Move:
     def row(self) -> dict[str, Any]:
         """Give it flat; what is missing is None."""
         row = asdict(self)
-        row["low"], row["high"] = row.pop("interval")
-        worse = row.pop("worse")
-        row |= {f"worse_{key}": worse[key] for key in ("rate", "low", "high")}
+        row |= {"move": self.move.value, "low": self.move.low, "high": self.move.high}
+        del row["worse"]
+        row["worse_rate"], row["worse_low"], row["worse_high"] = (
+            self.worse.value,
+            self.worse.low,
+            self.worse.high,
+        )
         row["verdict"] = row.pop("verdict")
         return {key: None if value != value else value for key, value in row.items()}
 
@@ -134,7 +136,6 @@ def _measure(trial: Trial, how: Procedure) -> Move:
         unmeasured,
         mean_before=float(trial.before[ready].mean()),
         mean_after=float(trial.after[ready].mean()),
-        move=float(moves.mean()),
         standardised=_standardise(moves, trial.originals),
         effect=cohen_dz(moves),
         worse=win_rate(-moves, how.alpha),
@@ -143,13 +144,13 @@ def _measure(trial: Trial, how: Procedure) -> Move:
 
 
 def _resample(moves: Values, how: Procedure) -> dict[str, Any]:
-    """Give interval and p; where nothing moved there is nothing to resample."""
+    """Give the mean move and its p; where nothing moved there is nothing to resample."""
     least = least_p(np.ones(len(moves)), resamples=how.resamples)
     if not moves.any():
-        return {"interval": (0.0, 0.0), "p": 1.0, "least_p": least}
+        return {"move": Estimate(0.0, 0.0, 0.0, len(moves)), "p": 1.0, "least_p": least}
     draws = {"resamples": how.resamples, "seed": how.seed}
-    interval = bootstrap_interval(moves, **draws, alpha=how.alpha)
-    return {"interval": interval, "p": sign_flip_p(moves, **draws), "least_p": least}
+    move = bootstrap_mean(moves, **draws, alpha=how.alpha)
+    return {"move": move, "p": sign_flip_p(moves, **draws), "least_p": least}
 
 
 def _standardise(moves: Values, originals: Values) -> float:
@@ -171,4 +172,4 @@ def _judge(move: Move, alpha: float) -> Move:
     words = (DOWN, STILL, UP) if move.direction == "descriptive" else (NOTICES, BLIND, PREFERS)
     if not moved:
         return replace(move, verdict=words[1])
-    return replace(move, verdict=words[0] if move.move < 0 else words[2])
+    return replace(move, verdict=words[0] if move.move.value < 0 else words[2])

@@ -8,10 +8,13 @@ from scipy.stats import norm
 from statsmodels.stats.power import TTestPower
 
 from fabula.core.errors import SettingError
-from fabula.meta.plans.correlation import plan_correlation, sample_correlations
+from fabula.meta.plans.correlation import (
+    correlation_half_width,
+    plan_correlation,
+    sample_correlations,
+)
 from fabula.meta.plans.difference import plan_difference
 from fabula.meta.plans.plan import Design, Plan, Wish
-from fabula.meta.plans.stories import correlation_half_width
 from fabula.meta.raters.components import Components
 from fabula.meta.significance.sign_flips import exact_p, sign_flip_p, sign_flip_ps
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.meta.levels import correlation_table
-from fabula.meta.ranking.borda import borda, mean_strength, places
+from fabula.meta.ranking.aggregation import borda, mean_strength, rank_places
 from hanna_figures import bare, hanna_grids, hanna_tables
 
 TOP_STORY = {
@@ -41,7 +41,7 @@ def test_the_mean_is_over_columns_that_anybody_has() -> None:
 
 
 def test_equal_points_share_the_better_place_and_nan_is_last() -> None:
-    assert places(np.array([5.0, np.nan, 7.0, 5.0])).tolist() == [2, 4, 1, 2]
+    assert rank_places(np.array([5.0, np.nan, 7.0, 5.0])).tolist() == [2, 4, 1, 2]
 
 
 @given(st.integers(0, 2**32 - 1), st.permutations(range(6)), st.permutations(range(4)))

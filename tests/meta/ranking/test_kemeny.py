@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.errors import InputError
-from fabula.meta.ranking.kemeny import MOST_METRICS, kemeny
+from fabula.meta.ranking.aggregation import MOST_METRICS, kemeny
 
 
 def distance(order: tuple[int, ...], table: np.ndarray) -> int:

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fabula.meta.raters.alpha import LEVELS, Level, krippendorff
+from fabula.meta.raters.alpha import MEASUREMENT_LEVELS, MeasurementLevel, krippendorff
 from fabula.meta.resampling import value_of
 from rated import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, THREE
 
 
-def alpha(matrix: np.ndarray, level: Level) -> float:
+def alpha(matrix: np.ndarray, level: MeasurementLevel) -> float:
     return value_of(krippendorff(matrix, level=level), len(matrix))
 
 
@@ -30,7 +30,9 @@ EXPECTED = [
 def test_values_are_those_of_the_krippendorff_package(
     matrix: np.ndarray, expected: tuple[float, ...]
 ) -> None:
-    assert [alpha(matrix, level) for level in LEVELS] == pytest.approx(expected, abs=1e-9)
+    assert [alpha(matrix, level) for level in MEASUREMENT_LEVELS] == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_nominal_alpha_by_hand() -> None:
@@ -39,13 +41,13 @@ def test_nominal_alpha_by_hand() -> None:
     assert alpha(np.array([[1, 1], [1, 2], [2, 2.0]]), "nominal") == pytest.approx(1 - 2 / 3.6)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_one_category_is_undefined_not_one(level: Level) -> None:
+@pytest.mark.parametrize("level", MEASUREMENT_LEVELS)
+def test_one_category_is_undefined_not_one(level: MeasurementLevel) -> None:
     assert math.isnan(alpha(np.full((4, 3), 2.0), level))
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_stories_with_one_rating_say_nothing(level: Level) -> None:
+@pytest.mark.parametrize("level", MEASUREMENT_LEVELS)
+def test_stories_with_one_rating_say_nothing(level: MeasurementLevel) -> None:
     lonely = np.vstack([OWN, [[5, NAN, NAN], [NAN, NAN, NAN]]])
     assert alpha(lonely, level) == pytest.approx(alpha(OWN, level))
     assert math.isnan(alpha(np.array([[1, NAN], [NAN, 2]]), level))
@@ -55,8 +57,8 @@ def test_ratios_may_be_zero() -> None:
     assert alpha(np.array([[0.0, 0], [1, 1], [0, 1]]), "ratio") == pytest.approx(1 - 2 / 3.6)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_weight_of_two_is_the_story_twice(level: Level) -> None:
+@pytest.mark.parametrize("level", MEASUREMENT_LEVELS)
+def test_a_weight_of_two_is_the_story_twice(level: MeasurementLevel) -> None:
     times = np.ones((2, len(OWN)))
     times[1, [0, 3]] = 2
     doubled = krippendorff(OWN, level=level)(times)[1]
@@ -66,9 +68,14 @@ def test_a_weight_of_two_is_the_story_twice(level: Level) -> None:
 MATRIX = arrays(float, (6, 3), elements=st.sampled_from([1.0, 2.0, 3.0, 4.0, NAN]))
 
 
-@given(MATRIX, st.permutations(range(6)), st.permutations(range(3)), st.sampled_from(LEVELS))
+@given(
+    MATRIX,
+    st.permutations(range(6)),
+    st.permutations(range(3)),
+    st.sampled_from(MEASUREMENT_LEVELS),
+)
 def test_the_order_of_stories_and_raters_does_not_matter(
-    matrix: np.ndarray, stories: list[int], raters: list[int], level: Level
+    matrix: np.ndarray, stories: list[int], raters: list[int], level: MeasurementLevel
 ) -> None:
     shuffled = matrix[stories][:, raters]
     assert alpha(shuffled, level) == pytest.approx(alpha(matrix, level), abs=1e-9, nan_ok=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare
 
-from fabula.meta.raters.concordance import kendall_w
+from fabula.meta.raters.alpha import kendall_w
 from fabula.meta.resampling import value_of
 from rated import NAN, OWN, SHROUT_FLEISS
 

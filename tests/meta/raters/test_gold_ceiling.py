@@ -13,8 +13,7 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.meta.grid import Grid, Layout
 from fabula.meta.levels import LEVELS, correlate_pairs
-from fabula.meta.raters.ceiling import noise_ceiling
-from fabula.meta.raters.gold_ceiling import gold_ceilings
+from fabula.meta.raters.ceiling import gold_ceilings, noise_ceiling
 from fabula.meta.study import Study
 from grids import make_dataset
 
@@ -55,7 +54,7 @@ def ceilings(scores: list[Score], *, without: tuple[str, ...] = (), **how: Any) 
 def test_it_is_the_ceiling_of_the_ratings_laid_out(level: Any, known: bool) -> None:
     _, ratings = strict_raters()
     correlate = partial(correlate_pairs, level=level, coefficient="spearman")
-    goal = noise_ceiling(ratings, correlate, by_rater=known, splits=50, interval=False).ceiling
+    goal = noise_ceiling(ratings, correlate, by_rater=known, splits=50).ceiling
     found = ceilings(scores_of(ratings), level=level, coefficient="spearman", raters_known=known)
     assert found == {"plot": goal}
 
@@ -73,7 +72,7 @@ def test_aspects_have_ceilings_of_their_own_and_others_have_none() -> None:
     assert set(found) == {"a", "b"} and found["a"] != found["b"]
     gold = Grid.of_gold([*plot, *style], LAYOUT)
     only = gold_ceilings(
-        [*plot, *style], gold.only(gold.columns[1:]), level="pooled", coefficient="pearson"
+        [*plot, *style], gold.select(gold.columns[1:]), level="pooled", coefficient="pearson"
     )
     assert only == {"b": found["b"]}
 

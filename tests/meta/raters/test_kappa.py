@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
 
-from fabula.meta.raters.gwet import gwet
-from fabula.meta.raters.kappa import Weighting, cohen, cohen_pairs, fleiss, light
+from fabula.meta.raters.kappa import Weighting, cohen, cohen_pairs, fleiss, gwet, light
 from fabula.meta.resampling import value_of
 from rated import KRIPPENDORFF, NAN, OWN, THREE
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.meta.significance.clusters import rank_clusters, significant_ranks
+from fabula.meta.significance.williams import rank_clusters, significant_ranks
 
 NAN = np.nan
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.meta.significance import _mixtures
-from fabula.meta.significance._mixtures import mixing
+from fabula.meta.significance import permutation
+from fabula.meta.significance.permutation import prepare_mixtures
 
 
 def make(seed: int, shape: tuple[int, int]) -> list[np.ndarray]:
@@ -21,9 +21,9 @@ def test_looking_up_gives_what_correlating_each_gives(
 ) -> None:
     x, y, gold = (one.round(1) for one in make(9, (20, 6)))
     swaps = np.random.default_rng(0).integers(0, 2, (50, 20, 6)).astype(bool)
-    looked_up = mixing(x, y, gold, level="item", coefficient=coefficient)(swaps)
-    monkeypatch.setattr(_mixtures, "_TABLE_SYSTEMS", 0)
-    each = mixing(x, y, gold, level="item", coefficient=coefficient)(swaps)
+    looked_up = prepare_mixtures(x, y, gold, level="item", coefficient=coefficient)(swaps)
+    monkeypatch.setattr(permutation, "_TABLE_SYSTEMS", 0)
+    each = prepare_mixtures(x, y, gold, level="item", coefficient=coefficient)(swaps)
     for one, other in zip(looked_up, each, strict=True):
         assert one == pytest.approx(other, abs=1e-12)
 
@@ -33,7 +33,7 @@ def test_values_that_hardly_differ_are_correlated_as_exactly_as_others() -> None
     gold = rng.normal(size=(5, 6))
     x, y = 5 + 1e-7 * rng.normal(size=(5, 6)), -5 + 1e-7 * rng.normal(size=(5, 6))
     swaps = np.zeros((1, 5, 6), dtype=bool)
-    left, right = mixing(x, y, gold, level="item", coefficient="pearson")(swaps)
+    left, right = prepare_mixtures(x, y, gold, level="item", coefficient="pearson")(swaps)
     for found, one in ((left, x), (right, y)):
         goal = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(one, gold, strict=True)])
         assert found[0] == pytest.approx(goal, abs=1e-7)
@@ -41,5 +41,7 @@ def test_values_that_hardly_differ_are_correlated_as_exactly_as_others() -> None
 
 def test_without_items_of_two_systems_nothing_is_defined() -> None:
     x = np.array([[1.0, np.nan], [np.nan, 2.0]])
-    found = mixing(x, x, x, level="item", coefficient="pearson")(np.zeros((3, 2, 2), dtype=bool))
+    found = prepare_mixtures(x, x, x, level="item", coefficient="pearson")(
+        np.zeros((3, 2, 2), dtype=bool)
+    )
     assert np.isnan(found).all()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.meta.cells import correlate_cells
+from fabula.meta.levels import correlate_cells
 from fabula.meta.significance.williams import williams, williams_matrix
 
 pytest.importorskip("scipy")

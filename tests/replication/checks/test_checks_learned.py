@@ -16,6 +16,7 @@ from fabula.core.table import ScoreTable
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.fake import fake_config
 from fabula.learned.training.pairs import Pair
+from fabula.meta.resampling import Estimate
 from fabula.replication.checks import (
     find_checks,
     learned_ratings,
@@ -131,7 +132,7 @@ def test_recall_counts_the_aspects_that_raters_spoke_of() -> None:
 
 
 def test_only_two_criteria_have_a_bar_and_a_gain_must_be_sure() -> None:
-    sure, unsure = Gain("words", 0.1, 0.01, 0.2), Gain("words", 0.1, -0.01, 0.2)
+    sure, unsure = (Gain("words", Estimate(0.1, low, 0.2)) for low in (0.01, -0.01))
     outcomes = [
         learned_ratings._check_gain("claim", "found", gain, name).outcome
         for gain in (sure, unsure)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName
-from fabula.meta.study_file import study_kind
+from fabula.meta.study import study_kind
 from fabula.replication.storyer.study import ANALYSES, choose_analyses, read_storyer_study
 
 REPO = Path(__file__).resolve().parents[3]

@@ -84,7 +84,7 @@ def test_a_metric_beyond_the_baselines_is_named(view: View) -> None:
     # Counting words that were drawn by lot sees nothing of the ratings; `good` sees them.
     better = {
         one.metric for one in view.found.of(level="pooled", coefficient="spearman")
-        if one.gain_low > 0
+        if one.gain.low > 0
     }  # fmt: skip
     assert "good" in better
     [line] = [text for text in told.split("\n") if text.startswith("**Pooled.**")]
@@ -143,7 +143,7 @@ def test_points_have_the_pooled_coefficients_of_their_metric(view: View) -> None
     assert isinstance(block, ScatterBlock) and (block.metric, block.aspect) == ("good", "plot")
     assert len(block.coefficients) == 7 * 2
     [one] = view.found.of(level="pooled", coefficient="kendall", metric="noise", aspect="style")
-    assert block.coefficients["noise", "style"]["Kendall's τ-b"] == one.value
+    assert block.coefficients["noise", "style"]["Kendall's τ-b"] == one.estimate.value
 
 
 def test_points_show_scores_as_they_are_and_only_stories_that_were_compared() -> None:

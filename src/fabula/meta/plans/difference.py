@@ -10,8 +10,7 @@ import numpy as np
 
 from fabula.core.errors import SettingError
 from fabula.meta.arrays import Values
-from fabula.meta.distributions import t_quantile
-from fabula.meta.effects import wilson_interval
+from fabula.meta.distributions import t_quantile, wilson_interval
 from fabula.meta.plans.plan import Design, Need, Plan, Planned, Wish
 from fabula.meta.raters.components import Components
 from fabula.meta.significance.sign_flips import EXACT_ITEMS, all_bits, sign_flip_ps

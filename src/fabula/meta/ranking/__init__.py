@@ -1,1 +1,1 @@
-"""One ranking of metrics out of many correlations."""
+"""Which metric, and which system, is better: rankings, means, labels by bootstrap, strengths."""

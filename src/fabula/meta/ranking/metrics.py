@@ -13,10 +13,9 @@ from fabula.core.dataset import ScorerCard
 from fabula.core.errors import InputError
 from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
-from fabula.meta.grid import Column, Grid
+from fabula.meta.grid import Grid, GridColumn
 from fabula.meta.levels import Level, correlation_table
-from fabula.meta.ranking.borda import borda, mean_strength, places
-from fabula.meta.ranking.kemeny import Kemeny, kemeny
+from fabula.meta.ranking.aggregation import Kemeny, borda, kemeny, mean_strength, rank_places
 
 MetricRule = Literal["borda", "kemeny", "mean"]
 RANKED_BY: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
@@ -78,14 +77,14 @@ def rank_metrics(
     tables = {level: _level_table(metrics, gold, level) for level in levels}
     whole = np.concatenate(list(tables.values()), axis=1)  # (metrics, levels × 3 × aspects)
     optimum = kemeny(whole) if by == "kemeny" else None
-    columns = list(_groups(metrics.columns, gold.columns))
-    lines = _lines(columns, tables, _ranked(whole, by, optimum), optimum, cards or {})
+    columns = list(_group_columns(metrics.columns, gold.columns))
+    lines = _make_lines(columns, tables, _rank(whole, by, optimum), optimum, cards or {})
     aspects = tuple(column.aspect for column in gold.columns)
     return MetricRanking(by, tuple(levels), aspects, tuple(lines), optimum)
 
 
-def _lines(
-    columns: Sequence[Column],
+def _make_lines(
+    columns: Sequence[GridColumn],
     tables: Mapping[Level, Values],
     ranked: tuple[Values, Values],
     optimum: Kemeny | None,
@@ -107,7 +106,7 @@ def _lines(
                 float(means[place]),
                 {level: float(some[place]) for level, some in by_level.items()},
                 int(np.isnan(whole[place]).sum()),
-                _against(whole[place], card),
+                _goes_against(whole[place], card),
                 optimum.first[place] if optimum else rank,
                 optimum.last[place] if optimum else rank,
             )
@@ -115,37 +114,41 @@ def _lines(
     return sorted(lines, key=lambda line: line.rank)
 
 
-def _ranked(whole: Values, by: MetricRule, optimum: Kemeny | None) -> tuple[Values, Values]:
+def _rank(whole: Values, by: MetricRule, optimum: Kemeny | None) -> tuple[Values, Values]:
     if optimum:
         ranks = np.empty(len(whole))
         ranks[list(optimum.order)] = np.arange(1, len(whole) + 1)
         return np.full(len(whole), np.nan), ranks
     points = borda(whole) if by == "borda" else mean_strength(whole)
-    return points, places(points).astype(np.float64)
+    return points, rank_places(points).astype(np.float64)
 
 
 def _level_table(metrics: Grid, gold: Grid, level: Level) -> Values:
     """Correlations of metrics at one level: (metrics, coefficients × aspects)."""
     tables = [
-        _merged(correlation_table(metrics, gold, level=level, coefficient=one), metrics, gold)
+        _merge_aspects(
+            correlation_table(metrics, gold, level=level, coefficient=one), metrics, gold
+        )
         for one in RANKED_BY
     ]
     return np.concatenate(tables, axis=1)
 
 
-def _groups(columns: Sequence[Column], golds: Sequence[Column]) -> dict[Column, list[int]]:
+def _group_columns(
+    columns: Sequence[GridColumn], golds: Sequence[GridColumn]
+) -> dict[GridColumn, list[int]]:
     """Columns that are one metric: those of a scorer on aspects of the gold, else each alone."""
     aspects = {one.aspect for one in golds if one.aspect}
-    found: dict[Column, list[int]] = {}
+    found: dict[GridColumn, list[int]] = {}
     for place, column in enumerate(columns):
-        key = Column(column.scorer) if column.aspect in aspects else column
+        key = GridColumn(column.scorer) if column.aspect in aspects else column
         found.setdefault(key, []).append(place)
     return found
 
 
-def _merged(table: Values, metrics: Grid, gold: Grid) -> Values:
+def _merge_aspects(table: Values, metrics: Grid, gold: Grid) -> Values:
     """Make one row of the columns of a scorer that rates the gold's aspects, each with its own."""
-    groups = _groups(metrics.columns, gold.columns)
+    groups = _group_columns(metrics.columns, gold.columns)
     merged = np.full((len(groups), len(gold.columns)), np.nan)
     for row, (key, found) in enumerate(groups.items()):
         for place in found:
@@ -155,6 +158,6 @@ def _merged(table: Values, metrics: Grid, gold: Grid) -> Values:
     return merged
 
 
-def _against(correlations: Values, card: ScorerCard) -> bool:
+def _goes_against(correlations: Values, card: ScorerCard) -> bool:
     known = correlations[~np.isnan(correlations)]
     return card.direction != "descriptive" and bool(len(known) and known.mean() < 0)

@@ -1,7 +1,8 @@
-"""Krippendorff's alpha: 1 less observed over expected disagreement.
+"""Krippendorff's alpha, and Kendall's W for the order of stories alone.
 
-Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. Ratings may be missing; stories
-with fewer than two say nothing. Who gave a rating does not matter.
+Alpha is 1 less observed over expected disagreement: Krippendorff (2011), Computing Krippendorff's
+Alpha-Reliability. Ratings may be missing; stories with fewer than two say nothing, and who gave
+a rating does not matter. W says how far raters put the stories into the same order.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.meta.arrays import Values, average_ranks, divide
+from fabula.meta.arrays import Flags, Values, average_ranks, divide
 from fabula.meta.raters.ratings import MANY, categories_of, category_counts
 from fabula.meta.resampling import WeightedStatistic, always_undefined
 
-Level = Literal["nominal", "ordinal", "interval", "ratio"]
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
+MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
+MEASUREMENT_LEVELS: tuple[MeasurementLevel, ...] = ("nominal", "ordinal", "interval", "ratio")
 
 
-def krippendorff(values: Values, *, level: Level = "ordinal") -> WeightedStatistic:
+def krippendorff(values: Values, *, level: MeasurementLevel = "ordinal") -> WeightedStatistic:
     """Make alpha of stories × raters a function of the stories' weights.
 
     The level says how far two values are apart: by being unlike (nominal), by the ratings between
@@ -65,7 +66,7 @@ def _squared(values: Values) -> WeightedStatistic:
     return alpha
 
 
-def _distances(categories: Values, level: Level) -> Values:
+def _distances(categories: Values, level: MeasurementLevel) -> Values:
     one, other = categories[:, None], categories[None, :]
     if level == "nominal":
         unlike: Values = (one != other).astype(np.float64)
@@ -105,3 +106,49 @@ def _ordinal(counts: Values, sizes: Values) -> WeightedStatistic:
         return 1 - divide(squares - within, expected)
 
     return alpha
+
+
+def kendall_w(matrix: Values) -> WeightedStatistic:
+    """Make W (Kendall and Babington Smith, 1939), corrected for ties, a function of weights.
+
+    Only the stories that all raters rated count. From 0 to 1; undefined where no rater tells any
+    two stories apart. With more than 200 distinct values the ranks are those without weights.
+    """
+    complete: Flags = np.logical_not(np.isnan(matrix).any(axis=1))
+    values = matrix[complete]
+    raters = values.shape[1]
+    categories = categories_of(values)
+    if len(categories) > MANY:
+        return _w_of_ranks(average_ranks(values.T).T, complete)
+    places = np.searchsorted(categories, values)
+    chosen = [category_counts(values[:, [rater]], categories) for rater in range(raters)]
+
+    def w(times: Values) -> Values:
+        times = times[:, complete]
+        total = times.sum(axis=1)
+        ranks = np.zeros(times.shape)
+        ties = np.zeros(len(times))
+        for rater, one in enumerate(chosen):
+            counts = times @ one  # (resamples, categories)
+            middle = np.cumsum(counts, axis=1) - counts / 2
+            ranks += middle[:, places[:, rater]]
+            ties += (counts**3 - counts).sum(axis=1)
+        apart = ranks - divide((times * ranks).sum(axis=1), total)[:, None]
+        squares = (times * apart**2).sum(axis=1)
+        return divide(12 * squares, raters**2 * (total**3 - total) - raters * ties)
+
+    return w
+
+
+def _w_of_ranks(ranks: Values, complete: Flags) -> WeightedStatistic:
+    """W of ranks that stay as they are: variance of their sums over what it could be at most."""
+    columns = np.column_stack([ranks, ranks.sum(axis=1)])
+    columns -= columns.mean(axis=0)
+
+    def w(times: Values) -> Values:
+        times = times[:, complete]
+        means = divide(times @ columns, times.sum(axis=1)[:, None])
+        squares = times @ columns**2 - times.sum(axis=1)[:, None] * means**2
+        return divide(squares[:, -1], ranks.shape[1] * squares[:, :-1].sum(axis=1))
+
+    return w

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.meta.arrays import Values
+from fabula.core.score import Score
+from fabula.meta.arrays import Flags, Values
+from fabula.meta.coefficients import Coefficient
+from fabula.meta.grid import Grid, Layout
+from fabula.meta.levels import Level, correlate_pairs
 from fabula.meta.raters.icc import spearman_brown
+from fabula.meta.raters.ratings import ratings_of
 
-Chosen = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 Correlate = Callable[[Values, Values], Values]  # (splits, items, systems), twice, to (splits,)
+_SPLITS = 50  # of the gold of a study
 
 
 @dataclass(frozen=True)
 class Ceiling:
     """Reliability of a gold, and the correlation with it that its noise allows.
 
-    `low` and `high` are the 95 % interval of the ceiling, where it was asked for. All are NaN where
-    fewer than two stories have two ratings; the ceiling alone where the halves do not agree at all.
+    Both are NaN where fewer than two stories have two ratings; the ceiling alone where the halves
+    do not agree at all.
     """
 
     reliability: float
     ceiling: float
-    low: float
-    high: float
-    splits: int
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,6 @@ def noise_ceiling(
     by_rater: bool = False,
     splits: int = 200,
     seed: int = 0,
-    interval: bool = True,
 ) -> Ceiling:
     """Split the ratings at random into halves, correlate their means, and step up.
 
@@ -63,10 +65,8 @@ def noise_ceiling(
     the reliability of a single rating (Spearman and Brown, for unlike halves); that is solved for
     p, with r the mean over the splits, and the reliability of the gold is k p / (1 + (k-1) p).
     Where stories have unlike numbers of ratings, a, b and k are harmonic means. The ceiling is
-    √reliability: what the true score itself would reach.
-
-    The interval is a bootstrap over items with one split each, and so a little wide. For ranks, and
-    for means over few systems, all this is an approximation: it holds for Pearson's coefficient.
+    √reliability: what the true score itself would reach. For ranks, and for means over few systems,
+    all this is an approximation: it holds for Pearson's coefficient.
     """
     if splits < 1:
         raise SettingError(f"splits={splits} will not do", "give 1 or more")
@@ -74,14 +74,9 @@ def noise_ceiling(
     split = _rater_halves if by_rater else _story_halves
     halves = split(ratings, splits, rng)
     if halves is None:
-        return Ceiling(math.nan, math.nan, math.nan, math.nan, splits)
+        return Ceiling(math.nan, math.nan)
     reliability = _reliability(halves, correlate)
-    low = high = math.nan
-    if interval:
-        items = ratings.shape[1]
-        drawn = [split(ratings[:, rng.integers(0, items, items)], 1, rng) for _ in range(splits)]
-        low, high = _interval([_reliability(one, correlate) for one in drawn if one])
-    return Ceiling(reliability, _root(reliability), low, high, splits)
+    return Ceiling(reliability, math.sqrt(reliability) if reliability >= 0 else math.nan)
 
 
 def _reliability(halves: _Halves, correlate: Correlate) -> float:
@@ -122,7 +117,7 @@ def _rater_halves(ratings: Values, splits: int, rng: np.random.Generator) -> _Ha
     return _halves(ratings, side, ~side, "rb,ris->bis")
 
 
-def _halves(ratings: Values, first: Chosen, second: Chosen, how: str) -> _Halves | None:
+def _halves(ratings: Values, first: Flags, second: Flags, how: str) -> _Halves | None:
     """Average the ratings on either side; a story with nothing on one of them is left out."""
     there = ~np.isnan(ratings)
     values = np.where(there, ratings, 0.0)
@@ -145,14 +140,36 @@ def _harmonic(sizes: Values) -> float:
     return 1 / float((1 / sizes).mean())
 
 
-def _root(reliability: float) -> float:
-    return math.sqrt(reliability) if reliability >= 0 else math.nan
+def gold_ceilings(
+    ratings: Iterable[Score],
+    gold: Grid,
+    *,
+    level: Level,
+    coefficient: Coefficient,
+    raters_known: bool = True,
+) -> dict[str, float]:
+    """Give what a perfect metric could reach on each aspect; NaN where raters were alone.
+
+    Where the raters are not known their strictness counts as noise, and the ceilings are too low.
+    """
+    correlate = partial(correlate_pairs, level=level, coefficient=coefficient)
+    wanted = {column.aspect for column in gold.columns}
+    return {
+        rated.aspect: noise_ceiling(
+            _lay_out(rated.matrix if raters_known else rated.packed, rated.stories, gold.layout),
+            correlate,
+            by_rater=raters_known,
+            splits=_SPLITS,
+        ).ceiling
+        for rated in ratings_of(ratings)
+        if rated.aspect in wanted
+    }
 
 
-def _interval(reliabilities: list[float]) -> tuple[float, float]:
-    """Give the 95 % interval of the ceiling; a negative reliability is one of 0 there."""
-    roots = [math.sqrt(max(0.0, one)) for one in reliabilities if not math.isnan(one)]
-    if not roots:
-        return math.nan, math.nan
-    low, high = np.quantile(roots, [0.025, 0.975])
-    return float(low), float(high)
+def _lay_out(matrix: Values, stories: Sequence[str], layout: Layout) -> Values:
+    """Stories × raters as raters × items × systems."""
+    values = np.full((matrix.shape[1], *layout.shape), np.nan)
+    for story, given in zip(stories, matrix, strict=True):
+        if place := layout.places.get(story):
+            values[:, *place] = given
+    return values

@@ -17,8 +17,6 @@ from fabula.meta.arrays import Values
 from fabula.meta.distributions import f_quantile, f_tail
 from fabula.meta.raters.ratings import complete_rows
 
-ICC_KINDS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
-
 
 @dataclass(frozen=True)
 class Icc:
@@ -43,7 +41,7 @@ class Icc:
 
 
 def intraclass(matrix: Values, *, alpha: float = 0.05) -> tuple[Icc, ...]:
-    """Give all six correlations of a stories × raters matrix, in the order of `ICC_KINDS`.
+    """Give all six correlations of a stories × raters matrix: (1,1), (2,1), (3,1), (1,k) … (3,k).
 
     ICC(1) uses every rating. ICC(2) and ICC(3) use the stories that all raters rated, and say how
     many they leave out.
@@ -71,7 +69,7 @@ def one_way(values: Values, *, alpha: float = 0.05) -> tuple[Icc, Icc]:
     within = float(np.nansum((values - means[:, None]) ** 2)) / (total - n)
     note = "" if sizes.min() == sizes.max() else f"unlike numbers of ratings; k is {k:.4g}"
     blank = replace(blank, k=k, note=note, df1=n - 1, df2=total - n)
-    squares = _settled(between, values), _settled(within, values)
+    squares = _drop_rounding(between, values), _drop_rounding(within, values)
     return _of_ratio(blank, *squares, kinds=("ICC(1,1)", "ICC(1,k)"), alpha=alpha)
 
 
@@ -110,10 +108,14 @@ def _mean_squares(values: Values) -> tuple[float, float, float]:
     of_rows = k * float(((rows - grand) ** 2).sum()) / (n - 1)
     of_columns = n * float(((columns - grand) ** 2).sum()) / (k - 1)
     noise = float((left**2).sum()) / ((n - 1) * (k - 1))
-    return _settled(of_rows, values), _settled(of_columns, values), _settled(noise, values)
+    return (
+        _drop_rounding(of_rows, values),
+        _drop_rounding(of_columns, values),
+        _drop_rounding(noise, values),
+    )
 
 
-def _settled(square: float, values: Values) -> float:
+def _drop_rounding(square: float, values: Values) -> float:
     """Give a mean square, or 0 where it is but squares of rounding errors."""
     return square if square > 1e-24 * float(np.nanmax(values**2)) else 0.0
 

@@ -1,7 +1,9 @@
-"""Kappas: agreement beyond what the raters' habits would give by chance.
+"""Kappas and Gwet's AC: agreement beyond what the raters' habits would give by chance.
 
-Fleiss (1971), Psychological Bulletin 76; Cohen (1960, 1968); Light (1971). They are for
-categories: of more than 200 distinct values they are undefined.
+Fleiss (1971), Psychological Bulletin 76; Cohen (1960, 1968); Light (1971). Gwet (2008), British
+Journal of Mathematical and Statistical Psychology 61; AC2 with weights and missing ratings: Gwet
+(2014), Handbook of Inter-Rater Reliability, chapters 4 and 5. They are for categories: of more than
+200 distinct values they are undefined.
 """
 
 from __future__ import annotations
@@ -132,3 +134,30 @@ def sharing_pairs(matrix: Values) -> Sequence[tuple[int, int]]:
     rated = (~np.isnan(matrix)).astype(np.float64)
     shared = rated.T @ rated
     return [(i, j) for i, j in combinations(range(matrix.shape[1]), 2) if shared[i, j] >= 2]
+
+
+def gwet(
+    values: Values,
+    *,
+    weighting: Weighting = "identity",
+    scale: tuple[float, float] | None = None,
+) -> WeightedStatistic:
+    """Make AC1 (identity weights) or AC2 of stories × raters a function of the stories' weights.
+
+    Chance goes by the number of categories: those of the scale, or, where it is not given, those
+    that somebody chose. With one category it is undefined. Unlike kappa it does not collapse where
+    one category prevails.
+    """
+    categories = categories_of(values, scale)
+    if len(categories) > MANY:
+        return always_undefined
+    weights = agreement_weights(categories, weighting)
+    count = len(categories)
+
+    def chance(shares: Values) -> Values:
+        if count < 2:
+            return np.ones(len(shares))
+        spread: Values = weights.sum() * (shares * (1 - shares)).sum(axis=1)
+        return spread / (count * (count - 1))
+
+    return beyond_chance(category_counts(values, categories), weights, chance)

@@ -1,1 +1,1 @@
-"""Whether one metric agrees better with people than another, beyond chance."""
+"""Whether a difference is more than chance: of two systems, or of two metrics' agreement."""

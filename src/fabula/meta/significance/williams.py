@@ -1,11 +1,14 @@
-"""Williams' test: whether one of two correlations with the same gold is the larger.
+"""Williams' test: whether one of two correlations with the same gold is the larger; rank clusters.
 
 Williams (1959), Regression Analysis; Graham and Baldwin (2014) for its use on metrics. One-sided:
 the two metrics are correlated with each other, and the more so, the smaller a difference counts.
+
+Metrics that no test can tell apart form a cluster, as the WMT metrics tasks print them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,3 +78,28 @@ def _released_matrix(with_gold: Values, between: Values, n: int) -> Values:
     larger, smaller = np.maximum.outer(sizes, sizes), np.minimum.outer(sizes, sizes)
     p = williams(larger, smaller, between * signs * np.sign(with_gold)[None, :], n).p
     return np.where((larger == smaller) | np.isnan(p), 0.0, p)
+
+
+def rank_clusters(order: Sequence[int], p: Values, *, alpha: float = 0.05) -> tuple[int, ...]:
+    """Number the cluster of every metric, from 1, in the metrics' own order.
+
+    `order` lists the metrics, best first; `p[i, j]` is the (adjusted) p of "i beats j". A metric
+    starts a new cluster when every member of the one above beats it significantly. NaN is no
+    finding.
+    """
+    beats = p <= alpha
+    found = np.ones(len(order), dtype=int)
+    members: list[int] = []
+    cluster = 1
+    for metric in order:
+        if members and beats[members, metric].all():
+            cluster, members = cluster + 1, []
+        members.append(metric)
+        found[metric] = cluster
+    return tuple(found.tolist())
+
+
+def significant_ranks(p: Values, *, alpha: float = 0.05) -> tuple[int, ...]:
+    """Give every metric 1 more than the number of metrics that beat it significantly."""
+    beaten = p <= alpha
+    return tuple((1 + beaten.sum(0)).tolist())

@@ -17,8 +17,8 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.learned.training.stories import read_dataset
 from fabula.meta.arrays import Places, Values, round_digits
-from fabula.meta.gains import gains_over
-from fabula.meta.grid import Column, Grid, Layout
+from fabula.meta.bootstrap import gains_over
+from fabula.meta.grid import Grid, GridColumn, Layout
 from fabula.meta.measure import Measuring, Statistic, measure
 from fabula.meta.resampling import (
     Estimate,
@@ -39,17 +39,16 @@ class Gain:
     """How far a column lies above the best of its rivals."""
 
     rival: str
-    value: float
-    low: float
-    high: float
+    estimate: Estimate
 
     @property
     def is_sure(self) -> bool:
         """Whether the whole interval lies above zero."""
-        return self.low > 0
+        return self.estimate.low > 0
 
     def __str__(self) -> str:
-        return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}] over {self.rival}"
+        found = self.estimate
+        return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}] over {self.rival}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class MeasuredColumns:
         value = np.array([[self.value[column]] for column in pair])
         draws = np.stack([self.draws[column] for column in pair], axis=1)[:, :, None]
         gains = gains_over(value - self.chance, draws - self.chance, np.array([False, True]))
-        return Gain(rival, *(float(table[0, 0]) for table in gains))
+        return Gain(rival, gains[0, 0])
 
 
 def correlate_columns(
@@ -176,7 +175,7 @@ def _lay_out(items: Sequence[str]) -> Layout:
 def _grid(columns: Columns, layout: Layout) -> Grid:
     rows = _stack(columns)
     names = [
-        Column(name, str(seed))
+        GridColumn(name, str(seed))
         for name, seeds in columns.items()
         for seed in range(len(np.atleast_2d(seeds)))
     ]

@@ -13,7 +13,7 @@ from fabula.datasets import load_dataset
 from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.levels import correlation_table
-from fabula.meta.raters.alpha import Level, krippendorff
+from fabula.meta.raters.alpha import MeasurementLevel, krippendorff
 from fabula.meta.raters.icc import intraclass
 from fabula.meta.resampling import value_of
 from fabula.meta.study import Study
@@ -39,7 +39,7 @@ _OBSERVERS: Values = np.array(
     [[1, 2, 3, 3, 2, 1, 4, 1, 2, _N, _N, _N], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _N, 3],
      [_N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _N], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _N]]
 ).T  # fmt: skip
-_ALPHAS: dict[Level, float] = {
+_ALPHAS: dict[MeasurementLevel, float] = {
     "nominal": 0.743,
     "ordinal": 0.815,
     "interval": 0.849,

@@ -19,7 +19,7 @@ from fabula.core.story import Story
 from fabula.datasets import load_dataset
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.stories import UnratedStories, human_references
-from fabula.meta.effects import wilson_interval
+from fabula.meta.distributions import wilson_interval
 from fabula.meta.resampling import Estimate
 from fabula.models import path_of
 from fabula.replication.checks._learned import (

@@ -10,13 +10,13 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
-from fabula.meta.ranking.borda import borda
+from fabula.meta.levels import correlate_top_k
+from fabula.meta.ranking.aggregation import borda
+from fabula.meta.ranking.labels import label_f1
+from fabula.meta.ranking.means import AVERAGE, system_means
 from fabula.meta.raters.icc import one_way
 from fabula.meta.raters.ratings import ratings_of
 from fabula.meta.significance.williams import williams, williams_matrix
-from fabula.meta.systems.labels import label_f1
-from fabula.meta.systems.means import AVERAGE, system_means
-from fabula.meta.systems.top_k import top_k_correlations
 from fabula.replication.hanna.paper import (
     ASPECTS,
     COEFFICIENTS,
@@ -181,7 +181,7 @@ def mean_f1(metrics: Grid, gold: Grid) -> Values:
 def _top_k(paper: Paper) -> Iterator[PrintedValue]:
     for coefficient, by_aspect in paper.printed.tables["fig8_topk"].items():
         sizes = range(4, 11)
-        curves = np.abs(top_k_correlations(*paper.grids, sizes=sizes, coefficient=coefficient))
+        curves = np.abs(correlate_top_k(*paper.grids, sizes=sizes, coefficient=coefficient))
         for code, rows in by_aspect.items():
             for header, values in rows.items():
                 for place, size in enumerate(sizes):

@@ -9,13 +9,11 @@ import numpy as np
 
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
-from fabula.meta.levels import Level, correlation_table
-from fabula.meta.significance.clusters import rank_clusters, significant_ranks
+from fabula.meta.levels import Level, correlate_top_k, correlation_table
+from fabula.meta.ranking.labels import label_f1
 from fabula.meta.significance.permutation import perm_matrix
 from fabula.meta.significance.sign_flips import benjamini_hochberg
-from fabula.meta.significance.williams import williams_matrix
-from fabula.meta.systems.labels import label_f1
-from fabula.meta.systems.top_k import top_k_correlations
+from fabula.meta.significance.williams import rank_clusters, significant_ranks, williams_matrix
 from fabula.reports.figures.curves import draw_curves
 from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
@@ -85,9 +83,9 @@ def _significance_panels(view: View, level: Level) -> dict[str, Block]:
 
 
 def _cluster_panels(view: View) -> dict[str, Block]:
-    grid = view.selection.only(view.selection.columns[:_MOST])
+    grid = view.selection.select(view.selection.columns[:_MOST])
     baselines = [one for one in view.metrics.columns if view.is_baseline(one)]
-    grid = view.metrics.only([*dict.fromkeys([*grid.columns, *baselines])])
+    grid = view.metrics.select([*dict.fromkeys([*grid.columns, *baselines])])
     names = column_labels(grid)
     panels: dict[str, Block] = {}
     for place, aspect in enumerate(view.aspects):
@@ -189,7 +187,7 @@ def top_k(view: View) -> Section | None:
     grid = view.chosen(names)
     blocks: list[Block] = [Words([_TOP_K_ABOUT, *view.remarks("top_k")])]
     for coefficient in ("spearman", "pearson"):
-        found = np.abs(top_k_correlations(grid, view.gold, sizes=sizes, coefficient=coefficient))
+        found = np.abs(correlate_top_k(grid, view.gold, sizes=sizes, coefficient=coefficient))
         panels: dict[str, Block] = {}
         for place, aspect in enumerate(view.aspects):
             lines = {

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from fabula.core.table import ScoreTable
+from fabula.meta.ranking.means import AVERAGE, SystemMean, system_means
 from fabula.meta.raters.agreement import Agreement, agree
-from fabula.meta.systems.means import AVERAGE, SystemMean, system_means
 from fabula.reports.figures.violins import draw_violins
 from fabula.reports.standings import find_best
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words

@@ -27,7 +27,7 @@ def scatter(view: View) -> Section:
     for one in pooled:
         label = one.metric if one.metric in names else f"{one.metric} {one.aspect}"
         values = coefficients.setdefault((label, one.aspect), {})
-        values[NAMES[one.coefficient]] = one.value
+        values[NAMES[one.coefficient]] = one.estimate.value
     block: Block = ScatterBlock(
         "Metric and gold, story by story",
         "Every point is a story: click it, or reach it by keyboard, to read it with what people "

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.meta.coefficients import Coefficient
-from fabula.meta.correlated import Correlated
 from fabula.meta.levels import Level
 from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
+from fabula.meta.results import MetricResult
 from fabula.reports.correlations import study_words, table_order
 from fabula.reports.figures.intervals import Band, Interval, draw_intervals
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
@@ -71,7 +71,7 @@ def standing(view: View) -> Section | None:
     return Section("standing", "Which metric to believe", blocks)
 
 
-def _figure(lines: Sequence[Correlated], title: str) -> str:
+def _figure(lines: Sequence[MetricResult], title: str) -> str:
     order = table_order(lines)
     proper = [one for one in lines if one.family != "baseline"]
     shown = {one.metric for one in lines if one.family == "baseline"}
@@ -79,9 +79,9 @@ def _figure(lines: Sequence[Correlated], title: str) -> str:
     rows = [
         Interval(
             one.metric,
-            one.value,
-            one.low,
-            one.high,
+            one.estimate.value,
+            one.estimate.low,
+            one.estimate.high,
             "baseline" if one.family == "baseline" else "metric",
         )
         for one in lines
@@ -97,11 +97,11 @@ def _findings(view: View, coefficient: str) -> list[str]:
     words = []
     for level in view.levels:
         lines = view.found.of(level=level, coefficient=coefficient)
-        judged = [one for one in lines if not math.isnan(one.gain)]
+        judged = [one for one in lines if not math.isnan(one.gain.value)]
         if not judged:
             words.append(f"**{level_title(level)}.** No trivial baselines are at hand to compare.")
             continue
-        better = [one for one in judged if one.gain_low > 0]
+        better = [one for one in judged if one.gain.low > 0]
         names = sorted({one.metric for one in better})
         told = f": {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
         words.append(

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fabula.core.errors import PackageMissing
-from fabula.meta.systems.choices import Choices, choices_of_values
-from fabula.meta.systems.preferences import (
+from fabula.meta.ranking.preferences import (
+    Choices,
     average_win_rate,
     bradley_terry,
-    connected,
+    choose_by_values,
     elo,
+    is_connected,
     strength_intervals,
     win_rates,
 )
@@ -23,7 +24,7 @@ from fabula.meta.systems.preferences import (
 def made_up(seed: int, items: int = 30, systems: int = 4) -> Choices:
     rng = np.random.default_rng(seed)
     values = np.round(rng.normal(size=(items, systems)) + np.arange(systems) / 3)
-    return choices_of_values(values, tuple("abcdef"[:systems]), tuple(map(str, range(items))))
+    return choose_by_values(values, tuple("abcdef"[:systems]), tuple(map(str, range(items))))
 
 
 def games(*rows: tuple[int, int, int], systems: int = 3) -> Choices:
@@ -65,7 +66,7 @@ def test_bradley_terry_is_the_likeliest(seed: int) -> None:
 def test_strengths_that_do_not_exist_are_missing() -> None:
     always = games((0, 1, 1), (0, 2, 1), (1, 2, 1), (1, 2, -1))
     assert np.isnan(bradley_terry(always)).all()
-    assert not connected(always.wins) and connected(made_up(0).wins)
+    assert not is_connected(always.wins) and is_connected(made_up(0).wins)
 
 
 def test_elo_by_hand() -> None:
@@ -107,8 +108,8 @@ def test_one_item_has_no_interval() -> None:
 def test_order_only_names_the_systems_anew(seed: int, order: list[int], rows: list[int]) -> None:
     values = np.random.default_rng(seed).integers(0, 4, (12, 4)).astype(float)
     items = tuple(map(str, range(12)))
-    one = choices_of_values(values, tuple("abcd"), items)
-    other = choices_of_values(values[rows][:, order], tuple("abcd"), items)
+    one = choose_by_values(values, tuple("abcd"), items)
+    other = choose_by_values(values[rows][:, order], tuple("abcd"), items)
     for strength in (average_win_rate, bradley_terry):
         expected = strength(one)[order]
         assert strength(other) == pytest.approx(expected, abs=1e-6, nan_ok=True)

@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
-from fabula.meta.distributions import t_quantile
+from fabula.meta.distributions import t_reach
 from fabula.meta.significance.sign_flips import holm, sign_flip_p
 
 Over = Literal["ratings", "items"]
@@ -51,7 +51,7 @@ def system_means(
     systems = {story.id: story.system or "" for story in ratings.stories}
     aspects = list(dict.fromkeys(score.aspect for score in ratings))
     found: dict[tuple[str, str], list[float]] = {}
-    for story, values in _units(ratings, over):
+    for story, values in _group_ratings(ratings, over):
         if systems[story] in without:
             continue
         for aspect in aspects:
@@ -62,8 +62,8 @@ def system_means(
     return [_mean(*key, np.array(values), alpha) for key, values in found.items()]
 
 
-def _units(ratings: ScoreTable, over: Over) -> list[tuple[str, dict[str, float]]]:
-    """Part the ratings into units that count once: what a rater said of a story, or a story."""
+def _group_ratings(ratings: ScoreTable, over: Over) -> list[tuple[str, dict[str, float]]]:
+    """Group the ratings into units that count once: what a rater said of a story, or a story."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for score in ratings:
         unit = (score.story, score.scorer if over == "ratings" else "")
@@ -84,15 +84,7 @@ def _mean(system: str, aspect: str, values: Values, alpha: float) -> SystemMean:
     return SystemMean(system, aspect, mean, mean - reach, mean + reach, count, left_out)
 
 
-def t_reach(values: Values, alpha: float = 0.05) -> float:
-    """Half the length of Student's t interval of a mean; NaN for fewer than two values."""
-    count = len(values)
-    if count < 2:
-        return math.nan
-    return t_quantile(1 - alpha / 2, count - 1) * float(values.std(ddof=1)) / math.sqrt(count)
-
-
-def apart(
+def tell_apart(
     differences: Values,
     *,
     resamples: int = 10_000,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from fabula.core.dataset import Dataset, Preference
 from fabula.core.errors import InputError, UnknownName
 from fabula.core.table import ScoreTable
-from fabula.meta.systems.ranking import SYSTEM_RULES, Resampling, rank_systems
+from fabula.meta.ranking.systems import Resampling, SystemRule, rank_systems
 from grids import make_dataset
 
 RNG = np.random.default_rng(5)
@@ -73,7 +74,7 @@ def test_an_unknown_aspect_is_for_the_user_to_mend() -> None:
         rank_systems(toy(), aspects=("plott",))
 
 
-@pytest.mark.parametrize("by", SYSTEM_RULES)
+@pytest.mark.parametrize("by", get_args(SystemRule))
 def test_the_same_seed_gives_the_same(by: str) -> None:
     data = make_dataset({}, {"plot": np.round(NOISE)})
     one, again = (rank_systems(data, by=by, how=FEW) for _ in range(2))

@@ -72,7 +72,7 @@ def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
 def _pair_labels(low: Values, high: Values, least: float) -> Labels:
     """Label every two systems.  (columns, systems, resamples) -> (columns, pairs)"""
     found = [
-        _labelled((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]), least)
+        _label((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]), least)
         for a in range(low.shape[1])
     ]
     return np.concatenate(found, axis=1)
@@ -85,7 +85,7 @@ def _gap_labels(by_system: Values, draws: Values, least: float) -> list[int]:
         both = ~np.isnan(a) & ~np.isnan(b)
         sums = (values[both] @ draws[both] for values in (a, b))
         one, other = (_bounds(some, np.empty_like(some)) for some in sums)
-        found.append(int(_labelled(one, other, least)) if both.any() else UNKNOWN)
+        found.append(int(_label(one, other, least)) if both.any() else UNKNOWN)
     return found
 
 
@@ -99,7 +99,7 @@ def _bounds(sums: Values, margins: Values) -> Bounds:
     return margins, sums
 
 
-def _labelled(one: Bounds, other: Bounds, least: float) -> Labels:
+def _label(one: Bounds, other: Bounds, least: float) -> Labels:
     """Label one system against another by the resamples, which are the last axis."""
     wins = np.count_nonzero(one[0] > other[1], axis=-1)
     losses = np.count_nonzero(other[0] > one[1], axis=-1)
@@ -140,7 +140,7 @@ def label_f1(
     Scorers in `lower` are turned first. HANNA did not turn its distances, and so found some of the
     best metrics to be among the worst: `compat` gives those numbers.
     """
-    turned = metrics if compat else metrics.oriented(lower)
+    turned = metrics if compat else metrics.orient(lower)
     values = np.concatenate([turned.values, gold.values])
     labels = bootstrap_labels(values, resamples=resamples, seed=seed, share=share)
     count = len(metrics.columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,21 +15,27 @@ from fabula.core.protocols import Progress
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid, Layout
-from fabula.meta.ranking.borda import places
-from fabula.meta.systems.choices import Choices, choices_of_preferences, choices_of_values
-from fabula.meta.systems.means import (
+from fabula.meta.ranking.aggregation import rank_places
+from fabula.meta.ranking.means import (
     AVERAGE,
     Apart,
     Over,
-    apart,
     place_ranges,
     system_clusters,
     system_means,
+    tell_apart,
 )
-from fabula.meta.systems.preferences import average_win_rate, bradley_terry, elo, strength_intervals
+from fabula.meta.ranking.preferences import (
+    Choices,
+    average_win_rate,
+    bradley_terry,
+    choose_by_preferences,
+    choose_by_values,
+    elo,
+    strength_intervals,
+)
 
 SystemRule = Literal["mean", "win_rate", "bradley_terry", "elo"]
-SYSTEM_RULES: tuple[SystemRule, ...] = get_args(SystemRule)
 _ORDERS = 100
 _STRENGTHS: Mapping[str, Callable[[Choices], Values]] = {
     "win_rate": average_win_rate,
@@ -96,32 +102,32 @@ def rank_systems(
     """
     how = how or Resampling()
     if not len(dataset.ratings):
-        return _by_preferences(dataset, by, over, how, progress)
-    aspects = _chosen(aspects, dataset.ratings)
+        return _rank_by_preferences(dataset, by, over, how, progress)
+    aspects = _choose_aspects(aspects, dataset.ratings)
     name = aspects[0] if len(aspects) == 1 else AVERAGE
     kept = [score for score in dataset.ratings if score.aspect in aspects]
     ratings = ScoreTable(dataset.ratings.stories, kept)
     layout = Layout.of(dataset.stories)
     values = Grid.of_gold(ratings, layout).values.mean(axis=0)  # (items, systems)
     if by == "mean":
-        lines = _by_mean(ratings, name, layout, over, how, values, progress)
+        lines = _rank_by_mean(ratings, name, layout, over, how, values, progress)
     else:
-        choices = choices_of_values(values, layout.systems, layout.items)
-        lines = _by_choices(choices, by, how, progress)
+        choices = choose_by_values(values, layout.systems, layout.items)
+        lines = _rank_by_choices(choices, by, how, progress)
     return SystemRanking(by, name, "ratings", over, len(layout.items), lines)
 
 
-def _by_preferences(
+def _rank_by_preferences(
     dataset: Dataset, by: SystemRule, over: Over, how: Resampling, progress: Progress | None
 ) -> SystemRanking:
     if by == "mean":
         raise InputError(f"{dataset.name} has no ratings", "rank by win_rate, bradley_terry or elo")
-    choices = choices_of_preferences(dataset.preferences, dataset.stories)
-    lines = _by_choices(choices, by, how, progress)
+    choices = choose_by_preferences(dataset.preferences, dataset.stories)
+    lines = _rank_by_choices(choices, by, how, progress)
     return SystemRanking(by, "", "preferences", over, len(choices.items), lines)
 
 
-def _by_mean(
+def _rank_by_mean(
     ratings: ScoreTable,
     aspect: str,
     layout: Layout,
@@ -133,10 +139,12 @@ def _by_mean(
     found = system_means(ratings, over=over, alpha=how.alpha, average=aspect == AVERAGE)
     means = {one.system: one for one in found if one.aspect == aspect}
     one, other = np.triu_indices(len(layout.systems), 1)
-    told = apart((values[:, one] - values[:, other]).T, **_tests(how), progress=progress)
+    told = tell_apart(
+        (values[:, one] - values[:, other]).T, **_test_options(how), progress=progress
+    )
     known = [place for place, name in enumerate(layout.systems) if name in means]
     lines = [means[layout.systems[place]] for place in known]
-    return _placed(
+    return _put_in_order(
         [line.system for line in lines],
         np.array([[line.mean, line.low, line.high] for line in lines]),
         np.array([[line.count, line.left_out] for line in lines]),
@@ -144,7 +152,7 @@ def _by_mean(
     )
 
 
-def _by_choices(
+def _rank_by_choices(
     choices: Choices, by: SystemRule, how: Resampling, progress: Progress | None
 ) -> tuple[RankedSystem, ...]:
     if not len(choices):
@@ -162,16 +170,16 @@ def _by_choices(
         progress=progress,
     )  # fmt: skip
     counts = (choices.wins + choices.wins.T).sum(1)
-    told = apart(choices.net_wins(), **_tests(how))
+    told = tell_apart(choices.net_wins(), **_test_options(how))
     numbers = np.stack([counts, np.zeros(len(counts))], axis=1)
-    return _placed(list(choices.systems), np.stack([values, *ends], axis=1), numbers, told)
+    return _put_in_order(list(choices.systems), np.stack([values, *ends], axis=1), numbers, told)
 
 
-def _placed(
+def _put_in_order(
     systems: list[str], values: Values, counts: Values, told_apart: Apart
 ) -> tuple[RankedSystem, ...]:
     """Put systems in order, number their places and find the clusters."""
-    ranks = places(values[:, 0])
+    ranks = rank_places(values[:, 0])
     order = [int(place) for place in np.argsort(ranks, kind="stable")]
     clusters = system_clusters(order, told_apart)
     first, last = place_ranges(ranks, told_apart)
@@ -184,12 +192,12 @@ def _placed(
     return tuple(lines)
 
 
-def _tests(how: Resampling) -> dict[str, Any]:
+def _test_options(how: Resampling) -> dict[str, Any]:
     # Holm's correction asks for small p, which 1,000 flips cannot give.
     return {"resamples": max(10_000, how.resamples), "seed": how.seed, "alpha": how.alpha}
 
 
-def _chosen(given: tuple[str, ...], ratings: ScoreTable) -> tuple[str, ...]:
+def _choose_aspects(given: tuple[str, ...], ratings: ScoreTable) -> tuple[str, ...]:
     known = tuple(dict.fromkeys(score.aspect for score in ratings))
     for name in given:
         if name not in known:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fabula.core.errors import SettingError
 from fabula.meta.levels import correlation_table
-from fabula.meta.systems.labels import bootstrap_labels, label_f1, weighted_f1
+from fabula.meta.ranking.labels import bootstrap_labels, label_f1, weighted_f1
 from grids import make_grid
 from hanna_figures import CRITERIA, bare, hanna, hanna_grids, hanna_tables
 

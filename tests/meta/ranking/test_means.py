@@ -9,7 +9,7 @@ import pytest
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.meta.systems.means import apart, place_ranges, system_clusters, system_means
+from fabula.meta.ranking.means import place_ranges, system_clusters, system_means, tell_apart
 from hanna_figures import CRITERIA, hanna, hanna_tables
 
 STORIES = [Story(f"{s}{i}", "Once.", system=s, item=str(i)) for s in "ab" for i in range(3)]
@@ -87,7 +87,7 @@ def test_table_4_of_hanna(shared: Path) -> None:
 def test_systems_are_told_apart_by_the_items_they_share() -> None:
     # Eight differences of one sign: p is 2 / 2**8 = 0.0078, times 3 by Holm 0.0234.
     steady, none, missing = [1.0] * 8, [1.0, -1.0] * 4, [1.0] + [math.nan] * 7
-    told = apart(np.array([steady, none, missing]))
+    told = tell_apart(np.array([steady, none, missing]))
     assert told.tolist() == [
         [False, True, False],
         [True, False, False],
@@ -98,8 +98,8 @@ def test_systems_are_told_apart_by_the_items_they_share() -> None:
 def test_correction_is_for_all_pairs_that_could_be_tested() -> None:
     # Six of one sign: p is 2 / 2**6 = 0.03125, enough alone but not as one of two.
     row, none = [1.0] * 6, [1.0, -1.0] * 3
-    assert apart(np.array([row])).any()
-    assert not apart(np.array([row, none, [math.nan] * 6])).any()
+    assert tell_apart(np.array([row])).any()
+    assert not tell_apart(np.array([row, none, [math.nan] * 6])).any()
 
 
 def test_a_cluster_ends_where_all_above_differ_from_all_below() -> None:

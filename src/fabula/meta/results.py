@@ -1,0 +1,165 @@
+"""What a study finds: how far one metric agrees with the gold, and what that cannot bear.
+
+Where a data set has no ratings but choices between two stories, agreement is how often a metric
+prefers the story that people prefer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fabula.core.dataset import Dataset, ScorerCard
+from fabula.meta.arrays import Flags, Places, Values
+from fabula.meta.bootstrap import gains_over
+from fabula.meta.grid import Grid, Layout
+from fabula.meta.levels import Level
+from fabula.meta.measure import Statistic
+from fabula.meta.resampling import (
+    NO_ESTIMATE,
+    Estimate,
+    draw_counts,
+    mean_draws,
+    number_units,
+    percentile_interval,
+    sum_units,
+)
+
+PREFERENCE = "preference"  # the aspect of choices between stories
+# Below so many items, systems or stories an interval is a hint at best.
+FEW = {"item": 20, "system": 8, "pooled": 30}
+_CHANCE = 0.5
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """How far one metric agrees with the gold on one aspect, at one level, by one coefficient.
+
+    The interval of `estimate` is a bootstrap's; `ceiling` is what a perfect metric could reach,
+    given the raters' noise. `gain` is how much larger the value is than the largest one, sign
+    apart, of the trivial baselines, with the interval of that difference.
+    """
+
+    metric: str
+    aspect: str
+    level: Level
+    coefficient: Statistic | Literal["accuracy"]
+    estimate: Estimate
+    ceiling: float = math.nan
+    gain: Estimate = NO_ESTIMATE
+    family: str = ""
+    direction: str = "descriptive"
+
+    def row(self) -> dict[str, Any]:
+        """Give a flat row in which what is missing is None."""
+        row = {
+            "metric": self.metric,
+            "aspect": self.aspect,
+            "level": self.level,
+            "coefficient": self.coefficient,
+            "value": self.estimate.value,
+            "n": self.estimate.n,
+            "undefined": self.estimate.undefined,
+            "low": self.estimate.low,
+            "high": self.estimate.high,
+            "ceiling": self.ceiling,
+            "gain": self.gain.value,
+            "gain_low": self.gain.low,
+            "gain_high": self.gain.high,
+            "family": self.family,
+            "direction": self.direction,
+        }
+        return {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in row.items()
+        }
+
+
+def list_cautions(dataset: Dataset, layout: Layout, results: Sequence[MetricResult]) -> list[str]:
+    """Say plainly what the numbers cannot bear."""
+    words = []
+    units: Mapping[str, str] = {"item": "items", "system": "systems", "pooled": "stories"}
+    for level, few in FEW.items():
+        counts = [result.estimate.n for result in results if result.level == level]
+        if counts and max(counts) < few:
+            words.append(
+                f"n is too small at the {level} level: {max(counts)} {units[level]}. Fewer than "
+                f"{few} tell little; look at the intervals, not at the values."
+            )
+    if layout.shape[1] < 2:
+        words.append("There are no systems to tell apart, so that only the pooled level is left.")
+    unknown = sorted({result.metric for result in results if result.direction == "descriptive"})
+    if unknown:
+        words.append(f"Metrics without a direction, whose sign is as it is: {len(unknown)}.")
+    if not dataset.card.raters_known:
+        words.append(
+            "The raters are not known, only their ratings in the order they came: whoever is "
+            "strict counts as noise, and the noise ceilings are too low. A metric may lie above."
+        )
+    return words
+
+
+def preference_accuracies(
+    dataset: Dataset, metrics: Grid, *, resamples: int = 1000, seed: int = 0, alpha: float = 0.05
+) -> list[MetricResult]:
+    """Give the accuracy of every metric of a grid, turned so that more is better, on the pairs.
+
+    A tie counts half. Pairs that lack a value of either story are left out, and counted as
+    undefined. The bootstrap draws items (the prompts that the pairs answer), not pairs: those of
+    one prompt share stories. A baseline is taken the way round that suits it.
+    """
+    cells = metrics.layout.places
+    pairs = [(cells[choice.better], cells[choice.worse]) for choice in dataset.preferences]
+    better, worse = (np.array([pair[side] for pair in pairs]).T for side in (0, 1))
+    gaps = metrics.values[:, better[0], better[1]] - metrics.values[:, worse[0], worse[1]]
+    known = ~np.isnan(gaps)
+    won = np.where(known, (gaps > 0) + (gaps == 0) / 2, 0.0)  # (metrics, pairs)
+    value, draws = _resample(won, known, _number_items(dataset), resamples, seed)
+    unknown = ScorerCard("", "descriptive")
+    cards = [dataset.scorers.get(column.scorer, unknown) for column in metrics.columns]
+    trivial = np.array([card.family == "baseline" for card in cards])
+    low, high = percentile_interval(draws, alpha)
+    gains = gains_over(value - _CHANCE, draws - _CHANCE, trivial, alpha)
+    return [
+        MetricResult(
+            column.label,
+            PREFERENCE,
+            "pooled",
+            "accuracy",
+            Estimate(
+                float(value[i, 0]),
+                float(low[i, 0]),
+                float(high[i, 0]),
+                int(known[i].sum()),
+                int((~known[i]).sum()),
+            ),
+            gain=gains[i, 0],
+            family=cards[i].family,
+            direction=cards[i].direction,
+        )
+        for i, column in enumerate(metrics.columns)
+    ]
+
+
+def _number_items(dataset: Dataset) -> Places:
+    """Number the item of every pair; a pair without one stands alone."""
+    items = {story.id: story.item for story in dataset.stories}
+    found = [items[choice.better] for choice in dataset.preferences]
+    return number_units(
+        [(None, at) if item is None else (item, 0) for at, item in enumerate(found)]
+    )
+
+
+def _resample(
+    won: Values, known: Flags, units: Places, resamples: int, seed: int
+) -> tuple[Values, Values]:
+    """Accuracy, and that of every draw: (metrics, 1) and (draws, metrics, 1)."""
+    sums, sizes = sum_units(np.where(known, won, np.nan).T, units)  # (items, metrics)
+    counts = draw_counts(len(sums), resamples, seed) if len(sums) > 1 else np.full((1, 1), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = sums.sum(0) / sizes.sum(0)
+    return value[:, None], mean_draws(counts, sums, sizes)[:, :, None]

@@ -1,1 +1,0 @@
-"""Which system is better: means, labels by bootstrap, choices and strengths."""

@@ -13,7 +13,7 @@ from fabula.core.errors import SettingError, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fabula.scoring.review import Review
+    from fabula.scoring.review import Ranking, Review
 
 _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 
@@ -74,13 +74,9 @@ def command(
     stories = load_stories(source, prompt=prompt, encoding=encoding)
     form = form or (_FORMS.get(output.suffix.lower(), "text") if output else "text")
     if len(stories) > 1:
-        from fabula.reports.review_ranking import render_ranking
-
         ranking = rank_stories(stories, weights=weights, cache=not no_cache)
-        _write(render_ranking(form, ranking, Path(source).name or source), output, quiet=quiet)
+        _write(_render_ranking(form, ranking, source), output, quiet=quiet)
         return
-    if form == "csv":
-        raise SettingError("one review is not written as csv", "take json, or give several stories")
     on_missing = None if quiet else _say_composed
     reviews = review_story(
         stories[0],
@@ -98,6 +94,8 @@ def _show_review(
     reviews: Iterator[Review], form: str, output: Path | None, *, quiet: bool, comments: bool
 ) -> None:
     """Print the scores as soon as they are there; comments may take long."""
+    if form == "csv":
+        raise SettingError("one review is not written as csv", "take json, or give several stories")
     from fabula.cli._output import StderrProgress
     from fabula.reports.review import comments_text, render_review, scores_text
     from fabula.scoring.review import choose_aspects
@@ -120,6 +118,12 @@ def _show_review(
         _write(render_review(form, review), output, quiet=quiet)
     elif words := comments_text(review):
         click.echo(f"\n{words}")
+
+
+def _render_ranking(form: str, ranking: Ranking, source: str) -> str:
+    from fabula.reports.review_ranking import render_ranking
+
+    return render_ranking(form, ranking, Path(source).name or source)
 
 
 def _say_composed(error: UserError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fabula.learned.negatives.corpus import Corpus
-from fabula.learned.negatives.events import EventTable
 from fabula.text.antonyms import Antonyms
 
 BAKER = (
@@ -30,8 +29,3 @@ TEACHER = (
 STORIES = (BAKER, SAILOR, TEACHER)
 CORPUS = Corpus.of(STORIES)
 ANTONYMS = Antonyms({"cold": ("hot",), "open": ("close",), "old": ("young",), "small": ("big",)})
-EVENTS = EventTable({
-    ("open", "HasPrerequisite"): ("find key",),
-    ("buy", "Causes"): ("poverty",),
-    ("share", "HasLastSubevent"): ("wash dishes",),
-})  # fmt: skip

@@ -1,139 +1,118 @@
-"""Negatives as MANPLTS makes them (Ghazarian et al., 2021): plots tampered with, in four ways.
+"""Negatives after MANPLTS (Ghazarian et al., 2021): keywords of a text repeated, replaced, turned.
 
-The paper has a BART tell stories from the tampered plots (`manipulate`). Where there is none,
-`rewrite` does the same to the keywords within a text; that is ours, not the paper's.
+The paper tampers with plots and has a BART tell stories from them. Where there is none, the same is
+done here to the keywords within a text; that is ours, not the paper's. The first sentence stays as
+it is. So that what comes out can be read without a generator that smooths it, keywords are not
+inserted but take the place of keywords of the same tag, in the right form.
 """
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.learned.negatives.corpus import Corpus
-from fabula.learned.negatives.draw import Seed, generator
-from fabula.learned.negatives.events import Events
-from fabula.learned.negatives.negative import Negative, apply_in_turn
-from fabula.learned.negatives.plot_changes import (
-    contradict_keywords,
-    reorder_events,
-    repeat_keywords,
-    substitute_keywords,
-)
-from fabula.learned.negatives.plot_recipe import ROC, TECHNIQUES, WP, PlotRecipe
-from fabula.learned.negatives.plots import Plot
-from fabula.learned.negatives.rewriting import Rewriter
-from fabula.learned.negatives.tags import Tagger, light_tag
+from fabula.learned.negatives.corpus import Corpus, Word, write_words
 from fabula.text.antonyms import Antonyms
+from fabula.text.inflect import match_case
+from fabula.text.places import Span
 
-__all__ = [
-    "NEEDS",
-    "ROC",
-    "SEED",
-    "TECHNIQUES",
-    "WP",
-    "Manipulated",
-    "PlotRecipe",
-    "contradict_keywords",
-    "manipulate",
-    "reorder_events",
-    "repeat_keywords",
-    "rewrite",
-    "substitute_keywords",
-]
+# The paper's shares for the stories of WritingPrompts.
+REPEATED = 0.05  # of the keywords
+REPEATED_EVERY = 4  # into one of so many sentences
+SUBSTITUTED = 0.05  # of the sentences
+CONTRADICTED = 0.15  # of the keywords with antonyms
 
-SEED = 100  # the authors'
-NEEDS = {
-    "repetition": "two sentences with keywords",
-    "order": "a source of events that knows one of the verbs",
-    "substitution": "another story with a sentence of enough keywords",
-    "contradiction": "a source of antonyms that knows one of the keywords",
-}
-# The original draws 1 to 4 and asks for 0 to 3: what stands at 0 is never done, and 4 is nothing.
-_NOTHING = "nothing"
-_COMPAT = (*TECHNIQUES[:3], _NOTHING)
+_Placed = tuple[int, Word]
+_Changes = dict[int, dict[Span, str]]
 
 
 @dataclass(frozen=True)
-class Manipulated:
-    """A tampered plot; the rest as in `Negative`."""
+class Rewriter:
+    """Rewrites sentences after the first; keywords are the content words of a corpus.
 
-    plot: Plot
-    techniques: tuple[str, ...]
-    changed: bool
-    impossible: tuple[str, ...] = ()
-
-
-def manipulate(
-    plot: Plot,
-    *,
-    others: Sequence[Plot],
-    seed: Seed = SEED,
-    antonyms: Antonyms | None = None,
-    events: Events | None = None,
-    how: PlotRecipe = ROC,
-    tag: Tagger = light_tag,
-    compat: bool = False,
-) -> Manipulated:
-    """Tamper with a plot in two to four ways, drawn without replacement.
-
-    A technique that the plot does not admit of, or whose source is not given (`NEEDS`), is named
-    in `impossible`, and another one stands in for it. With compat none does, contradiction is
-    never drawn, and in its place stands nothing at all, as in the authors' code.
+    Each way gives None where a text does not admit of it.
     """
-    rng = generator(seed)
-    count = rng.randint(how.fewest, how.most)
-    order = rng.sample(_COMPAT if compat else TECHNIQUES, len(TECHNIQUES))
 
-    def change(name: str, found: Plot) -> Plot | None:
-        match name:
-            case "repetition":
-                return repeat_keywords(found, seed=rng, how=how)
-            case "order":
-                return reorder_events(found, seed=rng, events=events, how=how, tag=tag)
-            case "substitution":
-                return substitute_keywords(found, seed=rng, others=others, how=how)
-            case "contradiction":
-                return contradict_keywords(found, seed=rng, antonyms=antonyms, how=how)
-        return found
+    others: Corpus
+    rng: random.Random
+    antonyms: Antonyms | None = None
 
-    done = apply_in_turn(plot, order, count=count, change=change, stand_in=not compat)
-    techniques = tuple(name for name in done.techniques if name != _NOTHING)
-    return Manipulated(done.result, techniques, done.result != plot, done.impossible)
+    def repeat(self, sentences: list[str]) -> list[str] | None:
+        """Say a share of the keywords again in other sentences, in place of words of their tag."""
+        words = self._keywords(sentences)
+        wanted = max(1, len(sentences) // REPEATED_EVERY)
+        changes: _Changes = {}
+        done = 0
+        for n, word in self._shuffle(words):
+            if done == math.ceil(REPEATED * len(words)):
+                break
+            spots = [
+                (m, one) for m, one in words if m != n and _may_take(one, word, changes.get(m))
+            ]
+            spot_of = dict(self._shuffle(spots))
+            for m in self.rng.sample(sorted(spot_of), min(wanted, len(spot_of))):
+                changes.setdefault(m, {})[spot_of[m].span] = _write_like(word.known, spot_of[m])
+            done += bool(spot_of)
+        return _write_changes(sentences, changes)
+
+    def substitute(self, sentences: list[str]) -> list[str] | None:
+        """Give a share of the sentences another story's keywords, tag by tag."""
+        places = range(1, len(sentences))
+        wanted = math.ceil(SUBSTITUTED * len(places))
+        changes: _Changes = {}
+        for n in self.rng.sample(places, len(places)):
+            if len(changes) == wanted:
+                break
+            if found := self._match_keywords(sentences, n):
+                changes[n] = found
+        return _write_changes(sentences, changes)
+
+    def contradict(self, sentences: list[str]) -> list[str] | None:
+        """Turn a share of the keywords that have antonyms into one of them."""
+        if self.antonyms is None:
+            return None
+        words = [one for one in self._keywords(sentences) if one[1].tag != "NNP"]
+        able = [(n, word, found) for n, word in words if (found := self.antonyms.of(word.written))]
+        changes: _Changes = {}
+        for n, word, found in self.rng.sample(able, math.ceil(CONTRADICTED * len(able))):
+            changes.setdefault(n, {})[word.span] = self.rng.choice(found)
+        return _write_changes(sentences, changes)
+
+    def _keywords(self, sentences: Sequence[str]) -> list[_Placed]:
+        found = [self.others.content_words(sentence) for sentence in sentences]
+        return [(n, word) for n, words in enumerate(found) for word in words if n]
+
+    def _shuffle(self, words: Sequence[_Placed]) -> list[_Placed]:
+        return self.rng.sample(words, len(words))
+
+    def _match_keywords(self, sentences: list[str], n: int) -> dict[Span, str]:
+        """Match the keywords of a sentence with those of another story's, by their tags."""
+        other = self.others.another(sentences, self.rng)
+        source = self.others.content_words(self.rng.choice(other)) if other else []
+        changes = {}
+        for word in self.others.content_words(sentences[n]):
+            fit = next((one for one in source if _may_take(word, one, None)), None)
+            if fit:
+                source.remove(fit)
+                changes[word.span] = _write_like(fit.known, word)
+        return changes
 
 
-def rewrite(
-    sentences: Sequence[str],
-    *,
-    others: Corpus,
-    seed: Seed = SEED,
-    antonyms: Antonyms | None = None,
-    events: Events | None = None,
-    how: PlotRecipe = ROC,
-) -> Negative:
-    """Do to the keywords of a text what `manipulate` does to a plot; ours, not the paper's.
+def _may_take(spot: Word, word: Word, taken: dict[Span, str] | None) -> bool:
+    return spot.tag == word.tag and spot.known != word.known and spot.span not in (taken or {})
 
-    The first sentence stays as it is. So that what comes out can be read without a generator that
-    smooths it, keywords are not inserted but take the place of keywords of the same tag, in the
-    right form: a keyword is repeated in other sentences, a sentence gets another story's keywords,
-    a word becomes its antonym. An event out of order is joined by "and then": before its
-    verb, or at the end of its sentence.
-    """
-    rng = generator(seed)
-    writer = Rewriter(others, rng, how, antonyms=antonyms, events=events)
-    given = list(sentences)
 
-    def change(name: str, found: list[str]) -> list[str] | None:
-        match name:
-            case "repetition":
-                return writer.repeat(found)
-            case "order":
-                return writer.reorder(found)
-            case "substitution":
-                return writer.substitute(found)
-        return writer.contradict(found)
+def _write_like(word: str, spot: Word) -> str:
+    """Write a word with the capital of a sentence's beginning, if it stands there."""
+    return word if spot.written == spot.known else match_case(spot.written, word)
 
-    count = rng.randint(how.fewest, how.most)
-    order = rng.sample(TECHNIQUES, len(TECHNIQUES))
-    done = apply_in_turn(given, order, count=count, change=change)
-    changed = done.result != given
-    return Negative(tuple(done.result), done.techniques, changed, done.impossible)
+
+def _write_changes(sentences: list[str], changes: _Changes) -> list[str] | None:
+    if not changes:
+        return None
+    return [
+        write_words(sentence, changes[n]) if n in changes else sentence
+        for n, sentence in enumerate(sentences)
+    ]

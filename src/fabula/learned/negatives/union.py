@@ -1,175 +1,252 @@
-"""Negatives as UNION makes them (Guan and Huang, 2020): one to four corruptions of a good story."""
+"""Negatives as UNION makes them (Guan and Huang, 2020): one to four corruptions of a good story.
+
+A story is a list of sentences. The first, a prompt or the sentence that leads, is never altered.
+Each corruption is a function; None says that a story does not admit of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabula.core.errors import SettingError
-from fabula.learned.negatives.corpus import Corpus
-from fabula.learned.negatives.draw import Seed, draw_order, generator
-from fabula.learned.negatives.negative import Negative, apply_in_turn
-from fabula.learned.negatives.union_changes import (
-    negate,
-    repeat_grams,
-    repeat_sentences,
-    replace_sentences,
-    replace_words,
-    shuffle,
-)
+from fabula.learned.negatives.corpus import Corpus, Word, write_words
 from fabula.text.antonyms import Antonyms
-from fabula.text.sentences import split_sentences
+from fabula.text.inflect import match_case
+from fabula.text.negate import negate as negate_sentence
+from fabula.text.places import Span, find_words
 
-__all__ = [
-    "NEEDS",
-    "OLDER",
-    "TECHNIQUES",
-    "USUAL",
-    "UnionRecipe",
-    "corrupt",
-    "negate",
-    "part",
-    "repeat",
-    "repeat_grams",
-    "repeat_sentences",
-    "replace",
-    "replace_sentences",
-    "replace_words",
-    "shuffle",
-]
+Sentences = list[str]
+Seed = int | str | random.Random
 
-TECHNIQUES = ("repeat", "replace", "shuffle", "negate")
-NEEDS = {
-    "repeat": "two different sentences after the first, or one with a word",
-    "replace": "a sentence after the first, and another story or a word of the corpus",
-    "shuffle": "two different sentences after the first",
-    "negate": "an English sentence after the first with a verb that takes a negation",
-}
+# How often each corruption is drawn, and how many of them a story gets: 1, 2, 3 or 4.
+WEIGHTS = {"repeat": 0.1, "replace": 0.3, "shuffle": 0.4, "negate": 0.2}
+COUNTS = (0.5, 0.2, 0.2, 0.1)
+REPEAT_SENTENCES = 0.7  # else n-grams are repeated
+REPLACE_SENTENCES = 0.5  # else words are replaced
+WORD_SHARE = 0.15  # of the content words are replaced, at most
+LONGEST_GRAM = 4
+
+# Treebank texts part n't from its verb, which may have lost a letter.
+_PARTED = re.compile(r"\b(\w+) n['’]t\b", re.IGNORECASE)
+_SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
 @dataclass(frozen=True)
-class UnionRecipe:
-    """How often each corruption is drawn, and how many of them a story gets (1, 2, 3 or 4)."""
+class Negative:
+    """A story made bad.
 
-    counts: tuple[float, ...] = (0.5, 0.2, 0.2, 0.1)
-    repeat: float = 0.1
-    replace: float = 0.3
-    shuffle: float = 0.4
-    negate: float = 0.2
-    repeat_sentences: float = 0.7  # else n-grams are repeated
-    replace_sentences: float = 0.5  # else words are replaced
-    word_share: float = 0.15
-    longest_gram: int = 4
-
-    def __post_init__(self) -> None:
-        for name in ("repeat_sentences", "replace_sentences", "word_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(f"{name}={getattr(self, name)} is no share", "give 0 to 1")
-        weights = [getattr(self, name) for name in TECHNIQUES]
-        for name, found in (("counts", list(self.counts)), ("weights", weights)):
-            if min(found, default=0) < 0 or sum(found) <= 0:
-                raise SettingError(f"{name} {found} cannot be drawn by", "give some above 0")
-        if len(self.counts) > len(TECHNIQUES) or self.longest_gram < 1:
-            problem = f"counts {self.counts}, longest_gram={self.longest_gram} will not do"
-            raise SettingError(problem, "give at most four counts, and n-grams of a word or more")
-
-
-USUAL = UnionRecipe()
-# What the authors' code holds beside the setting in use.
-OLDER = UnionRecipe((0.2, 0.4, 0.3, 0.1), repeat=0.6, replace=0.15, shuffle=0.15, negate=0.1)
-
-
-def part(prompt: str, text: str, *, compat: bool = False) -> list[str] | None:
-    """Part a story into sentences with its prompt first.
-
-    With compat as UNION does it for WritingPrompts: at every full stop, which then stands apart,
-    and None for stories of fewer than four sentences, which it leaves out.
+    `changed` is False where the sentences came back as they were, which is no negative then.
+    `impossible` names corruptions that were tried and did not fit the story.
     """
-    if not compat:
-        return [*([prompt] if prompt else []), *split_sentences(text)]
-    first = f"{prompt} ." if prompt[-1:].isalpha() else prompt
-    found = [first, *(f"{one.strip()} ." for one in text.split(".") if one.strip())]
-    return found if len(found) >= 4 else None
 
-
-def repeat(
-    sentences: Sequence[str], *, seed: Seed, how: UnionRecipe = USUAL, compat: bool = False
-) -> list[str] | None:
-    """Repeat a sentence, or words within sentences; None where neither can be done."""
-    rng = generator(seed)
-    ways = (
-        lambda: repeat_sentences(sentences, seed=rng),
-        lambda: repeat_grams(sentences, seed=rng, longest=how.longest_gram, compat=compat),
-    )
-    return _either(ways, rng.random() < how.repeat_sentences, compat=compat)
-
-
-def replace(
-    sentences: Sequence[str],
-    *,
-    others: Corpus,
-    seed: Seed,
-    how: UnionRecipe = USUAL,
-    antonyms: Antonyms | None = None,
-    compat: bool = False,
-) -> list[str] | None:
-    """Replace sentences by another story's, or words; None where neither can be done."""
-    rng = generator(seed)
-    ways = (
-        lambda: replace_sentences(sentences, others=others, seed=rng),
-        lambda: replace_words(
-            sentences,
-            others=others,
-            seed=rng,
-            antonyms=antonyms,
-            share=how.word_share,
-            compat=compat,
-        ),
-    )
-    return _either(ways, rng.random() < how.replace_sentences, compat=compat)
+    sentences: tuple[str, ...]
+    techniques: tuple[str, ...]
+    changed: bool
+    impossible: tuple[str, ...] = ()
 
 
 def corrupt(
-    sentences: Sequence[str],
-    *,
-    others: Corpus,
-    seed: Seed,
-    how: UnionRecipe = USUAL,
-    antonyms: Antonyms | None = None,
-    compat: bool = False,
+    sentences: Sequence[str], *, others: Corpus, seed: Seed, antonyms: Antonyms | None = None
 ) -> Negative:
     """Make a negative of a story whose first sentence stays as it is.
 
-    A technique that the story does not admit of (`NEEDS`) is named in `impossible`, and another
-    one stands in for it, if there is one; with compat nothing stands in, the original's slips are
-    made, and `changed` is False more often.
+    A corruption that the story does not admit of is named in `impossible`, and another one stands
+    in for it, if there is one.
     """
-    rng = generator(seed)
-    (count,) = rng.choices(range(1, len(how.counts) + 1), how.counts)
-    order = draw_order(rng, {name: getattr(how, name) for name in TECHNIQUES})
+    rng = make_generator(seed)
+    (count,) = rng.choices(range(1, len(COUNTS) + 1), COUNTS)
+    changes: dict[str, Callable[[Sentences], Sentences | None]] = {
+        "repeat": lambda story: repeat(story, seed=rng),
+        "replace": lambda story: replace(story, others=others, seed=rng, antonyms=antonyms),
+        "shuffle": lambda story: shuffle(story, seed=rng),
+        "negate": lambda story: negate(story, seed=rng),
+    }
+    story, techniques, impossible = list(sentences), list[str](), list[str]()
+    for name in draw_order(rng, WEIGHTS):
+        if len(techniques) == count:
+            break
+        if (changed := changes[name](story)) is None:
+            impossible.append(name)
+        else:
+            story = changed
+            techniques.append(name)
+    is_changed = story != list(sentences)
+    return Negative(tuple(story), tuple(techniques), is_changed, tuple(impossible))
 
-    def change(name: str, found: list[str]) -> list[str] | None:
-        if name == "repeat":
-            return repeat(found, seed=rng, how=how, compat=compat)
-        if name == "shuffle":
-            return shuffle(found, seed=rng, compat=compat)
-        if name == "negate":
-            return negate(found, seed=rng, compat=compat)
-        return replace(found, others=others, seed=rng, how=how, antonyms=antonyms, compat=compat)
 
-    given = list(sentences)
-    done = apply_in_turn(given, order, count=count, change=change, stand_in=not compat)
-    changed = done.result != given
-    return Negative(tuple(done.result), done.techniques, changed, done.impossible)
+def make_generator(seed: Seed) -> random.Random:
+    """Make a generator of a number or a text (`f"{seed}:{story.id}"`); give back one given."""
+    return seed if isinstance(seed, random.Random) else random.Random(seed)
 
 
-def _either(
-    ways: tuple[Callable[[], list[str] | None], Callable[[], list[str] | None]],
-    first: bool,
-    *,
-    compat: bool,
-) -> list[str] | None:
-    """Take one of two ways; where it leads nowhere the other, but not with compat."""
-    one, other = ways if first else ways[::-1]
-    found = one()
-    return other() if found is None and not compat else found
+def draw_order(rng: random.Random, weights: Mapping[str, float]) -> list[str]:
+    """Draw all names of weight above 0 without replacement, each in proportion to its weight."""
+    left = {name: weight for name, weight in weights.items() if weight > 0}
+    order = []
+    while left:
+        (name,) = rng.choices(list(left), list(left.values()))
+        order.append(name)
+        del left[name]
+    return order
+
+
+def repeat(sentences: Sequence[str], *, seed: Seed) -> Sentences | None:
+    """Repeat a sentence, or words within sentences; None where neither can be done."""
+    rng = make_generator(seed)
+    ways = (
+        lambda: repeat_sentences(sentences, seed=rng),
+        lambda: repeat_grams(sentences, seed=rng),
+    )
+    return _take_either(ways, rng.random() < REPEAT_SENTENCES)
+
+
+def replace(
+    sentences: Sequence[str], *, others: Corpus, seed: Seed, antonyms: Antonyms | None = None
+) -> Sentences | None:
+    """Replace sentences by another story's, or words; None where neither can be done."""
+    rng = make_generator(seed)
+    ways = (
+        lambda: replace_sentences(sentences, others=others, seed=rng),
+        lambda: replace_words(sentences, others=others, seed=rng, antonyms=antonyms),
+    )
+    return _take_either(ways, rng.random() < REPLACE_SENTENCES)
+
+
+def _take_either(
+    ways: tuple[Callable[[], Sentences | None], Callable[[], Sentences | None]], first: bool
+) -> Sentences | None:
+    """Take one of two ways; where it leads nowhere, the other."""
+    way, other = ways if first else ways[::-1]
+    changed = way()
+    return other() if changed is None else changed
+
+
+def repeat_sentences(sentences: Sequence[str], *, seed: Seed) -> Sentences | None:
+    """Overwrite 1 + ⌊n/2⌋ sentences with the one that comes first among them."""
+    rng = make_generator(seed)
+    story, wanted = list(sentences), 1 + len(sentences) // 2
+    if wanted > len(story) - 1:
+        return None
+    places = sorted(rng.sample(range(1, len(story)), wanted))
+    for place in places:
+        story[place] = sentences[places[0]]
+    return _if_changed(story, sentences)
+
+
+def repeat_grams(sentences: Sequence[str], *, seed: Seed) -> Sentences | None:
+    """Say one to four words twice in a row, in ⌊n/2⌋ rounds."""
+    rng = make_generator(seed)
+    story = list(sentences)
+    able = [place for place in range(1, len(story)) if find_words(story[place])]
+    for _ in range(len(story) // 2 if able else 0):
+        place = rng.choice(able)
+        story[place] = _say_twice(story[place], rng.randint(1, LONGEST_GRAM), rng)
+    return _if_changed(story, sentences)
+
+
+def replace_sentences(sentences: Sequence[str], *, others: Corpus, seed: Seed) -> Sentences | None:
+    """Put sentences of one other story in the place of one to n - 1 sentences."""
+    rng = make_generator(seed)
+    story = list(sentences)
+    other = others.another(sentences, rng) if len(story) > 1 else None
+    if other is None:
+        return None
+    wanted = min(rng.randint(1, len(story) - 1), len(other))
+    places = rng.sample(range(1, len(story)), wanted)
+    for place, sentence in zip(places, rng.sample(other, wanted), strict=True):
+        story[place] = sentence
+    return story
+
+
+def replace_words(
+    sentences: Sequence[str], *, others: Corpus, seed: Seed, antonyms: Antonyms | None = None
+) -> Sentences | None:
+    """Replace up to a share of the content words by antonyms, or by others of the same tag.
+
+    An antonym takes the word's form and case, and an article before it is mended.
+    """
+    rng = make_generator(seed)
+    able = [
+        (n, word) for n in range(1, len(sentences)) for word in others.content_words(sentences[n])
+    ]
+    wanted = rng.randint(1, max(1, int(WORD_SHARE * len(able))))
+    changes: dict[int, dict[Span, str]] = {}
+    for n, word in rng.sample(able, len(able)):
+        if other := _other_word(word, others, rng, antonyms):
+            changes.setdefault(n, {})[word.span] = other
+        if sum(map(len, changes.values())) == wanted:
+            break
+    story = [
+        write_words(sentence, changes[n]) if n in changes else sentence
+        for n, sentence in enumerate(sentences)
+    ]
+    return _if_changed(story, sentences)
+
+
+def shuffle(sentences: Sequence[str], *, seed: Seed) -> Sentences | None:
+    """Put two to n - 1 sentences into another order."""
+    rng = make_generator(seed)
+    story, count = list(sentences), len(sentences) - 1
+    if len(set(story[1:])) < 2:
+        return None
+    places = rng.sample(range(1, count + 1), rng.randint(2, count))
+    if len({story[place] for place in places}) < 2:
+        places = list(range(1, count + 1))
+    while story == list(sentences):
+        for place, other in zip(places, rng.sample(places, len(places)), strict=True):
+            story[place] = sentences[other]
+    return story
+
+
+def negate(sentences: Sequence[str], *, seed: Seed) -> Sentences | None:
+    """Turn one to n - 1 sentences into their contrary, of those that can be turned."""
+    rng = make_generator(seed)
+    story = list(sentences)
+    places = rng.sample(range(1, len(story)), max(0, len(story) - 1))
+    wanted = rng.randint(1, len(places)) if places else 0
+    for place in places:
+        turned = find_contrary(story[place])
+        wanted -= turned is not None
+        story[place] = turned or story[place]
+        if not wanted:
+            break
+    return _if_changed(story, sentences)
+
+
+def find_contrary(sentence: str) -> str | None:
+    """Add a negation or take one away by the rules of `fabula.text.negate`; None if none fits.
+
+    Texts whose n't is parted from its verb, as the corpora of the papers are, will do as well.
+    """
+    if _PARTED.search(sentence):
+        return _PARTED.sub(_affirm, sentence, count=1)
+    return negate_sentence(sentence, share=1e-9)
+
+
+def _affirm(parted: re.Match[str]) -> str:
+    verb = parted[1]
+    return match_case(verb, _SHORTENED.get(verb.lower(), verb.lower()))
+
+
+def _if_changed(story: Sentences, before: Sequence[str]) -> Sentences | None:
+    return None if story == list(before) else story
+
+
+def _say_twice(sentence: str, length: int, rng: random.Random) -> str:
+    """Say words twice; the first word, which has a capital, only where there is no other."""
+    spans = find_words(sentence)
+    free = spans[1:] or spans
+    length = min(length, len(free))
+    start = rng.randrange(len(free) - length + 1)
+    begin, end = free[start][0], free[start + length - 1][1]
+    return f"{sentence[:end]} {sentence[begin:end]}{sentence[end:]}"
+
+
+def _other_word(
+    word: Word, others: Corpus, rng: random.Random, antonyms: Antonyms | None
+) -> str | None:
+    if antonyms and word.tag != "NNP" and (contraries := antonyms.of(word.written)):
+        return rng.choice(contraries)
+    return others.word_like(word, rng)

@@ -48,7 +48,9 @@ def grade(value: float) -> str:
 def _kinds(found: Agreement) -> tuple[str, str]:
     """Which ICC to show: the one for known raters where all rated all, else that for any."""
     lines = [found.line(aspect, "ICC(2,k)") for aspect in found.aspects]
-    whole = all(line and not math.isnan(line.value) and not line.left_out for line in lines)
+    whole = all(
+        line and not math.isnan(line.estimate.value) and not line.left_out for line in lines
+    )
     return ("ICC(2,1)", "ICC(2,k)") if whole else ("ICC(1,1)", "ICC(1,k)")
 
 
@@ -58,7 +60,7 @@ def _finding(found: Agreement) -> list[str]:
     for aspect in found.aspects:
         line = found.line(aspect, kind)
         if line:
-            graded.setdefault(grade(line.value), []).append(aspect or "the only aspect")
+            graded.setdefault(grade(line.estimate.value), []).append(aspect or "the only aspect")
     if not graded:
         return []
     order = [word for _, word in _GRADES] + ["undefined"]
@@ -73,7 +75,7 @@ def _finding(found: Agreement) -> list[str]:
 def _doubts(found: Agreement) -> list[str]:
     alphas = [line for line in found.lines if line.statistic == "alpha"]
     words = []
-    if below := [line.aspect for line in alphas if line.high < 0]:
+    if below := [line.aspect for line in alphas if line.estimate.high < 0]:
         words.append(
             f"On {', '.join(below)} ratings of one story differ more than ratings of two: raters "
             "differ in strictness, or misread the scale."
@@ -83,7 +85,7 @@ def _doubts(found: Agreement) -> list[str]:
             "Who rated is not known here: ICC(2), ICC(3), Cohen's kappa, Kendall's W and figures "
             "by rater need rater ids."
         )
-    if few := [line.aspect or "the only aspect" for line in alphas if line.n < FEW]:
+    if few := [line.aspect or "the only aspect" for line in alphas if line.estimate.n < FEW]:
         words.append(f"n is too small on {', '.join(few)}: fewer than {FEW} stories.")
     if most := max((line.left_out for line in found.lines), default=0):
         words.append(f"Up to {most:,} stories were left out of a coefficient: ratings are missing.")
@@ -106,9 +108,9 @@ def _wide_table(found: Agreement) -> tuple[list[str], Rows]:
     for aspect in found.aspects:
         lines = [found.line(aspect, name) for name in shown]
         first = next(line for line in found.lines if line.aspect == aspect)
-        each = first.ratings / max(1, first.n)
-        reading = [grade(lines[1].value)] if lines[1] and measured else []
-        counts = (first.n, Cell(each, f"{each:.3g}"))
+        each = first.ratings / max(1, first.estimate.n)
+        reading = [grade(lines[1].estimate.value)] if lines[1] and measured else []
+        counts = (first.estimate.n, Cell(each, f"{each:.3g}"))
         body.append([aspect or "–", *counts, *map(_interval, lines), *reading])
     return ["aspect", "stories", "each", *shown, *(["reading"] if measured else [])], body
 
@@ -116,7 +118,8 @@ def _wide_table(found: Agreement) -> tuple[list[str], Rows]:
 def _long_table(found: Agreement) -> tuple[list[str], Rows]:
     head = [f"{found.aspects[0]} by".strip(), "value", "stories", "left out", "note"]
     body: Rows = [
-        [line.statistic, _interval(line), line.n, line.left_out, line.note] for line in found.lines
+        [line.statistic, _interval(line), line.estimate.n, line.left_out, line.note]
+        for line in found.lines
     ]
     return head, body
 
@@ -152,7 +155,9 @@ def _rater_cells(line: RaterLine) -> list[Cell | Value]:
 
 
 def _interval(line: AgreementLine | None) -> Cell:
-    if line is None or math.isnan(line.value):
+    if line is None or math.isnan(line.estimate.value):
         return Cell(None)
-    value, low, high = map(coefficient_text, (line.value, line.low, line.high))
-    return Cell(line.value, f"{value} [{low}, {high}]")
+    value, low, high = map(
+        coefficient_text, (line.estimate.value, line.estimate.low, line.estimate.high)
+    )
+    return Cell(line.estimate.value, f"{value} [{low}, {high}]")

@@ -117,7 +117,7 @@ def render_system_ranking(
 ) -> str:
     """Write a ranking of systems as table, json, jsonl, csv or latex."""
     lines = found.lines[:top]
-    rows = [_plain(asdict(line)) for line in lines]
+    rows = [_plain(line.row()) for line in lines]
     words = system_words(found, how)
     record = {
         "dataset": name,
@@ -151,7 +151,7 @@ def system_words(found: SystemRanking, how: Resampling) -> list[str]:
         f"share, corrected for all pairs (Holm), level {how.alpha:g}: a cluster ends where all "
         "systems above are told apart from all below."
     ]
-    if left_out := sum(line.left_out for line in found.lines):
+    if left_out := sum(line.estimate.undefined for line in found.lines):
         words.append(f"{left_out:,} {found.over} were left out: a rating is missing.")
     return words
 
@@ -159,9 +159,10 @@ def system_words(found: SystemRanking, how: Resampling) -> list[str]:
 def _system_cells(line: RankedSystem, rule: str) -> tuple[Cell | Value, ...]:
     decimals = 1 if rule == "elo" else 3
     where = (line.rank, _places(line.first, line.last), line.cluster)
-    interval = Cell(line.low, interval_text(line.low, line.high, decimals) or "–")
-    count = Cell(line.count, f"{line.count:,}{'*' * bool(line.left_out)}")
-    value = Cell(line.value, number_text(line.value, decimals))
+    found = line.estimate
+    interval = Cell(found.low, interval_text(found.low, found.high, decimals) or "–")
+    count = Cell(found.n, f"{found.n:,}{'*' * bool(found.undefined)}")
+    value = Cell(found.value, number_text(found.value, decimals))
     return (line.system or "nameless", *where, value, interval, count)
 
 

@@ -28,20 +28,22 @@ def test_the_best_rated_stands_first_by_every_rule(by: str) -> None:
     assert [line.system for line in found.lines][:2] == ["d", "c"]
     assert [line.cluster for line in found.lines] == [1, 2, 3, 3]
     assert [(line.first, line.last) for line in found.lines] == [(1, 1), (2, 2), (3, 4), (3, 4)]
-    assert all(line.low <= line.value <= line.high for line in found.lines)
+    assert all(
+        line.estimate.low <= line.estimate.value <= line.estimate.high for line in found.lines
+    )
 
 
 def test_several_aspects_are_averaged() -> None:
     found = rank_systems(toy(), how=FEW)
     assert found.aspect == "average"
-    assert [line.value for line in found.lines] == pytest.approx([0] * 4, abs=1e-12)
+    assert [line.estimate.value for line in found.lines] == pytest.approx([0] * 4, abs=1e-12)
     assert {line.cluster for line in found.lines} == {1}
 
 
 def test_means_are_over_items_or_over_ratings() -> None:
     dataset = make_dataset({}, {"plot": PLOT}, raters=3)
-    assert rank_systems(dataset, how=FEW).lines[0].count == 20
-    assert rank_systems(dataset, over="ratings", how=FEW).lines[0].count == 60
+    assert rank_systems(dataset, how=FEW).lines[0].estimate.n == 20
+    assert rank_systems(dataset, over="ratings", how=FEW).lines[0].estimate.n == 60
 
 
 def test_preferences_rank_where_there_are_no_ratings() -> None:
@@ -51,7 +53,7 @@ def test_preferences_rank_where_there_are_no_ratings() -> None:
     assert (found.source, found.items) == ("preferences", 10)
     assert [line.system for line in found.lines] == ["b", "a"]
     # Nine wins of ten: log odds log 9, half of it either side of 0.
-    assert found.lines[0].value == pytest.approx(np.log(9) / 2, abs=1e-8)
+    assert found.lines[0].estimate.value == pytest.approx(np.log(9) / 2, abs=1e-8)
     with pytest.raises(InputError, match="toy has no ratings; rank by win_rate"):
         rank_systems(dataset, by="mean")
 

@@ -24,7 +24,7 @@ def dataset_of(matrix: np.ndarray, *, raters_known: bool = True) -> Dataset:
 
 
 def values_of(found: Agreement) -> dict[str, float]:
-    return {line.statistic: line.value for line in found.lines}
+    return {line.statistic: line.estimate.value for line in found.lines}
 
 
 def test_every_coefficient_of_a_whole_table_is_there_with_an_interval_around_it() -> None:
@@ -37,14 +37,14 @@ def test_every_coefficient_of_a_whole_table_is_there_with_an_interval_around_it(
     assert values["Light kappa quadratic"] == pytest.approx(0.5481469493)
     assert values["AC2 linear"] == pytest.approx(0.3827160494)
     for line in found.lines:
-        assert line.low <= line.value <= line.high
-        assert (line.n, line.raters, line.ratings, line.left_out) == (10, 3, 30, 0)
+        assert line.estimate.low <= line.estimate.value <= line.estimate.high
+        assert (line.estimate.n, line.raters, line.ratings, line.left_out) == (10, 3, 30, 0)
         assert line.status is Status.OK
 
 
 def test_missing_ratings_leave_out_what_a_coefficient_cannot_use() -> None:
     found = agree(table_of(KRIPPENDORFF), resamples=50)
-    counts = {line.statistic: (line.n, line.left_out) for line in found.lines}
+    counts = {line.statistic: (line.estimate.n, line.left_out) for line in found.lines}
     assert counts["alpha"] == (11, 1)  # the twelfth unit has one rating
     assert counts["ICC(1,1)"] == (12, 0)
     assert counts["ICC(2,1)"] == counts["Kendall W"] == (8, 4)
@@ -52,7 +52,7 @@ def test_missing_ratings_leave_out_what_a_coefficient_cannot_use() -> None:
 
 def test_where_raters_are_not_known_nothing_is_said_that_needs_them() -> None:
     found = agree(dataset_of(OWN, raters_known=False), resamples=50)
-    missing = {line.statistic: line for line in found.lines if math.isnan(line.value)}
+    missing = {line.statistic: line for line in found.lines if math.isnan(line.estimate.value)}
     assert set(missing) == ALIGNED
     for line in missing.values():
         assert (line.status, line.note) == (Status.UNDEFINED, "needs rater ids")
@@ -67,7 +67,7 @@ def test_nominal_values_have_no_means_and_no_order() -> None:
 def test_one_category_is_undefined_with_a_note() -> None:
     found = agree(table_of(np.full((6, 3), 2.0)), resamples=20)
     for line in found.lines:
-        assert math.isnan(line.value) and line.status is Status.UNDEFINED and line.note
+        assert math.isnan(line.estimate.value) and line.status is Status.UNDEFINED and line.note
 
 
 def test_raters_who_share_nothing_are_told_so() -> None:
@@ -123,5 +123,5 @@ def test_continuous_values_have_no_kappas() -> None:
     found = agree(table_of(values), resamples=20)
     for line in found.lines:
         kappa = "kappa" in line.statistic or line.statistic.startswith("AC")
-        assert math.isnan(line.value) == kappa
+        assert math.isnan(line.estimate.value) == kappa
         assert ("more than 200 distinct values are no categories" in line.note) == kappa

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,25 +12,13 @@ from fabula.core.protocols import Progress, track
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_reach
+from fabula.meta.resampling import Estimate
 from fabula.meta.significance.sign_flips import holm, sign_flip_p
 
 Over = Literal["ratings", "items"]
 AVERAGE = "average"
 Ranks = np.ndarray[Any, np.dtype[np.int64]]
 Apart = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(frozen=True)
-class SystemMean:
-    """Mean of a system on an aspect with its interval; `count` says over how many values."""
-
-    system: str
-    aspect: str
-    mean: float
-    low: float
-    high: float
-    count: int
-    left_out: int = 0
 
 
 def system_means(
@@ -41,8 +28,8 @@ def system_means(
     alpha: float = 0.05,
     without: Collection[str] = (),
     average: bool = False,
-) -> list[SystemMean]:
-    """Give the mean of every system on every aspect, in the order of the table.
+) -> dict[tuple[str, str], Estimate]:
+    """Estimate the mean of every system and aspect, in the order of the table.
 
     The interval is Student's t. Over `ratings` each rating counts by itself, as in HANNA's Table
     4: it is too short where raters agree. Over `items` the ratings of a story are averaged first.
@@ -59,7 +46,7 @@ def system_means(
         if average:
             whole = [values.get(aspect, math.nan) for aspect in aspects]
             found.setdefault((systems[story], AVERAGE), []).append(float(np.mean(whole)))
-    return [_mean(*key, np.array(values), alpha) for key, values in found.items()]
+    return {key: _estimate_mean(np.array(values), alpha) for key, values in found.items()}
 
 
 def _group_ratings(ratings: ScoreTable, over: Over) -> list[tuple[str, dict[str, float]]]:
@@ -76,12 +63,11 @@ def _group_ratings(ratings: ScoreTable, over: Over) -> list[tuple[str, dict[str,
     ]
 
 
-def _mean(system: str, aspect: str, values: Values, alpha: float) -> SystemMean:
+def _estimate_mean(values: Values, alpha: float) -> Estimate:
     known = values[~np.isnan(values)]
-    count, left_out = len(known), int(len(values) - len(known))
-    mean = float(known.mean()) if count else math.nan
+    mean = float(known.mean()) if len(known) else math.nan
     reach = t_reach(known, alpha)
-    return SystemMean(system, aspect, mean, mean - reach, mean + reach, count, left_out)
+    return Estimate(mean, mean - reach, mean + reach, len(known), len(values) - len(known))
 
 
 def tell_apart(

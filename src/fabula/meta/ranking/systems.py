@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +33,7 @@ from fabula.meta.ranking.preferences import (
     elo,
     strength_intervals,
 )
+from fabula.meta.resampling import Estimate, Estimates
 
 SystemRule = Literal["mean", "win_rate", "bradley_terry", "elo"]
 _ORDERS = 100
@@ -49,8 +49,8 @@ class RankedSystem:
     """A system's place and value with its interval.
 
     `first` and `last` are the places that it may have, given whom it is told apart from; a new
-    `cluster` begins where all systems above are told apart from all below. `count` is the number
-    of ratings, stories or choices that the value rests on.
+    `cluster` begins where all systems above are told apart from all below. The estimate rests on
+    so many ratings, stories or choices.
     """
 
     rank: int
@@ -58,11 +58,22 @@ class RankedSystem:
     last: int
     cluster: int
     system: str
-    value: float
-    low: float
-    high: float
-    count: int
-    left_out: int = 0
+    estimate: Estimate
+
+    def row(self) -> dict[str, Any]:
+        """Give a flat row."""
+        return {
+            "rank": self.rank,
+            "first": self.first,
+            "last": self.last,
+            "cluster": self.cluster,
+            "system": self.system,
+            "value": self.estimate.value,
+            "low": self.estimate.low,
+            "high": self.estimate.high,
+            "count": self.estimate.n,
+            "left_out": self.estimate.undefined,
+        }
 
 
 @dataclass(frozen=True)
@@ -136,20 +147,16 @@ def _rank_by_mean(
     values: Values,
     progress: Progress | None,
 ) -> tuple[RankedSystem, ...]:
-    found = system_means(ratings, over=over, alpha=how.alpha, average=aspect == AVERAGE)
-    means = {one.system: one for one in found if one.aspect == aspect}
+    means = system_means(ratings, over=over, alpha=how.alpha, average=aspect == AVERAGE)
     one, other = np.triu_indices(len(layout.systems), 1)
     told = tell_apart(
         (values[:, one] - values[:, other]).T, **_test_options(how), progress=progress
     )
-    known = [place for place, name in enumerate(layout.systems) if name in means]
-    lines = [means[layout.systems[place]] for place in known]
-    return _put_in_order(
-        [line.system for line in lines],
-        np.array([[line.mean, line.low, line.high] for line in lines]),
-        np.array([[line.count, line.left_out] for line in lines]),
-        told[np.ix_(known, known)],
-    )
+    rated = {system for system, _ in means}
+    known = [place for place, name in enumerate(layout.systems) if name in rated]
+    systems = [layout.systems[place] for place in known]
+    estimates = [means[system, aspect] for system in systems]
+    return _put_in_order(systems, estimates, told[np.ix_(known, known)])
 
 
 def _rank_by_choices(
@@ -158,38 +165,41 @@ def _rank_by_choices(
     if not len(choices):
         raise InputError("no two systems have a story for the same item", "rank by mean")
     strength = _STRENGTHS[by]
-    estimate = partial(elo, orders=_ORDERS, seed=how.seed) if by == "elo" else strength
-    values = estimate(choices)
+    values = elo(choices, orders=_ORDERS, seed=how.seed) if by == "elo" else strength(choices)
     if by == "bradley_terry" and np.isnan(values).all():
         raise InputError(
             "Bradley–Terry strengths do not exist: some systems never win against the others",
             "rank by win_rate",
         )
-    ends = strength_intervals(
+    low, high = strength_intervals(
         choices, strength, resamples=how.resamples, seed=how.seed, alpha=how.alpha,
         progress=progress,
     )  # fmt: skip
-    counts = (choices.wins + choices.wins.T).sum(1)
+    counts = (choices.wins + choices.wins.T).sum(1).astype(np.int64)
+    estimates = Estimates(values, low, high, counts, np.zeros_like(counts))
     told = tell_apart(choices.net_wins(), **_test_options(how))
-    numbers = np.stack([counts, np.zeros(len(counts))], axis=1)
-    return _put_in_order(list(choices.systems), np.stack([values, *ends], axis=1), numbers, told)
+    systems = list(choices.systems)
+    return _put_in_order(systems, [estimates[place] for place in range(len(systems))], told)
 
 
 def _put_in_order(
-    systems: list[str], values: Values, counts: Values, told_apart: Apart
+    systems: Sequence[str], estimates: Sequence[Estimate], told_apart: Apart
 ) -> tuple[RankedSystem, ...]:
     """Put systems in order, number their places and find the clusters."""
-    ranks = rank_places(values[:, 0])
+    ranks = rank_places(np.array([estimate.value for estimate in estimates]))
     order = [int(place) for place in np.argsort(ranks, kind="stable")]
-    clusters = system_clusters(order, told_apart)
     first, last = place_ranges(ranks, told_apart)
-    lines = []
-    for place, cluster in zip(order, clusters, strict=True):
-        value, low, high = map(float, values[place])
-        count, left_out = map(int, counts[place])
-        where = int(ranks[place]), int(first[place]), int(last[place]), cluster
-        lines.append(RankedSystem(*where, systems[place], value, low, high, count, left_out))
-    return tuple(lines)
+    return tuple(
+        RankedSystem(
+            int(ranks[place]),
+            int(first[place]),
+            int(last[place]),
+            cluster,
+            systems[place],
+            estimates[place],
+        )
+        for place, cluster in zip(order, system_clusters(order, told_apart), strict=True)
+    )
 
 
 def _test_options(how: Resampling) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from fabula.meta.raters.kappa import cohen_pairs, fleiss, gwet, light, sharing_p
 from fabula.meta.raters.rater_lines import RaterLine, rater_lines
 from fabula.meta.raters.ratings import MANY, Ratings, complete_rows, ratings_of
 from fabula.meta.resampling import (
+    NO_ESTIMATE,
+    Estimate,
     WeightedStatistic,
     always_undefined,
     estimate,
@@ -37,20 +39,30 @@ _ALIGNED = ("Light kappa", "Light kappa linear", "Light kappa quadratic", "Kenda
 class AgreementLine:
     """One coefficient of one aspect; NaN with a status and a note where it is undefined.
 
-    `n` counts the stories it uses, `left_out` those it cannot use.
+    The estimate rests on `n` stories; `left_out` counts those that it cannot use.
     """
 
     aspect: str
     statistic: str
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 0
+    estimate: Estimate = NO_ESTIMATE
     raters: int = 0
     ratings: int = 0
     left_out: int = 0
     status: Status = Status.OK
     note: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """Give a flat row in which what is missing is None."""
+        counts = {"raters": self.raters, "ratings": self.ratings, "left_out": self.left_out}
+        return {
+            "aspect": self.aspect,
+            "statistic": self.statistic,
+            **self.estimate.plain(),
+            "n": self.estimate.n,
+            **counts,
+            "status": str(self.status),
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True)
@@ -79,11 +91,17 @@ class Agreement:
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per aspect and coefficient; what is missing is None."""
-        return [_plain(asdict(line)) for line in self.lines]
+        return [line.row() for line in self.lines]
 
     def rater_rows(self) -> list[dict[str, Any]]:
         """One flat row per rater and aspect; what is missing is None."""
-        return [_plain(asdict(line)) for line in self.raters]
+        return [
+            {
+                key: None if isinstance(value, float) and not math.isfinite(value) else value
+                for key, value in asdict(line).items()
+            }
+            for line in self.raters
+        ]
 
 
 def agree(
@@ -112,7 +130,7 @@ def agree(
     lines: list[AgreementLine] = []
     for one in track(parts, progress):
         scale = source.card.scale(one.aspect) if isinstance(source, Dataset) else None
-        asked = Asked(level, known, resamples, seed, scale)
+        asked = AgreementOptions(level, known, resamples, seed, scale)
         lines += agreement_lines(one, asked)
     by_rater = [line for one in parts for line in rater_lines(one)] if known else []
     return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater))
@@ -126,17 +144,8 @@ def _choose_aspects(parts: list[Ratings], aspects: Sequence[str]) -> list[Rating
     return [known[aspect] for aspect in aspects] if aspects else parts
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, Status):
-            return str(value)
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return {key: plain(value) for key, value in row.items()}
-
-
 @dataclass(frozen=True)
-class Asked:
+class AgreementOptions:
     """What is asked of an aspect's ratings, and what is known of them."""
 
     level: MeasurementLevel
@@ -146,17 +155,18 @@ class Asked:
     scale: tuple[float, float] | None
 
 
-def agreement_lines(ratings: Ratings, asked: Asked) -> Iterator[AgreementLine]:
+def agreement_lines(ratings: Ratings, asked: AgreementOptions) -> Iterator[AgreementLine]:
     """Give every coefficient of an aspect that the level has, defined or not."""
     packed = ratings.packed
+    usable = int((ratings.per_story >= 2).sum())
     blank = AgreementLine(
         ratings.aspect,
         "",
-        n=int((ratings.per_story >= 2).sum()),
+        Estimate(n=usable),
         raters=len(ratings.raters) if asked.raters_known else packed.shape[1],
         ratings=len(ratings.value),
+        left_out=len(ratings.stories) - usable,
     )
-    blank = replace(blank, left_out=len(ratings.stories) - blank.n)
     matrix = ratings.matrix if asked.raters_known else None
     if asked.level != "nominal":
         yield from _icc_lines(packed, matrix, blank)
@@ -170,13 +180,17 @@ def agreement_lines(ratings: Ratings, asked: Asked) -> Iterator[AgreementLine]:
     for name in _ALIGNED if asked.level != "nominal" else _ALIGNED[:1]:
         line = replace(blank, statistic=name)
         if matrix is None:
-            yield replace(line, n=0, status=Status.UNDEFINED, note=NEEDS_IDS)
+            yield _without(line, NEEDS_IDS)
         elif name in aligned:
             found = _measure(line, aligned[name], draws[name])
             yield _kendall(found, matrix) if name == "Kendall W" else _light(found, matrix)
         else:
-            note = "too many pairs of raters; see alpha"
-            yield replace(line, n=0, status=Status.UNDEFINED, note=note)
+            yield _without(line, "too many pairs of raters; see alpha")
+
+
+def _without(line: AgreementLine, note: str) -> AgreementLine:
+    """Give a line that has no value, with the reason."""
+    return replace(line, estimate=NO_ESTIMATE, status=Status.UNDEFINED, note=note)
 
 
 def _icc_lines(
@@ -189,24 +203,21 @@ def _icc_lines(
             yield _icc_line(icc, blank)
         return
     for kind in ("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"):
-        yield replace(blank, statistic=kind, n=0, status=Status.UNDEFINED, note=NEEDS_IDS)
+        yield _without(replace(blank, statistic=kind), NEEDS_IDS)
 
 
 def _icc_line(icc: Icc, blank: AgreementLine) -> AgreementLine:
     return replace(
         blank,
         statistic=icc.kind,
-        value=icc.value,
-        low=icc.low,
-        high=icc.high,
-        n=icc.stories,
+        estimate=Estimate(icc.value, icc.low, icc.high, icc.stories),
         left_out=icc.left_out,
         status=Status.UNDEFINED if math.isnan(icc.value) else Status.OK,
         note=icc.note or ("no variance between stories" if math.isnan(icc.value) else ""),
     )
 
 
-def _by_story(packed: Values, asked: Asked) -> dict[str, WeightedStatistic]:
+def _by_story(packed: Values, asked: AgreementOptions) -> dict[str, WeightedStatistic]:
     """Coefficients that go by a story's ratings alone, whoever gave them."""
     found = {
         "alpha": krippendorff(packed, level=asked.level),
@@ -219,7 +230,7 @@ def _by_story(packed: Values, asked: Asked) -> dict[str, WeightedStatistic]:
     return found
 
 
-def _by_rater(matrix: Values, asked: Asked) -> dict[str, WeightedStatistic]:
+def _by_rater(matrix: Values, asked: AgreementOptions) -> dict[str, WeightedStatistic]:
     """Coefficients that need to know who gave a rating."""
     found: dict[str, WeightedStatistic] = {}
     if len(sharing_pairs(matrix)) <= _MOST_PAIRS:
@@ -233,21 +244,23 @@ def _by_rater(matrix: Values, asked: Asked) -> dict[str, WeightedStatistic]:
 
 
 def _measure(line: AgreementLine, statistic: WeightedStatistic, draws: Values) -> AgreementLine:
-    value = value_of(statistic, line.n + line.left_out)
+    count = line.estimate.n
+    value = value_of(statistic, count + line.left_out)
     if math.isnan(value):
-        note = "undefined: chance alone would agree" if line.n else "no story has two ratings"
+        note = "undefined: chance alone would agree" if count else "no story has two ratings"
         if statistic is always_undefined:
             note = f"more than {MANY} distinct values are no categories"
         return replace(line, status=Status.UNDEFINED, note=note)
-    found = estimate(value, draws)
+    found = estimate(value, draws, n=count)
     note = f"undefined in {found.undefined:,} resamples" if found.undefined else ""
-    return replace(line, value=value, low=found.low, high=found.high, note=note)
+    return replace(line, estimate=found, note=note)
 
 
 def _kendall(line: AgreementLine, matrix: Values) -> AgreementLine:
     complete = len(complete_rows(matrix))
-    line = replace(line, n=complete, left_out=len(matrix) - complete)
-    if not math.isnan(line.value):
+    found = replace(line.estimate, n=complete)
+    line = replace(line, estimate=found, left_out=len(matrix) - complete)
+    if not math.isnan(found.value):
         return line
     note = "no rater tells two stories apart" if complete > 1 else "no two stories all raters rated"
     note = note if matrix.shape[1] > 1 else "needs two raters"

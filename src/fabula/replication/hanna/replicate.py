@@ -59,15 +59,14 @@ def _icc(paper: Paper) -> Iterator[PrintedValue]:
 
 
 def _table_4(paper: Paper) -> Iterator[PrintedValue]:
-    all_means = system_means(paper.dataset.ratings, average=True)
-    means = {(mean.system, mean.aspect): mean for mean in all_means}
+    means = system_means(paper.dataset.ratings, average=True)
     for system, row in paper.printed.tables["tab4"].items():
         for code, aspect in [*ASPECTS.items(), ("Average", AVERAGE)]:
             mean, what = means[system, aspect], f"{system}, {aspect}"
-            printed, ours = round(row[code], 2), round(mean.mean, 2)
+            printed, ours = round(row[code], 2), round(mean.value, 2)
             yield PrintedValue("Table 4: means", what, printed, ours, 1e-9)
             if (reach := row.get(f"{code}_ci95_288ratings")) is not None:
-                ours = mean.high - mean.mean
+                ours = mean.high - mean.value
                 yield PrintedValue("Table 4: intervals", what, reach, ours, 5.1e-5)
 
 

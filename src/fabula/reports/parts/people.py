@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from fabula.core.table import ScoreTable
-from fabula.meta.ranking.means import AVERAGE, SystemMean, system_means
+from fabula.meta.ranking.means import AVERAGE, system_means
 from fabula.meta.raters.agreement import Agreement, agree
+from fabula.meta.resampling import Estimate
 from fabula.reports.figures.violins import draw_violins
 from fabula.reports.standings import find_best
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
@@ -24,7 +25,7 @@ _UNKNOWN = (
 def raters(view: View) -> Section | None:
     """Table every coefficient that the ratings allow; those that need known raters say so."""
     found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
-    if all(math.isnan(line.value) for line in found.lines):
+    if all(math.isnan(line.estimate.value) for line in found.lines):
         return None
     blocks: list[Block] = [_table(view, found)]
     if not found.raters_known:
@@ -51,29 +52,35 @@ def _table(view: View, found: Agreement) -> TableBlock:
 
 def _raters_cell(found: Agreement, aspect: str, statistic: str) -> Cell:
     line = found.line(aspect, statistic)
-    if line is None or math.isnan(line.value):
+    if line is None or math.isnan(line.estimate.value):
         return Cell(None, title=line.note if line else "")
-    ends = "" if math.isnan(line.low) else f" [{line.low:.2f}, {line.high:.2f}]"
-    text = f"{line.value:.2f}{ends}".replace("-", "−")
-    return Cell(line.value, text, title=line.note)
+    ends = (
+        ""
+        if math.isnan(line.estimate.low)
+        else f" [{line.estimate.low:.2f}, {line.estimate.high:.2f}]"
+    )
+    text = f"{line.estimate.value:.2f}{ends}".replace("-", "−")
+    return Cell(line.estimate.value, text, title=line.note)
 
 
 def systems(view: View) -> Section | None:
     """Table the means of the systems with t intervals, best first."""
     asked = [one for one in view.dataset.ratings if one.aspect in view.aspects]
     ratings = ScoreTable(view.dataset.stories, asked)
-    means = {(one.system, one.aspect): one for one in system_means(ratings, average=True)}
+    means = system_means(ratings, average=True)
     systems = list(dict.fromkeys(system for system, _ in means))
     if len(systems) < 2:
         return None
     aspects = [*view.aspects, AVERAGE]
-    systems.sort(key=lambda system: -means[system, AVERAGE].mean)
-    best = {aspect: _best([means[system, aspect] for system in systems]) for aspect in aspects}
+    systems.sort(key=lambda system: -means[system, AVERAGE].value)
+    best = {
+        aspect: _best({system: means[system, aspect] for system in systems}) for aspect in aspects
+    }
     rows: list[list[Cell | str]] = [
         [
             system,
             *(
-                _systems_cell(view, means[system, aspect], best[aspect] == system)
+                _systems_cell(view, system, aspect, means[system, aspect], best[aspect] == system)
                 for aspect in aspects
             ),
         ]
@@ -90,18 +97,18 @@ def systems(view: View) -> Section | None:
     return Section("systems", "Systems by their ratings", [table])
 
 
-def _best(means: Sequence[SystemMean]) -> str | None:
+def _best(means: Mapping[str, Estimate]) -> str | None:
     """Name the system whose interval is better than that of every other."""
-    known = [mean for mean in means if math.isfinite(mean.mean)]
-    place = find_best([mean.low for mean in known], [mean.high for mean in known])
-    return None if place is None else known[place].system
+    known = [system for system, mean in means.items() if math.isfinite(mean.value)]
+    place = find_best([means[one].low for one in known], [means[one].high for one in known])
+    return None if place is None else known[place]
 
 
-def _systems_cell(view: View, mean: SystemMean, best: bool) -> Cell:
-    text = f"{mean.mean:.2f} ± {mean.high - mean.mean:.2f}"
-    printed = view.printed_value("systems", f"{mean.system}, {mean.aspect}")
+def _systems_cell(view: View, system: str, aspect: str, mean: Estimate, best: bool) -> Cell:
+    text = f"{mean.value:.2f} ± {mean.high - mean.value:.2f}"
+    printed = view.printed_value("systems", f"{system}, {aspect}")
     title = f"printed {printed.printed:.2f}" if printed else None
-    return Cell(mean.mean, text, "good" if best else "", title)
+    return Cell(mean.value, text, "good" if best else "", title)
 
 
 def violins(view: View) -> Section | None:

@@ -106,7 +106,7 @@ def without_cache(encoder: Encoder) -> Encoder:
 def windows_of(encoder: Encoder, stories: Sequence[str]) -> list[list[int]]:
     """Token numbers of every window, in the order of the stories."""
     texts = [encoder._tokenise(story) for story in stories]
-    return [encoder._ids(piece, text) for text in texts for piece in encoder._cut(0, text)]
+    return [encoder._ids(piece, text) for text in texts for piece in encoder._cut_pieces(0, text)]
 
 
 def drain(encoder: Encoder, stories: Sequence[str]) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
-from fabula.learned.training.reader_recipe import ReaderRecipe
-from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.text.features import feature_row
 
 CONFIG = {

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli._output import format_option, print_rows
-from fabula.core.errors import InputError, SettingError
-from fabula.core.files import write_text
-
-if TYPE_CHECKING:
-    from fabula.core.story import Story
-    from fabula.learned.training.augmentation import Comment
+from fabula.core.errors import SettingError
+from fabula.core.files import write_json
 
 COLUMN = click.option(
     "--column", default="comment", show_default=True, help="Column of a table that holds comments."
@@ -40,11 +34,12 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
     SOURCE is a data set with comments (storyer_ratings) or a table of your own. Latent Dirichlet
     allocation (scikit-learn); the number of topics is the one that is most stable from run to run.
     """
+    from fabula.learned.training.augmentation import read_source
     from fabula.learned.training.topics import find_topics
 
     if most < least:
         raise SettingError(f"--least {least} is above --most {most}", "turn them round")
-    comments, _ = _comments(source, column)
+    comments, _ = read_source(source, column)
     found = find_topics([one.text for one in comments], counts=range(least, most + 1), seed=seed)
     told = zip(found.words, found.shares, strict=True)
     print_rows(
@@ -79,7 +74,16 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
 @click.option("--words", nargs=2, type=int, default=(15, 50), show_default=True)
 @click.option("--per-aspect", type=click.IntRange(1), default=2000, show_default=True)
 @SEED
-def augment_command(source: str, output: Path, **options: Any) -> None:
+def augment_command(
+    source: str,
+    column: str,
+    learn: str,
+    output: Path,
+    sure: float,
+    words: tuple[int, int],
+    per_aspect: int,
+    seed: int,
+) -> None:
     """Guess aspect and rating of comments that have none, for a joint training.
 
     SOURCE is a table with columns text (the story), comment and, if there is one, prompt. Kept
@@ -89,41 +93,20 @@ def augment_command(source: str, output: Path, **options: Any) -> None:
     from fabula.learned.training.augmentation import (
         comments_of,
         label_comments,
+        read_source,
         storyer_rows,
     )
     from fabula.learned.training.joint_data import rated_dataset
 
-    comments, stories = _comments(source, options["column"])
-    known = comments_of(rated_dataset(options["learn"], None))
-    found = label_comments(
-        known,
-        comments,
-        seed=options["seed"],
-        least=options["sure"],
-        words=options["words"],
-        per_aspect=options["per_aspect"],
+    comments, stories = read_source(source, column)
+    known = comments_of(rated_dataset(learn, None))
+    augmented = label_comments(
+        known, comments, seed=seed, least=sure, words=words, per_aspect=per_aspect
     )
-    rows = storyer_rows(found.kept, stories)
-    write_text(output, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
-    left = ", ".join(f"{count:,} {why}" for why, count in found.left_out.items())
+    write_json(output, storyer_rows(augmented.kept, stories))
+    left = ", ".join(f"{count:,} {why}" for why, count in augmented.left_out.items())
     click.echo(
-        f"{len(found.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",
+        f"{len(augmented.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",
         err=True,
     )
     click.echo(output)
-
-
-def _comments(source: str, column: str) -> tuple[list[Comment], dict[str, Story]]:
-    """Give the comments of a data set, or of a table's column, and the stories they are on."""
-    from fabula.datasets import DATASETS, load_dataset
-    from fabula.learned.training.augmentation import Comment, comments_of, read_comments
-
-    if source in DATASETS:
-        dataset = load_dataset(source)
-        found = [Comment(one.story, one.text) for one in comments_of(dataset)]
-        stories = {story.id: story for story in dataset.stories}
-    else:
-        found, stories = read_comments(Path(source), column)
-    if not found:
-        raise InputError(f"{source}: no comments", "name a table's column with --column")
-    return found, stories

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli._inputs import column_option, dataset_arguments
-from fabula.cli._train_words import grid_table, measured_lines, personal_lines, specs_of
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
+    from fabula.learned.training.grid import Trial
+    from fabula.learned.training.personal import Personal
     from fabula.learned.training.reader import ExampleSource
     from fabula.scoring.sources import DatasetSource
 
@@ -25,6 +27,12 @@ READERS = {
     "union": "People's stories told from corrupted ones.",
     "manplts": "People's stories told from those of manipulated plots.",
 }
+# Which metric reads a scale; of `criteria.relevance` the first word counts.
+READ_BY = {
+    "preference": "storyer", "coherence": "coherence", "order": "rovist_c", "union": "union",
+    "manplts": "manplts", "criteria": "criteria", "aspects": "aspects",
+}  # fmt: skip
+FIGURES = {"accuracy": "accuracy", "spearman": "Spearman's ρ"}
 _PERSONAL = (
     "With --ratings nothing is trained but the weight of what a reader says: that of the asset, or "
     "the one in the folder --start."
@@ -95,8 +103,7 @@ def reader_command(
 ) -> None:
     """Train a reader by its recipe, or all settings of a grid; say what was measured."""
     from fabula.learned.training.reader import ExampleSource, train_reader
-    from fabula.learned.training.reader_recipe import ReaderRecipe
-    from fabula.learned.training.recipe import find_recipe, is_joint, read_recipe
+    from fabula.learned.training.recipe import ReaderRecipe, find_recipe, is_joint, read_recipe
 
     if ratings or gold or columns or aspect:
         own: Any = {"out": out, "start": start, "seed": seed, "data": data, "recipe": recipe}
@@ -201,13 +208,13 @@ def ruber_command(
         from fabula.learned.training.grid import try_rubers
 
         trials = try_rubers(recipe, grid, data, out=out, seed=seed, resume=resume, report=report)
-        click.echo(grid_table(trials), err=True)
+        _say_trials(trials)
         out = trials[0].folder
     else:
         chosen = read_recipe(ruber.RuberRecipe, recipe, seed=seed)
         test = ruber.train_on_data(chosen, data, out=out, resume=resume, report=report)["test"]
         said = f"{test['accuracy']:.3f} ± {test['error']:.3f}, n = {test['prompts']:,.0f} prompts"
-        click.echo(f"its own prompt rather than another, of held-out stories: {said}", err=True)
+        _say(f"its own prompt rather than another, of held-out stories: {said}")
     click.echo(f"ruber(weights={str(out)!r})")
 
 
@@ -228,10 +235,10 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     out.parent.mkdir(parents=True, exist_ok=True)
     found.regressor.save(out)
     vectors = len(found.regressor.support)
-    click.echo(f"{found.stories:,} stories, {vectors} support vectors", err=True)
+    _say(f"{found.stories:,} stories, {vectors} support vectors")
     if found.unseen:
         said = f"r = {found.unseen.r:.3f}, ρ = {found.unseen.rho:.3f}"
-        click.echo(f"with the ratings of unseen items: {said}, n = {found.unseen.n:,}", err=True)
+        _say(f"with the ratings of unseen items: {said}, n = {found.unseen.n:,}")
     click.echo(f"s3(regressor={str(out)!r})")
 
 
@@ -261,8 +268,8 @@ def _try_readers(kind: str, recipe: Path, grid: Path, source: ExampleSource, **h
     from fabula.learned.training.grid import try_readers
 
     trials = try_readers(recipe, grid, source, **how)
-    click.echo(grid_table(trials), err=True)
-    click.echo(specs_of(kind, trials[0].record["recipe"]["scales"], trials[0].folder)[0])
+    _say_trials(trials)
+    click.echo(_specs(kind, trials[0].record, trials[0].folder)[0])
 
 
 def _personalise(
@@ -286,21 +293,78 @@ def _personalise(
     names = split_names(gold or "")
     opinions = read_own_opinions(ratings, gold=names, columns=columns, aspect=aspect)
     if (count := len(opinions.items)) < FEW:
-        click.echo(f"{count} opinions are few: from {FEW} on the figures mean more", err=True)
+        _say(f"{count} opinions are few: from {FEW} on the figures mean more")
     personal = personalise(opinions, out=out, reader=str(start or "reader"), seed=seed or 0)
-    for line in personal_lines(personal):
-        click.echo(line, err=True)
+    _say_personal(personal)
     click.echo(f"storyer(weights={str(out)!r})")
 
 
 def _say_measured(kind: str, record: Mapping[str, Any], out: Path) -> None:
-    """Say what a training measured, and the specs that load its weights."""
-    for line in measured_lines(record):
-        click.echo(line, err=True)
-    first, *others = specs_of(kind, record["recipe"]["scales"], out)
+    """Say what unseen stories showed, or held-out ones, and the specs that load the weights."""
+    if unseen := record["unseen"]:
+        times = f"{record['folds']} folds, {record['seeds']} seed{'s' * (record['seeds'] > 1)}"
+        _say(f"of stories whose items the reader had not learned from ({times}):")
+        _say_rows([_figure_row(name, figure) for name, figure in unseen.items()])
+    for scale, figures in list(record["scales"].items())[:1]:
+        _say("the value that the metric gives, of the same stories (training.json has all):")
+        _say_rows([_figure_row(f"{scale} with {name}", one) for name, one in figures.items()])
+    if history := record["history"]:
+        best = max(history, key=lambda row: float(row["mean"]))
+        said = ", ".join(f"{name} {value:.3f}" for name, value in best["held_out"].items())
+        _say(f"held out, at step {best['step']:,}: {said}")
+    elif not unseen:
+        _say("nothing was measured: say --folds 5, or held_out in the recipe")
+    first, *others = _specs(kind, record, out)
     if others:
-        click.echo(f"also: {', '.join(others)}", err=True)
+        _say(f"also: {', '.join(others)}")
     click.echo(first)
+
+
+def _specs(kind: str, record: Mapping[str, Any], out: Path) -> list[str]:
+    """Give the specs of all metrics that weights serve, the one they were trained for first."""
+    order = list(READ_BY.values())
+    served = {READ_BY.get(name.partition(".")[0], "") for name in record["recipe"]["scales"]} - {""}
+    ordered = sorted(served, key=lambda name: (name != kind, order.index(name)))
+    return [f"{name}(weights={str(out)!r})" for name in ordered] or [str(out)]
+
+
+def _figure_row(name: str, figure: Mapping[str, Any]) -> list[str]:
+    value = "undefined" if figure["value"] is None else f"{figure['value']:.3f}"
+    return [name, FIGURES[figure["figure"]], value, f"n = {figure['n']:,}"]
+
+
+def _say_trials(trials: Sequence[Trial]) -> None:
+    from fabula.learned.training.grid import describe
+
+    _say("mean figure, the best first:")
+    figures = ["undefined" if isnan(trial.figure) else f"{trial.figure:.3f}" for trial in trials]
+    settings = [describe(trial.settings) for trial in trials]
+    folders = [trial.folder.name for trial in trials]
+    _say_rows(list(zip(folders, figures, settings, strict=True)))
+
+
+def _say_personal(personal: Personal) -> None:
+    """Say how a reader agreed before it was made personal, and how it does now."""
+    kind = "pairs" if personal.figure == "accuracy" else "ratings"
+    count, items = f"{personal.opinions:,} {kind}", f"{personal.items:,} items"
+    _say(f"{count} on {items}; {FIGURES[personal.figure]} on items left out:")
+    figures = {"before": personal.before, "after": personal.after, "gain": personal.gain}
+    _say_rows([(k, f"{e.value:.3f} [{e.low:.3f}, {e.high:.3f}]") for k, e in figures.items()])
+    if personal.gain.high < 0:
+        _say("it agrees less with you than before: stay with the reader, or rate more stories")
+    elif not personal.gain.low > 0:
+        _say("the gain may be chance: more ratings would tell")
+
+
+def _say_rows(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        words = (word.ljust(width) for word, width in zip(row, widths, strict=True))
+        _say(f"  {'  '.join(words)}".rstrip())
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _refuse(where: str, **options: object) -> None:
@@ -311,4 +375,4 @@ def _refuse(where: str, **options: object) -> None:
 
 
 def _report_unless(quiet: bool) -> Report:
-    return lambda line: None if quiet else click.echo(line, err=True)
+    return lambda line: None if quiet else _say(line)

@@ -24,7 +24,7 @@ from fabula.learned.training.batches import (
     text_windows,
 )
 from fabula.learned.training.examples import example_set
-from fabula.learned.training.reader_recipe import Group, ReaderRecipe, Stage, Task
+from fabula.learned.training.recipe import Group, ReaderRecipe, Stage, Task
 
 STAGE = Stage((Group(("a",), 2),), rate=1e-3, steps=1, windows=2)
 

@@ -12,7 +12,7 @@ from fabula.learned.training.examples import (
     load_prepared,
     save_prepared,
 )
-from fabula.learned.training.reader_recipe import example_settings
+from fabula.learned.training.recipe import example_settings
 from learned.tiny_tasks import pair_examples, tiny_prepared, tiny_recipe
 
 

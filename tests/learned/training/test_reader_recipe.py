@@ -9,8 +9,7 @@ import pytest
 
 from fabula.core.errors import SettingError, UnknownName
 from fabula.learned.training import recipe as recipes
-from fabula.learned.training.reader_recipe import ReaderRecipe, example_settings
-from fabula.learned.training.recipe import find_recipe, read_recipe
+from fabula.learned.training.recipe import ReaderRecipe, example_settings, find_recipe, read_recipe
 from fabula.learned.training.ruber import RuberRecipe
 from learned.tiny_tasks import PLAIN_RECIPE, tiny_recipe
 

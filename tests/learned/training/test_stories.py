@@ -7,7 +7,7 @@ import pytest
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned.training.reader_recipe import Task
+from fabula.learned.training.recipe import Task
 from fabula.learned.training.stories import (
     KEPT_BACK,
     UnratedStories,

@@ -14,8 +14,7 @@ import pytest
 from fabula import datasets
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_recipe import ReaderRecipe
-from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.learned.training.stories import open_tokeniser
 from fabula.learned.training.tasks import prepare
 from fabula.text.features import feature_row

@@ -165,6 +165,21 @@ def comments_of(dataset: Dataset) -> list[LabelledComment]:
     ]
 
 
+def read_source(source: str, column: str) -> tuple[list[Comment], dict[str, Story]]:
+    """Read the comments of a data set, or of a table's column, and the stories they are on."""
+    from fabula.datasets import DATASETS, load_dataset
+
+    if source in DATASETS:
+        dataset = load_dataset(source)
+        comments = [Comment(one.story, one.text) for one in comments_of(dataset)]
+        stories = {story.id: story for story in dataset.stories}
+    else:
+        comments, stories = read_comments(Path(source), column)
+    if not comments:
+        raise InputError(f"{source}: no comments", "name a table's column with --column")
+    return comments, stories
+
+
 def read_comments(path: Path, column: str) -> tuple[list[Comment], dict[str, Story]]:
     """Read a table whose rows hold a comment, and the text or the id of the story it is on."""
     sheet = Sheet.read(path, {})

@@ -15,7 +15,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.loop import Sampler
-from fabula.learned.training.reader_recipe import Group, ReaderRecipe, Stage, Task
+from fabula.learned.training.recipe import Group, ReaderRecipe, Stage, Task
 from fabula.models.reading.windows import cut_evenly
 
 Array = np.ndarray[Any, np.dtype[Any]]

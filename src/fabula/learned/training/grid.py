@@ -17,8 +17,7 @@ from fabula.learned.training import ruber
 from fabula.learned.training.folder import write_record
 from fabula.learned.training.loop import Report
 from fabula.learned.training.reader import ExampleSource, train_reader
-from fabula.learned.training.reader_recipe import ReaderRecipe, Stage
-from fabula.learned.training.recipe import read_recipe
+from fabula.learned.training.recipe import ReaderRecipe, Stage, read_recipe
 from fabula.learned.training.ruber import RuberRecipe
 
 T = TypeVar("T")

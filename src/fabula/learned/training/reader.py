@@ -33,8 +33,8 @@ from fabula.learned.training.folder import (
 from fabula.learned.training.loop import Report, TrainingState, choose_device, run_training
 from fabula.learned.training.reader_evaluation import unseen_figures
 from fabula.learned.training.reader_model import MEMBERS_APART, ReaderModel, ReaderTrainee
-from fabula.learned.training.reader_recipe import ReaderRecipe, example_settings
 from fabula.learned.training.reader_scales import write_reader
+from fabula.learned.training.recipe import ReaderRecipe, example_settings
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ from fabula.learned.training.batches import (
     text_windows,
 )
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_recipe import ReaderRecipe, Task
+from fabula.learned.training.recipe import ReaderRecipe, Task
 from fabula.meta.coefficients import spearman
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from fabula.learned.training.loop import (
     put_on,
 )
 from fabula.learned.training.reader_evaluation import evaluate
-from fabula.learned.training.reader_recipe import ReaderRecipe, Stage, Task
+from fabula.learned.training.recipe import ReaderRecipe, Stage, Task
 
 if TYPE_CHECKING:
     import torch

@@ -16,7 +16,7 @@ from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
 from fabula.learned.training.folder import write_arrays
 from fabula.learned.training.reader_evaluation import figure_row, text_means
-from fabula.learned.training.reader_recipe import ReaderRecipe, ScaleRecipe, Task
+from fabula.learned.training.recipe import ReaderRecipe, ScaleRecipe, Task
 from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
 from fabula.meta.coefficients import spearman
 from fabula.models import asset_names, get_asset

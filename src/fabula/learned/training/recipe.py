@@ -1,15 +1,21 @@
-"""Recipes: one frozen dataclass each, read from TOML or from plain values."""
+"""Recipes, which are frozen and read from TOML; and that of a reader: tasks, stages and scales."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.plain import from_plain, read_toml
+from fabula.learned.reader.scales import Link
+from fabula.learned.training.loop import LoopConfig
 
 T = TypeVar("T")
+TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
+Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
+OPINIONS: tuple[TaskKind, ...] = ("pairs", "ratings", "shares")
 
 _PACKAGED = Path(__file__).with_name("_recipes")
 
@@ -52,3 +58,174 @@ def require_shares(recipe: Any, *names: str) -> None:
     for name in names:
         if not 0 <= getattr(recipe, name) < 1:
             raise SettingError(f"{name} must be at least 0 and below 1", "mend the recipe")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one head learns, and from which data sets.
+
+    `pairs`: which of two stories people prefer (with `negatives`, the less liked one and a
+    corruption of it); `ratings`: people's ratings on `aspects`, which are standardised; `shares`:
+    which of the `aspects` raters chose to speak of; `labels`: a data set's own labels;
+    `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
+    the encoder guessed; `order`: which of two neighbouring sentences comes first.
+    """
+
+    kind: TaskKind
+    data: tuple[str, ...]
+    head: str
+    aspects: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()  # whose stories count; none: everyone's
+    hidden: int = 0
+    weight: float = 1.0
+    positives: float = 1.0  # weight of a label 1
+    repeat: int = 1  # times that an example stands in an epoch
+    loss: Loss = "logistic"
+    margin: float = 0.3
+    negatives: bool = False
+    with_prompt: bool = False  # the prompt is the story's first sentence
+    sentences: tuple[int, int] = (0, 0)  # of a longer story, so many in a row; (0, 0): all
+    most: int = 0  # stories that are taken; 0: all
+    split: str = ""  # part of the stories: their id begins with it
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tasks that share a batch, and how many of their examples a step takes."""
+
+    tasks: tuple[str, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps with one schedule; `epochs` are those of the first group, where steps are not said."""
+
+    groups: tuple[Group, ...]
+    rate: float
+    steps: int = 0
+    epochs: float = 0.0
+    layer_decay: float = 0.9
+    windows: int = 4  # of a long story, so many are drawn
+    heads_only: bool = False  # the layers stay as they are
+
+
+@dataclass(frozen=True)
+class ScaleRecipe:
+    """How a value is made of heads and surface features.
+
+    `terms` are weights of `head` or `head.output`. Heads are standardised over the texts of the
+    tasks that it is fitted `to`, each `task` or `task.aspect`; without any they count as they are.
+    The same opinions tell what the surface features are worth, which count with weight `surface`.
+    """
+
+    terms: Mapping[str, float]
+    to: tuple[str, ...] = ()
+    surface: float = 0.0
+    without: tuple[str, ...] = ()  # surface features that are not looked at
+    link: Link = "identity"
+    people: str = ""  # task whose texts people wrote: percentiles are among them
+    also: tuple[str, ...] = ()  # other opinions that it is measured against
+
+
+@dataclass(frozen=True)
+class ReaderRecipe:
+    """What the training of a reader depends on, besides its data."""
+
+    kind: str
+    tasks: Mapping[str, Task]
+    stages: tuple[Stage, ...]
+    encoder: str = "story_encoder"
+    domain: tuple[str, ...] = ()  # data sets whose stories it knows; none: all with opinions
+    left_out: tuple[str, ...] = ()  # data sets that `corrupted`, `filled`, `order` keep away from
+    scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
+    licence: str = "research use; see weights/LICENSE"
+    seed: int = 1
+    members: int = 1  # trainings whose weights are averaged
+    window: int = 254
+    overlap: bool = False  # windows are as long as can be
+    dropout: float = 0.1
+    head_dropout: float = 0.1
+    weight_decay: float = 0.01
+    warmup: float = 0.06
+    clip: float = 1.0
+    frozen_layers: int = 0  # the lowest so many stay as they are
+    held_out: float = 0.0  # share of the items that is evaluated, not learned from
+    patience: int = 0  # evaluations without a better one before it stops; 0: never
+    evaluate_every: int = 100
+    checkpoint_every: int = 200
+    report_every: int = 50
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def loop(self) -> LoopConfig:
+        """What the loop needs to know."""
+        return LoopConfig(
+            self.clip, self.patience, self.evaluate_every, self.checkpoint_every, self.report_every
+        )
+
+    @property
+    def heads(self) -> dict[str, Task]:
+        """The first task of every head."""
+        heads: dict[str, Task] = {}
+        for task in self.tasks.values():
+            heads.setdefault(task.head, task)
+        return heads
+
+    @property
+    def opinion_tasks(self) -> list[str]:
+        """Names of the tasks that learn from what people said."""
+        return [name for name, task in self.tasks.items() if task.kind in OPINIONS]
+
+    @property
+    def shared_stages(self) -> int:
+        """How many of the first stages learn from no opinion: they are the same for all folds."""
+        asked = set(self.opinion_tasks)
+        with_opinions = [
+            asked & {name for group in stage.groups for name in group.tasks}
+            for stage in self.stages
+        ]
+        return next((n for n, tasks in enumerate(with_opinions) if tasks), len(self.stages))
+
+
+def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
+    """Give the settings that the examples of a recipe follow from, as plain values."""
+    names = (
+        "kind", "data", "aspects", "systems", "negatives", "with_prompt", "sentences", "most",
+        "split",
+    )  # fmt: skip
+    tasks = {
+        task: {name: _plain(getattr(one, name)) for name in names}
+        for task, one in recipe.tasks.items()
+    }
+    return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _check(recipe: ReaderRecipe) -> None:
+    for stage in recipe.stages:
+        if not stage.groups or (stage.steps <= 0 and stage.epochs <= 0) or stage.rate <= 0:
+            raise SettingError("a stage needs groups, a rate, and steps or epochs", "mend it")
+        for group in stage.groups:
+            if unknown := sorted(set(group.tasks) - recipe.tasks.keys()):
+                raise SettingError(f"a stage names the task {unknown[0]!r}", "it has none such")
+            if group.rows < 1 or not group.tasks:
+                raise SettingError("a group has tasks, and rows of at least 1", "mend the recipe")
+    for name, task in recipe.tasks.items():
+        if task.kind in ("ratings", "shares") and not task.aspects:
+            raise SettingError(f"task {name} needs aspects", "name those of the data set")
+        if not task.data or task.repeat < 1:
+            raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
+    require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
+    require_least(recipe, evaluate_every=1, checkpoint_every=1, report_every=1)
+    if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
+        raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
+    if not 1 <= recipe.members <= 100:
+        raise SettingError("members must be from 1 to 100", "mend the recipe")
+    if not recipe.tasks or not recipe.stages:
+        raise SettingError("a recipe has tasks and stages", "see recipes/storyer.toml")

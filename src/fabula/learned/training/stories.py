@@ -14,7 +14,7 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.story import Story
-from fabula.learned.training.reader_recipe import Task
+from fabula.learned.training.recipe import Task
 from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.grams import gram_codes, word_codes
 

@@ -18,7 +18,7 @@ from fabula.learned.negatives.union import corrupt
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.pairs import pairs_of
-from fabula.learned.training.reader_recipe import ReaderRecipe, Task
+from fabula.learned.training.recipe import ReaderRecipe, Task
 from fabula.learned.training.stories import (
     Cut,
     UnratedStories,

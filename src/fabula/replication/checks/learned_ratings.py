@@ -14,7 +14,7 @@ from fabula.core.story import Story
 from fabula.datasets.hanna import METRICS as HANNA_METRICS
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.ruber_model.network import cosine, load_ruber
-from fabula.learned.training.reader_recipe import Task
+from fabula.learned.training.recipe import Task
 from fabula.learned.training.stories import task_stories
 from fabula.meta.arrays import Values
 from fabula.replication.checks._learned import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.reader_recipe import Loss
+from fabula.learned.training.recipe import Loss
 from fabula.meta.coefficients import correlate
 from fabula.meta.resampling import Estimate
 from fabula.replication.storyer.material import Material

@@ -22,7 +22,7 @@ from fabula.learned.training.examples import (
     fold_of_items,
     without_fold,
 )
-from fabula.learned.training.reader_recipe import ReaderRecipe, Task
+from fabula.learned.training.recipe import ReaderRecipe, Task
 from fabula.models import PooledBert
 from fabula.models.reading.windows import cut_evenly
 

@@ -13,13 +13,14 @@ import numpy as np
 from fabula.core.errors import SettingError
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Examples, ExampleSet
-from fabula.learned.training.reader_recipe import (
+from fabula.learned.training.recipe import (
     Group,
     Loss,
     ReaderRecipe,
     Task,
+    find_recipe,
+    read_recipe,
 )
-from fabula.learned.training.recipe import find_recipe, read_recipe
 from fabula.replication.storyer.comment_examples import (
     ASPECT_TASKS,
     CommentLabels,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.scoring.sources import DatasetSource
 
 
 @click.command("agree")
@@ -26,7 +29,17 @@ from fabula.core.errors import InputError
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @paper_format_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def command(**options: Any) -> None:
+def command(
+    *,
+    source: DatasetSource,
+    aspects: tuple[str, ...],
+    by: str,
+    level: Any,
+    resamples: int,
+    seed: int,
+    form: str,
+    quiet: bool,
+) -> None:
     """Say how far the raters of a data set agree.
 
     SOURCE is a data set by name, a table of your own, or a run folder with ratings (--gold).
@@ -37,18 +50,17 @@ def command(**options: Any) -> None:
     from fabula.meta.raters.agreement import agree
     from fabula.reports.agreement import render_agreement
 
-    dataset = options["source"].load()
-    by_rater = options["by"] == "rater"
+    dataset = source.load()
+    by_rater = by == "rater"
     if by_rater and not dataset.card.raters_known:
-        raise InputError(
-            f"{dataset.name} does not say who gave which rating", "leave out --by rater"
-        )
-    found = agree(
+        problem = f"{dataset.name} does not say who gave which rating"
+        raise InputError(problem, "leave out --by rater")
+    agreement = agree(
         dataset,
-        level=options["level"],
-        aspects=options["aspects"],
-        resamples=options["resamples"],
-        seed=options["seed"],
-        progress=None if options["quiet"] else StderrProgress("aspects"),
+        level=level,
+        aspects=aspects,
+        resamples=resamples,
+        seed=seed,
+        progress=None if quiet else StderrProgress("aspects"),
     )
-    click.echo(render_agreement(options["form"], found, by_rater=by_rater))
+    click.echo(render_agreement(form, agreement, by_rater=by_rater))

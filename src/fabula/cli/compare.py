@@ -13,7 +13,6 @@ from fabula.core.errors import InputError, UnknownName, closest
 
 if TYPE_CHECKING:
     from fabula.core.table import ScoreTable
-    from fabula.meta.compare import Comparison
 
 
 @click.command("compare")
@@ -33,19 +32,44 @@ if TYPE_CHECKING:
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def command(run: Path, a: str, b: str, **options: Any) -> None:
+def command(
+    run: Path,
+    a: str,
+    b: str,
+    *,
+    metrics: tuple[str, ...],
+    form: str,
+    resamples: int,
+    seed: int,
+    correction: Any,
+    alpha: float,
+    quiet: bool,
+) -> None:
     """Compare the systems A and B of a run on the items they share.
 
     RUN is the folder of a run (`fabula score -o RUN`). For every metric: the difference of the
     means with a bootstrap interval, turned so that positive favours A; the p of a sign-flip test,
     corrected for the number of comparisons; and on how many items A wins.
     """
+    from fabula.cli._output import StderrProgress
+    from fabula.core.table import ScoreTable
+    from fabula.meta.compare import Procedure, compare
     from fabula.reports.comparison import render_comparison
 
-    metrics = _metrics(run)
-    found = _compare(run, (a, b), metrics, options)
-    signatures = {one["spec"]: one["signature"] for one in metrics}
-    click.echo(render_comparison(options["form"], found, signatures))
+    known = _metrics(run)
+    table = ScoreTable.load(run)
+    if metrics:
+        table = _only(table, _wanted(metrics, table.scorers))
+    comparison = compare(
+        table,
+        a,
+        b,
+        directions={metric["spec"]: metric["direction"] for metric in known},
+        procedure=Procedure(resamples, seed, correction, alpha),
+        progress=None if quiet else StderrProgress("comparisons"),
+    )
+    signatures = {metric["spec"]: metric["signature"] for metric in known}
+    click.echo(render_comparison(form, comparison, signatures))
 
 
 def _metrics(run: Path) -> list[dict[str, Any]]:
@@ -58,29 +82,8 @@ def _metrics(run: Path) -> list[dict[str, Any]]:
     return metrics
 
 
-def _compare(
-    run: Path, systems: tuple[str, str], metrics: list[dict[str, Any]], options: dict[str, Any]
-) -> Comparison:
-    from fabula.cli._output import StderrProgress
-    from fabula.core.table import ScoreTable
-    from fabula.meta.compare import Procedure, compare
-
-    names = ("resamples", "seed", "correction", "alpha")
-    procedure = Procedure(**{name: options[name] for name in names})
-    table = ScoreTable.load(run)
-    if options["metrics"]:
-        table = _only(table, _wanted(options["metrics"], table.scorers))
-    return compare(
-        table,
-        *systems,
-        directions={one["spec"]: one["direction"] for one in metrics},
-        procedure=procedure,
-        progress=None if options["quiet"] else StderrProgress("comparisons"),
-    )
-
-
 def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:
-    return type(table)(table.stories, [one for one in table if one.scorer in scorers])
+    return type(table)(table.stories, [score for score in table if score.scorer in scorers])
 
 
 def _wanted(given: Sequence[str], scorers: Sequence[str]) -> set[str]:
@@ -98,7 +101,7 @@ def _named(part: str, scorers: Sequence[str]) -> set[str]:
     # A run may hold metrics of a package that is not installed here: their names still count.
     if part in scorers:
         return {part}
-    found = {metric.spec for metric in choose_metrics(part)} & set(scorers)
-    if not found:
+    shared = {metric.spec for metric in choose_metrics(part)} & set(scorers)
+    if not shared:
         raise UnknownName(f"the run has no scores of {part}", closest(part, scorers))
-    return found
+    return shared

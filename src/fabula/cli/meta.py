@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +15,31 @@ from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.meta.study import Study
+    from fabula.scoring.sources import DatasetSource
 
 _LEVELS = ("item", "system", "pooled")
 _COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c", "pairwise", "soft_pairwise")
+
+
+def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command the study that its options declare, and the tables that are to be shown.
+
+    Shown is Spearman's rho, level by level, unless other tables are asked for.
+    """
+
+    @functools.wraps(command)
+    def gather(*, levels: tuple[str, ...], coefficients: tuple[str, ...], **options: Any) -> None:
+        from fabula.meta.study import Study
+
+        names = {field.name for field in fields(Study)} & set(options)
+        given = {name: options.pop(name) for name in names}
+        given |= {"levels": levels, "coefficients": coefficients}
+        # What is not given is left to the study, which then takes all.
+        study = Study(**{name: value for name, value in given.items() if value != ()})
+        shown = {"levels": levels or _LEVELS, "coefficients": coefficients or ("spearman",)}
+        command(study=study, **shown, **options)
+
+    return gather
 
 
 @click.command("meta")
@@ -55,7 +79,18 @@ _COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c", "pairwise", "sof
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for a study report.")
 @paper_format_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def command(**options: Any) -> None:
+@_gather_study
+def command(
+    *,
+    source: DatasetSource,
+    study: Study,
+    levels: tuple[str, ...],
+    coefficients: tuple[str, ...],
+    baselines: bool,
+    output: Path | None,
+    form: str,
+    quiet: bool,
+) -> None:
     """Hold the scores of metrics against the ratings of people.
 
     SOURCE is a data set by name, a table of your own with ratings and scores, or a run folder with
@@ -67,33 +102,15 @@ def command(**options: Any) -> None:
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 
-    dataset = options.pop("source").load()
-    if options["baselines"]:
+    dataset = source.load()
+    if baselines:
         dataset = add_baselines(dataset)
-    study = _study(options)
-    progress = None if options["quiet"] else StderrProgress("tables")
-    found = study.run(dataset, progress)
+    result = study.run(dataset, None if quiet else StderrProgress("tables"))
     if dataset.preferences and not len(dataset.ratings):
-        options |= {"levels": ("pooled",), "coefficients": ("accuracy",)}
-    elif options["output"]:
+        levels, coefficients = ("pooled",), ("accuracy",)
+    elif output:
         from fabula.reports.study import write_plain_study
 
-        click.echo(write_plain_study(found, options["output"]), err=True)
-    tables: list[Any] = [
-        (a, b) for a in _shown(options, "levels") for b in _shown(options, "coefficients")
-    ]
-    click.echo(render_correlations(options["form"], found, tables))
-
-
-def _study(options: dict[str, Any]) -> Study:
-    from fabula.meta.study import Study
-
-    # What is not given is left to the study, which then takes all.
-    given = {field.name: options.get(field.name, ()) for field in fields(Study)}
-    return Study(**{name: value for name, value in given.items() if value != ()})
-
-
-def _shown(options: dict[str, Any], name: str) -> tuple[str, ...]:
-    """What is printed as tables unless asked otherwise: Spearman's rho, level by level."""
-    usual: dict[str, tuple[str, ...]] = {"levels": _LEVELS, "coefficients": ("spearman",)}
-    return options[name] or usual[name]
+        click.echo(write_plain_study(result, output), err=True)
+    tables: list[Any] = [(level, name) for level in levels for name in coefficients]
+    click.echo(render_correlations(form, result, tables))

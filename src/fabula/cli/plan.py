@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +18,66 @@ if TYPE_CHECKING:
     from fabula.core.story import Story
     from fabula.meta.plans.plan import Design, Plan, Wish
     from fabula.meta.raters.ratings import Ratings
+    from fabula.scoring.sources import DatasetSource
 
 # The agreement of one rating that is assumed where nothing is known.
 _ICC = 0.3
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the ratings: a source that tells, or ICC and spread."""
+
+    source: DatasetSource | None
+    aspect: str | None
+    icc: float | None
+    sd: float | None
+
+    def one_rating_icc(self) -> float:
+        """Give the ICC(1,1) of one rating."""
+        if not self.source:
+            return _ICC if self.icc is None else self.icc
+        from fabula.meta.raters.icc import one_way
+
+        ratings, _ = self.ratings()
+        return one_way(ratings.packed)[0].value
+
+    def ratings(self) -> tuple[Ratings, tuple[Story, ...]]:
+        """Read the ratings of the aspect to plan for."""
+        from fabula.meta.raters.ratings import ratings_of
+
+        assert self.source
+        dataset = self.source.load()
+        by_aspect = {ratings.aspect: ratings for ratings in ratings_of(dataset.ratings)}
+        aspect = self.aspect
+        if aspect is None and len(by_aspect) > 1:
+            known = ", ".join(by_aspect)
+            raise SettingError("several aspects are rated", f"give --aspect: {known}")
+        if aspect is not None and aspect not in by_aspect:
+            raise UnknownName(f"no aspect is called {aspect!r} here", closest(aspect, by_aspect))
+        return by_aspect[aspect if aspect is not None else next(iter(by_aspect))], dataset.stories
+
+
+def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command the design, the wish, and what is known of the ratings."""
+
+    @functools.wraps(command)
+    def gather(*, items: str, raters: str, source: str | None, **options: Any) -> None:
+        from fabula.meta.plans.plan import Design, Wish
+        from fabula.scoring.sources import DatasetSource
+
+        def take(*names: str) -> dict[str, Any]:
+            return {name: options.pop(name) for name in names}
+
+        numbers = parse_numbers("items", items), parse_numbers("raters", raters)
+        where = take("path", "partial", "gold", "columns")
+        known = _Known(
+            DatasetSource(source, **where) if source else None, **take("aspect", "icc", "sd")
+        )
+        design = Design(*numbers, **take("systems", "alpha", "studies", "seed"))
+        command(design=design, wish=Wish(**take("power", "half_width")), known=known, **options)
+
+    return gather
 
 
 @click.command("plan")
@@ -42,26 +102,42 @@ _ICC = 0.3
 @click.option("--studies", type=click.IntRange(100), default=2000, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @paper_format_option
-def command(**options: Any) -> None:
+@_gather_options
+def command(
+    *,
+    design: Design,
+    wish: Wish,
+    known: _Known,
+    effect: str | None,
+    correlation: float | None,
+    versus: float | None,
+    between: float | None,
+    form: str,
+) -> None:
     """Say how many items and raters a study needs, by simulation.
 
     Either --effect, a difference of two systems' means in points of the scale (or in standard
     deviations of one rating: 0.2sd), or --correlation of a metric, perhaps --versus another's.
     How much raters agree comes --from a data set or table, or from --icc and --sd.
     """
-    from fabula.meta.plans.plan import Design, Wish
     from fabula.reports.plan import render_plan
 
-    design = Design(
-        numbers("items", options["items"]),
-        numbers("raters", options["raters"]),
-        **{name: options[name] for name in ("systems", "alpha", "studies", "seed")},
-    )
-    wish = Wish(options["power"], options["half_width"])
-    click.echo(render_plan(options["form"], _planned(options, design, wish)))
+    if (effect is None) == (correlation is None):
+        raise SettingError("one effect is wanted", "give --effect or --correlation")
+    if known.source and not (known.icc is None and known.sd is None):
+        raise SettingError("--from tells ICC and spread itself", "leave out --icc and --sd")
+    if correlation is None and (versus is not None or between is not None):
+        raise SettingError("--versus and --between go with --correlation", "leave them out")
+    if effect is not None:
+        plan = _plan_difference(effect, design, wish, known)
+    else:
+        assert correlation is not None
+        others = {"versus": versus, "between": between}
+        plan = _plan_correlation(correlation, design, wish, known, **others)
+    click.echo(render_plan(form, plan))
 
 
-def numbers(name: str, text: str) -> tuple[int, ...]:
+def parse_numbers(name: str, text: str) -> tuple[int, ...]:
     """Read whole numbers parted by commas."""
     try:
         return tuple(int(part) for part in text.split(","))
@@ -69,31 +145,27 @@ def numbers(name: str, text: str) -> tuple[int, ...]:
         raise SettingError(f"--{name} {text!r} will not do", "write 50,100,200") from None
 
 
-def _planned(options: dict[str, Any], design: Design, wish: Wish) -> Plan:
-    effect, correlation = options["effect"], options["correlation"]
-    if (effect is None) == (correlation is None):
-        raise SettingError("one effect is wanted", "give --effect or --correlation")
-    if options["source"] and not (options["icc"] is None and options["sd"] is None):
-        raise SettingError("--from tells ICC and spread itself", "leave out --icc and --sd")
-    if correlation is None and (options["versus"] is not None or options["between"] is not None):
-        raise SettingError("--versus and --between go with --correlation", "leave them out")
-    if effect is not None:
-        return _difference(effect, options, design, wish)
+def _plan_correlation(
+    correlation: float,
+    design: Design,
+    wish: Wish,
+    known: _Known,
+    **others: float | None,
+) -> Plan:
     from fabula.meta.plans.correlation import plan_correlation
 
-    others = {name: options[name] for name in ("versus", "between")}
-    return plan_correlation(correlation, design, icc=_icc(options), wish=wish, **others)
+    return plan_correlation(correlation, design, icc=known.one_rating_icc(), wish=wish, **others)
 
 
-def _difference(effect: str, options: dict[str, Any], design: Design, wish: Wish) -> Plan:
+def _plan_difference(effect: str, design: Design, wish: Wish, known: _Known) -> Plan:
     from fabula.meta.plans.difference import plan_difference
     from fabula.meta.raters.components import Components, estimate_components
 
-    if options["source"]:
-        components = estimate_components(*_ratings(options))
+    if known.source:
+        components = estimate_components(*known.ratings())
     else:
-        sd = 1.0 if options["sd"] is None else options["sd"]
-        components = Components.of_icc(_icc(options), sd)
+        sd = 1.0 if known.sd is None else known.sd
+        components = Components.of_icc(known.one_rating_icc(), sd)
     in_sd = effect.endswith("sd")
     try:
         size = float(effect.removesuffix("sd"))
@@ -101,30 +173,3 @@ def _difference(effect: str, options: dict[str, Any], design: Design, wish: Wish
         raise SettingError(f"--effect {effect!r} will not do", "write 0.2 or 0.2sd") from None
     size *= components.sd if in_sd else 1.0
     return plan_difference(size, design, components=components, wish=wish)
-
-
-def _icc(options: dict[str, Any]) -> float:
-    if not options["source"]:
-        given: float | None = options["icc"]
-        return _ICC if given is None else given
-    from fabula.meta.raters.icc import one_way
-
-    ratings, _ = _ratings(options)
-    return one_way(ratings.packed)[0].value
-
-
-def _ratings(options: dict[str, Any]) -> tuple[Ratings, tuple[Story, ...]]:
-    """Read the ratings of the aspect to plan for."""
-    from fabula.meta.raters.ratings import ratings_of
-    from fabula.scoring.sources import DatasetSource
-
-    names = ("path", "partial", "gold", "columns")
-    given = {name: options[name] for name in names}
-    dataset = DatasetSource(options["source"], **given).load()
-    found = {one.aspect: one for one in ratings_of(dataset.ratings)}
-    aspect = options["aspect"]
-    if aspect is None and len(found) > 1:
-        raise SettingError("several aspects are rated", f"give --aspect: {', '.join(found)}")
-    if aspect is not None and aspect not in found:
-        raise UnknownName(f"no aspect is called {aspect!r} here", closest(aspect, found))
-    return found[aspect if aspect is not None else next(iter(found))], dataset.stories

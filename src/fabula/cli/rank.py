@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.meta.grid import Grid
     from fabula.meta.levels import Level
+    from fabula.meta.ranking.metrics import MetricRanking
+    from fabula.meta.ranking.systems import Resampling, SystemRanking
+    from fabula.scoring.sources import DatasetSource
 
 _OF_METRICS = ("borda", "kemeny", "mean")
 _OF_SYSTEMS = ("mean", "win_rate", "bradley_terry", "elo")
@@ -54,45 +57,80 @@ _RULES = tuple(dict.fromkeys(_OF_METRICS + _OF_SYSTEMS))
 @click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
 @paper_format_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def command(**options: Any) -> None:
+def command(
+    *,
+    source: DatasetSource,
+    systems: bool,
+    by: str | None,
+    metrics: tuple[str, ...],
+    without: tuple[str, ...],
+    aspect: tuple[str, ...],
+    level: str,
+    top: int | None,
+    no_baselines: bool,
+    over: Any,
+    resamples: int,
+    seed: int,
+    alpha: float,
+    form: str,
+    quiet: bool,
+) -> None:
     """Rank metrics by how far they agree with people.
 
     SOURCE is a data set's name, a table of your own with ratings and scores, or a run folder.
     With --systems, the systems are ranked by the ratings, with intervals, and those that cannot
     be told apart form a cluster.
     """
-    rule = _rule(options)
-    dataset = options.pop("source").load()
-    show = _systems if options["systems"] else _metrics
-    click.echo(show(dataset, rule, options))
+    from fabula.cli._output import StderrProgress
+    from fabula.meta.ranking.systems import Resampling
+    from fabula.reports.ranking import render_metric_ranking, render_system_ranking
+
+    rule = _rule(by, of_systems=systems)
+    dataset = source.load()
+    progress = None if quiet else StderrProgress("resamples" if systems else "baseline scores")
+    if systems:
+        how = Resampling(resamples, seed, alpha)
+        ranked = _rank_systems(dataset, rule, aspect, over=over, how=how, progress=progress)
+        click.echo(render_system_ranking(form, ranked, dataset.name, how=how, top=top))
+    else:
+        dataset = dataset if no_baselines else _add_baselines(dataset, progress)
+        ranking = _rank_metrics(dataset, rule, metrics, without, aspects=aspect, level=level)
+        click.echo(render_metric_ranking(form, ranking, dataset.name, top=top))
 
 
-def _rule(options: dict[str, Any]) -> str:
+def _rule(by: str | None, *, of_systems: bool) -> str:
     """Give the rule asked for, if it is one for what is ranked."""
-    known, what = (_OF_SYSTEMS, "systems") if options["systems"] else (_OF_METRICS, "metrics")
-    rule: str = options["by"] or known[0]
+    known, what = (_OF_SYSTEMS, "systems") if of_systems else (_OF_METRICS, "metrics")
+    rule = by or known[0]
     if rule not in known:
-        remedy = f"known: {', '.join(known)}" + ("" if options["systems"] else "; or add --systems")
+        remedy = f"known: {', '.join(known)}" + ("" if of_systems else "; or add --systems")
         raise SettingError(f"{what} are not ranked by {rule}", remedy)
     return rule
 
 
-def _metrics(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
-    from fabula.meta.ranking.metrics import MetricRule, rank_metrics
-    from fabula.meta.study import Study
-    from fabula.reports.ranking import render_metric_ranking
+def _add_baselines(dataset: Dataset, progress: StderrProgress | None) -> Dataset:
     from fabula.scoring.evaluate import add_baselines
 
-    if not options["no_baselines"]:
-        dataset = add_baselines(dataset, _progress(options, "baseline scores"))
-    study = Study(scorers=options["metrics"], aspects=options["aspect"])
-    metrics, gold = study.grids(dataset)
-    metrics = _without(metrics, options["without"])
-    levels = _levels(options["level"], len(metrics.layout.systems))
-    found = rank_metrics(
-        metrics, gold, by=cast(MetricRule, rule), levels=levels, cards=dataset.scorers
-    )
-    return render_metric_ranking(options["form"], found, dataset.name, top=options["top"])
+    return add_baselines(dataset, progress)
+
+
+def _rank_metrics(
+    dataset: Dataset,
+    rule: str,
+    metrics: tuple[str, ...],
+    without: tuple[str, ...],
+    *,
+    aspects: tuple[str, ...],
+    level: str,
+) -> MetricRanking:
+    from fabula.meta.ranking.metrics import MetricRule, rank_metrics
+    from fabula.meta.study import Study
+
+    scores, gold = Study(scorers=metrics, aspects=aspects).grids(dataset)
+    scores = _without(scores, without)
+    levels = _levels(level, len(scores.layout.systems))
+    by = cast(MetricRule, rule)
+    return rank_metrics(scores, gold, by=by, levels=levels, cards=dataset.scorers)
 
 
 def _without(metrics: Grid, patterns: Sequence[str]) -> Grid:
@@ -105,7 +143,7 @@ def _without(metrics: Grid, patterns: Sequence[str]) -> Grid:
         for pattern in patterns
         if fnmatchcase(column.scorer, pattern) or fnmatchcase(column.label, pattern)
     }
-    return metrics.select([column for column in metrics.columns if column not in dropped])
+    return metrics.only([column for column in metrics.columns if column not in dropped])
 
 
 def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
@@ -118,23 +156,16 @@ def _levels(wanted: str, systems: int) -> tuple[Level, ...]:
     return both if wanted == "both" else (cast("Level", wanted),)
 
 
-def _systems(dataset: Dataset, rule: str, options: dict[str, Any]) -> str:
-    from fabula.meta.ranking.systems import Resampling, SystemRule, rank_systems
-    from fabula.reports.ranking import render_system_ranking
+def _rank_systems(
+    dataset: Dataset,
+    rule: str,
+    aspects: tuple[str, ...],
+    *,
+    over: Any,
+    how: Resampling,
+    progress: StderrProgress | None,
+) -> SystemRanking:
+    from fabula.meta.ranking.systems import SystemRule, rank_systems
 
-    how = Resampling(options["resamples"], options["seed"], options["alpha"])
-    found = rank_systems(
-        dataset,
-        by=cast(SystemRule, rule),
-        aspects=options["aspect"],
-        over=options["over"],
-        how=how,
-        progress=_progress(options, "resamples"),
-    )
-    return render_system_ranking(options["form"], found, dataset.name, how=how, top=options["top"])
-
-
-def _progress(options: dict[str, Any], what: str) -> StderrProgress | None:
-    from fabula.cli._output import StderrProgress
-
-    return None if options["quiet"] else StderrProgress(what)
+    by = cast(SystemRule, rule)
+    return rank_systems(dataset, by=by, aspects=aspects, over=over, how=how, progress=progress)

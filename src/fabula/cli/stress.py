@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import random
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,31 @@ if TYPE_CHECKING:
     from fabula.core.story import Story
     from fabula.datasets.tables.stories import StoryLayout
     from fabula.scoring.stress import StressResult
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How stories are perturbed, scored and tested."""
+
+    perturbations: tuple[str, ...]
+    share: float | None
+    seed: int
+    alpha: float
+    resamples: int | None
+    jobs: int
+    cache: Path | None
+    no_cache: bool
+
+
+def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command its settings as one value."""
+
+    @functools.wraps(command)
+    def gather(**options: Any) -> None:
+        settings = _Settings(**{field.name: options.pop(field.name) for field in fields(_Settings)})
+        command(settings=settings, **options)
+
+    return gather
 
 
 @click.command("stress")
@@ -34,7 +62,19 @@ if TYPE_CHECKING:
 @click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")
 @click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
-def command(source: str, metrics: tuple[str, ...], layout: StoryLayout, **options: Any) -> None:
+@_gather_settings
+def command(
+    source: str,
+    metrics: tuple[str, ...],
+    *,
+    layout: StoryLayout,
+    settings: _Settings,
+    stories: int | None,
+    output: Path | None,
+    overwrite: bool,
+    form: str,
+    quiet: bool,
+) -> None:
     """Perturb stories and see which metrics notice.
 
     SOURCE is what `fabula score` takes: a file, a folder, a data set's name (try `examples`)
@@ -46,21 +86,20 @@ def command(source: str, metrics: tuple[str, ...], layout: StoryLayout, **option
     from fabula.reports.stress import render_stress
     from fabula.scoring.stress import refuse_written, write_stress
 
-    folder: Path | None = options["output"]
-    if folder and not options["overwrite"]:
-        refuse_written(folder)
+    if output and not overwrite:
+        refuse_written(output)
     with open_stories(source, layout) as file:
-        stories = _drawn(list(file), options["stories"], options["seed"])
-    result = _stress(stories, metrics or ("strings",), options)
-    click.echo(render_stress(options["form"], result))
-    if folder:
-        write_stress(result, folder, overwrite=options["overwrite"])
-        if not options["quiet"]:
-            click.echo(f"perturbed stories and their moves are in {folder}", err=True)
+        drawn = _draw(list(file), stories, settings.seed)
+    result = _stress(drawn, metrics or ("strings",), settings, quiet=quiet)
+    click.echo(render_stress(form, result))
+    if output:
+        write_stress(result, output, overwrite=overwrite)
+        if not quiet:
+            click.echo(f"perturbed stories and their moves are in {output}", err=True)
 
 
 def _stress(
-    stories: list[Story], metrics: tuple[str, ...], options: dict[str, Any]
+    stories: list[Story], metrics: tuple[str, ...], settings: _Settings, *, quiet: bool
 ) -> StressResult:
     from fabula.cli._output import StderrProgress
     from fabula.scoring.stress import stress
@@ -68,18 +107,18 @@ def _stress(
     return stress(
         stories,
         metrics,
-        perturbations=options["perturbations"] or None,
-        share=options["share"],
-        seed=options["seed"],
-        alpha=options["alpha"],
-        resamples=options["resamples"],
-        jobs=options["jobs"],
-        cache=False if options["no_cache"] else options["cache"] or True,
-        progress=None if options["quiet"] else StderrProgress("steps"),
+        perturbations=settings.perturbations or None,
+        share=settings.share,
+        seed=settings.seed,
+        alpha=settings.alpha,
+        resamples=settings.resamples,
+        jobs=settings.jobs,
+        cache=not settings.no_cache and (settings.cache or True),
+        progress=None if quiet else StderrProgress("steps"),
     )
 
 
-def _drawn(stories: list[Story], count: int | None, seed: int) -> list[Story]:
+def _draw(stories: list[Story], count: int | None, seed: int) -> list[Story]:
     """Draw so many stories, in their order; all where there are no more."""
     if count is None or count >= len(stories):
         return stories

@@ -15,29 +15,29 @@ _MOST_RATERS = 40
 Rows = list[list[Cell | Value]]
 
 
-def render_agreement(form: str, found: Agreement, *, by_rater: bool = False) -> str:
+def render_agreement(form: str, agreement: Agreement, *, by_rater: bool = False) -> str:
     """Write an agreement as table, json, jsonl, csv or latex, by aspect or by rater."""
-    words = [] if by_rater else agreement_words(found)
+    words = [] if by_rater else agreement_words(agreement)
     if by_rater:
-        head, body, words = _rater_table(found)
-    elif len(found.aspects) == 1:
-        head, body = _long_table(found)
+        head, body, words = _rater_table(agreement)
+    elif len(agreement.aspects) == 1:
+        head, body = _long_table(agreement)
     else:
-        head, body = _wide_table(found)
-    rows = found.rater_rows() if by_rater else found.rows()
+        head, body = _wide_table(agreement)
+    rows = agreement.rater_rows() if by_rater else agreement.rows()
     record = {
-        "level": found.level,
-        "resamples": found.resamples,
-        "seed": found.seed,
-        "raters_known": found.raters_known,
+        "level": agreement.level,
+        "resamples": agreement.resamples,
+        "seed": agreement.seed,
+        "raters_known": agreement.raters_known,
         "words": words,
     }
     return render(form, rows, [Table(head, body, notes=words)], record)
 
 
-def agreement_words(found: Agreement) -> list[str]:
+def agreement_words(agreement: Agreement) -> list[str]:
     """Say in plain words how far the raters agree, what is uncertain, and how it was found."""
-    return [*_finding(found), *_doubts(found), _method(found)]
+    return [*_finding(agreement), *_doubts(agreement), _method(agreement)]
 
 
 def grade(value: float) -> str:
@@ -45,20 +45,20 @@ def grade(value: float) -> str:
     return "undefined" if math.isnan(value) else next(w for low, w in _GRADES if value >= low)
 
 
-def _kinds(found: Agreement) -> tuple[str, str]:
+def _kinds(agreement: Agreement) -> tuple[str, str]:
     """Which ICC to show: the one for known raters where all rated all, else that for any."""
-    lines = [found.line(aspect, "ICC(2,k)") for aspect in found.aspects]
+    lines = [agreement.line(aspect, "ICC(2,k)") for aspect in agreement.aspects]
     whole = all(
         line and not math.isnan(line.estimate.value) and not line.left_out for line in lines
     )
     return ("ICC(2,1)", "ICC(2,k)") if whole else ("ICC(1,1)", "ICC(1,k)")
 
 
-def _finding(found: Agreement) -> list[str]:
-    _, kind = _kinds(found)
+def _finding(agreement: Agreement) -> list[str]:
+    _, kind = _kinds(agreement)
     graded: dict[str, list[str]] = {}
-    for aspect in found.aspects:
-        line = found.line(aspect, kind)
+    for aspect in agreement.aspects:
+        line = agreement.line(aspect, kind)
         if line:
             graded.setdefault(grade(line.estimate.value), []).append(aspect or "the only aspect")
     if not graded:
@@ -72,42 +72,42 @@ def _finding(found: Agreement) -> list[str]:
     ]
 
 
-def _doubts(found: Agreement) -> list[str]:
-    alphas = [line for line in found.lines if line.statistic == "alpha"]
+def _doubts(agreement: Agreement) -> list[str]:
+    alphas = [line for line in agreement.lines if line.statistic == "alpha"]
     words = []
     if below := [line.aspect for line in alphas if line.estimate.high < 0]:
         words.append(
             f"On {', '.join(below)} ratings of one story differ more than ratings of two: raters "
             "differ in strictness, or misread the scale."
         )
-    if not found.raters_known:
+    if not agreement.raters_known:
         words.append(
             "Who rated is not known here: ICC(2), ICC(3), Cohen's kappa, Kendall's W and figures "
             "by rater need rater ids."
         )
     if few := [line.aspect or "the only aspect" for line in alphas if line.estimate.n < FEW]:
         words.append(f"n is too small on {', '.join(few)}: fewer than {FEW} stories.")
-    if most := max((line.left_out for line in found.lines), default=0):
+    if most := max((line.left_out for line in agreement.lines), default=0):
         words.append(f"Up to {most:,} stories were left out of a coefficient: ratings are missing.")
     return words
 
 
-def _method(found: Agreement) -> str:
-    how = "by" if found.level == "nominal" else "by F for the ICC, else by"
+def _method(agreement: Agreement) -> str:
+    how = "by" if agreement.level == "nominal" else "by F for the ICC, else by"
     return (
-        f"95 % intervals: {how} bootstrap over stories, {found.resamples:,} resamples, "
-        f"seed {found.seed}. Alpha is {found.level}."
+        f"95 % intervals: {how} bootstrap over stories, {agreement.resamples:,} resamples, "
+        f"seed {agreement.seed}. Alpha is {agreement.level}."
     )
 
 
-def _wide_table(found: Agreement) -> tuple[list[str], Rows]:
-    single, mean = _kinds(found)
-    measured = found.level != "nominal"
+def _wide_table(agreement: Agreement) -> tuple[list[str], Rows]:
+    single, mean = _kinds(agreement)
+    measured = agreement.level != "nominal"
     shown = [single, mean, "alpha"] if measured else ["alpha", "Fleiss kappa", "AC1"]
     body: Rows = []
-    for aspect in found.aspects:
-        lines = [found.line(aspect, name) for name in shown]
-        first = next(line for line in found.lines if line.aspect == aspect)
+    for aspect in agreement.aspects:
+        lines = [agreement.line(aspect, name) for name in shown]
+        first = next(line for line in agreement.lines if line.aspect == aspect)
         each = first.ratings / max(1, first.estimate.n)
         reading = [grade(lines[1].estimate.value)] if lines[1] and measured else []
         counts = (first.estimate.n, Cell(each, f"{each:.3g}"))
@@ -115,18 +115,18 @@ def _wide_table(found: Agreement) -> tuple[list[str], Rows]:
     return ["aspect", "stories", "each", *shown, *(["reading"] if measured else [])], body
 
 
-def _long_table(found: Agreement) -> tuple[list[str], Rows]:
-    head = [f"{found.aspects[0]} by".strip(), "value", "stories", "left out", "note"]
+def _long_table(agreement: Agreement) -> tuple[list[str], Rows]:
+    head = [f"{agreement.aspects[0]} by".strip(), "value", "stories", "left out", "note"]
     body: Rows = [
         [line.statistic, _interval(line), line.estimate.n, line.left_out, line.note]
-        for line in found.lines
+        for line in agreement.lines
     ]
     return head, body
 
 
-def _rater_table(found: Agreement) -> tuple[list[str], Rows, list[str]]:
+def _rater_table(agreement: Agreement) -> tuple[list[str], Rows, list[str]]:
     """Raters in the order of how little they follow the others."""
-    lines = sorted(found.raters, key=lambda one: (math.isnan(one.correlation), one.correlation))
+    lines = sorted(agreement.raters, key=lambda one: (math.isnan(one.correlation), one.correlation))
     head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact", "note"]
     body = [_rater_cells(line) for line in lines[:_MOST_RATERS]]
     words = [

@@ -16,44 +16,44 @@ _HEAD = ("metric", "A", "B", "difference", "p", "A wins", "effect", "verdict")
 _TONES: Mapping[str, Tone] = {"A": "good", "B": "other", "": "quiet"}
 
 
-def render_comparison(form: str, found: Comparison, signatures: Mapping[str, str]) -> str:
+def render_comparison(form: str, comparison: Comparison, signatures: Mapping[str, str]) -> str:
     """Write a comparison as table, json, jsonl, csv or latex."""
-    rows = [row | {"signature": signatures.get(row["scorer"], "")} for row in found.rows()]
+    rows = [row | {"signature": signatures.get(row["scorer"], "")} for row in comparison.rows()]
     record = {
-        "a": found.a,
-        "b": found.b,
-        "shared_items": found.shared,
-        "procedure": asdict(found.procedure),
-        "comparisons": found.tests,
-        "words": comparison_words(found),
+        "a": comparison.a,
+        "b": comparison.b,
+        "shared_items": comparison.shared,
+        "procedure": asdict(comparison.procedure),
+        "comparisons": comparison.tests,
+        "words": comparison_words(comparison),
     }
-    scorers = dict.fromkeys(line.scorer for line in found.lines)
+    scorers = dict.fromkeys(line.scorer for line in comparison.lines)
     table = Table(
         _HEAD,
-        [_cells(line) for line in found.lines],
-        f"A is {found.a or 'nameless'}, B is {found.b or 'nameless'}: "
-        f"{found.shared:,} shared items",
-        comparison_words(found),
+        [_cells(line) for line in comparison.lines],
+        f"A is {comparison.a or 'nameless'}, B is {comparison.b or 'nameless'}: "
+        f"{comparison.shared:,} shared items",
+        comparison_words(comparison),
         comments=[signatures[scorer] for scorer in scorers if scorer in signatures],
         gap=2,
     )
     return render(form, rows, [table], record)
 
 
-def comparison_words(found: Comparison) -> list[str]:
+def comparison_words(comparison: Comparison) -> list[str]:
     """Say in plain words what was found, and how."""
-    return [_finding(found), *_asides(found), _method(found)]
+    return [_finding(comparison), *_asides(comparison), _method(comparison)]
 
 
-def _finding(found: Comparison) -> str:
-    judging = [line for line in found.lines if line.direction != "descriptive"]
+def _finding(comparison: Comparison) -> str:
+    judging = [line for line in comparison.lines if line.direction != "descriptive"]
     judging = [line for line in judging if not math.isnan(line.p)]
     by_a = sum(line.favours == "A" for line in judging)
     by_b = sum(line.favours == "B" for line in judging)
     rest = len(judging) - by_a - by_b
     if not judging:
         return "No metric with a better way has values of both systems."
-    a, b = found.a or "A", found.b or "B"
+    a, b = comparison.a or "A", comparison.b or "B"
     if not by_a and not by_b:
         return f"No difference in quality was found between {a} and {b}: 0 of {_metrics(judging)}."
     return (
@@ -62,9 +62,9 @@ def _finding(found: Comparison) -> str:
     )
 
 
-def _asides(found: Comparison) -> list[str]:
+def _asides(comparison: Comparison) -> list[str]:
     """Say what the finding does not: descriptive metrics, what was left out, what was in vain."""
-    told = [line for line in found.lines if line.direction == "descriptive"]
+    told = [line for line in comparison.lines if line.direction == "descriptive"]
     apart = sum(bool(line.favours) for line in told)
     words = []
     if told:
@@ -72,20 +72,20 @@ def _asides(found: Comparison) -> list[str]:
             f"{apart} of {_metrics(told)} without a better way (–) found a difference, "
             "which says nothing of quality: there A wins where it is higher."
         )
-    if most := max((line.left_out for line in found.lines), default=0):
+    if most := max((line.left_out for line in comparison.lines), default=0):
         words.append(f"Up to {most:,} items were left out: a story or a value is missing (*).")
-    if found.blind:
+    if comparison.blind:
         words.append(
             "No difference could have been found: take more items, fewer metrics or more resamples."
         )
     return words
 
 
-def _method(found: Comparison) -> str:
-    how = found.procedure
+def _method(comparison: Comparison) -> str:
+    how = comparison.procedure
     level = f"{100 * (1 - how.alpha):g} %"
     return (
-        f"p is corrected for {found.tests} comparisons ({_CORRECTIONS[how.correction]}), "
+        f"p is corrected for {comparison.tests} comparisons ({_CORRECTIONS[how.correction]}), "
         f"level {how.alpha:g}; intervals ({level}) are not. "
         f"Sign-flip test and bootstrap over items, {how.resamples:,} resamples, seed {how.seed}. "
         "The effect is Cohen's d_z."

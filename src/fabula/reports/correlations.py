@@ -32,40 +32,40 @@ _SIGNS = {
 }
 
 
-def render_correlations(form: str, found: StudyResult, tables: Sequence[tuple[Level, str]]) -> str:
+def render_correlations(form: str, result: StudyResult, tables: Sequence[tuple[Level, str]]) -> str:
     """Write what a study found as table, json, jsonl, csv or latex.
 
     `tables` are the levels and coefficients of which tables are printed; data has all.
     """
-    rows = [one.row() for one in found.correlations]
+    rows = [line.row() for line in result.correlations]
     record = {
-        "dataset": found.dataset.name,
-        "study": asdict(found.study),
-        "words": study_words(found),
+        "dataset": result.dataset.name,
+        "study": asdict(result.study),
+        "words": study_words(result),
     }
-    there = dict.fromkeys((one.level, one.coefficient) for one in found.correlations)
+    there = dict.fromkeys((line.level, line.coefficient) for line in result.correlations)
     # Stories without systems have no level but the pooled one, whatever was asked for.
-    asked = [one for one in tables if one in there] or list(there)
-    shown = [one for one in asked if _any(found, *one)] or asked[:1]
-    printed = [_table(found, *one) for one in shown]
+    asked = [table for table in tables if table in there] or list(there)
+    shown = [table for table in asked if _has_values(result, *table)] or asked[:1]
+    printed = [_table(result, *table) for table in shown]
     if printed:
-        legend = _legend(found.correlations)
-        printed[-1] = replace(printed[-1], notes=(legend, *study_words(found)))
+        legend = _legend(result.correlations)
+        printed[-1] = replace(printed[-1], notes=(legend, *study_words(result)))
     return render(form, rows, printed, record)
 
 
-def _any(found: StudyResult, level: str, coefficient: str) -> bool:
+def _has_values(result: StudyResult, level: str, coefficient: str) -> bool:
     """Whether there is a value to show: an accuracy of systems has none for items."""
-    lines = found.of(level=level, coefficient=coefficient)
-    return any(not math.isnan(one.estimate.value) for one in lines)
+    lines = result.of(level=level, coefficient=coefficient)
+    return any(not math.isnan(line.estimate.value) for line in lines)
 
 
-def study_words(found: StudyResult) -> list[str]:
+def study_words(result: StudyResult) -> list[str]:
     """Say in plain words what the numbers rest on and what they cannot bear."""
-    items, systems = found.metrics.layout.shape
-    stories = len(found.metrics.layout.places)
-    how = found.study
-    left = ", ".join(() if how.references else found.dataset.card.reference_systems)
+    items, systems = result.metrics.layout.shape
+    stories = len(result.metrics.layout.places)
+    how = result.study
+    left = ", ".join(() if how.references else result.dataset.card.reference_systems)
     counts = [
         count_text(stories, "story", "stories"),
         *([count_text(items, "item")] if items < stories else []),
@@ -74,13 +74,13 @@ def study_words(found: StudyResult) -> list[str]:
     return [
         ", ".join(counts)
         + (f" ({left} left out: it wrote the references)" if left else "")
-        + f"; {count_text(len(found.metrics.columns), 'column')} of metrics, "
-        + f"{count_text(len(found.gold.columns), 'aspect')}.",
+        + f"; {count_text(len(result.metrics.columns), 'column')} of metrics, "
+        + f"{count_text(len(result.gold.columns), 'aspect')}.",
         f"Coefficients are {_SIGNS[how.sign]}. Intervals: {100 * (1 - how.alpha):g} %, bootstrap "
         f"over {'systems and items' if how.drawn == 'both' else 'items'}, {how.resamples:,} draws, "
         f"seed {how.seed}.",
         *([f"Correlations are partial: {how.control} is held constant."] if how.control else []),
-        *found.cautions,
+        *result.cautions,
     ]
 
 
@@ -90,9 +90,9 @@ def table_order(lines: Sequence[MetricResult]) -> list[str]:
     A metric that declares no direction stands where its strength puts it, whatever the sign.
     """
     means: dict[str, list[float]] = {}
-    for one in lines:
-        value = abs(one.estimate.value) if one.direction == "descriptive" else one.estimate.value
-        means.setdefault(one.metric, []).append(value)
+    for line in lines:
+        value = abs(line.estimate.value) if line.direction == "descriptive" else line.estimate.value
+        means.setdefault(line.metric, []).append(value)
     return sorted(means, key=lambda name: (-_mean(means[name]), name))
 
 
@@ -101,21 +101,21 @@ def _mean(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else -math.inf
 
 
-def _table(found: StudyResult, level: Level, coefficient: str) -> Table:
-    lines = found.of(level=level, coefficient=coefficient)
-    found_at = {(one.metric, one.aspect): one for one in lines}
-    aspects = list(dict.fromkeys(one.aspect for one in lines))
-    write = _Cells(_best(lines), ends=len(aspects) <= _MOST_WITH_ENDS)
+def _table(result: StudyResult, level: Level, coefficient: str) -> Table:
+    lines = result.of(level=level, coefficient=coefficient)
+    by_cell = {(line.metric, line.aspect): line for line in lines}
+    aspects = list(dict.fromkeys(line.aspect for line in lines))
+    writer = _CellWriter(_best(lines), ends=len(aspects) <= _MOST_WITH_ENDS)
     rows: list[tuple[Cell | Value, ...]] = [
-        (_label(metric, lines), *(write.cell(found_at.get((metric, a))) for a in aspects))
+        (_label(metric, lines), *(writer.cell(by_cell.get((metric, a))) for a in aspects))
         for metric in table_order(lines)
     ]
     ceilings = [_ceiling(lines, aspect) for aspect in aspects]
     if not all(map(math.isnan, ceilings)):
         cells = (Cell(value, coefficient_text(value), "quiet") for value in ceilings)
         rows.append((Cell("noise ceiling", tone="quiet"), *cells))
-    given = f", {found.study.control} held constant" if found.study.control else ""
-    title = f"{found.dataset.name}: {NAMES[coefficient]}{given}, {level} level"
+    given = f", {result.study.control} held constant" if result.study.control else ""
+    title = f"{result.dataset.name}: {NAMES[coefficient]}{given}, {level} level"
     return Table(
         ("metric", *(aspect or "gold" for aspect in aspects)),
         rows,
@@ -124,7 +124,7 @@ def _table(found: StudyResult, level: Level, coefficient: str) -> Table:
 
 
 def _legend(lines: Sequence[MetricResult]) -> str:
-    base = sum(one.family == "baseline" for one in lines)
+    base = sum(line.family == "baseline" for line in lines)
     signs = "* some items undefined and left out"
     if not base:
         return f"{signs}. No trivial baselines: the texts are not at hand."
@@ -132,8 +132,8 @@ def _legend(lines: Sequence[MetricResult]) -> str:
 
 
 def _label(metric: str, lines: Sequence[MetricResult]) -> str:
-    one = next(line for line in lines if line.metric == metric)
-    sign = "°" if one.family == "baseline" else ARROWS[one.direction]  # type: ignore[index]
+    line = next(line for line in lines if line.metric == metric)
+    sign = "°" if line.family == "baseline" else ARROWS[line.direction]  # type: ignore[index]
     return f"{metric} {sign}"
 
 
@@ -153,22 +153,22 @@ def _best(lines: Sequence[MetricResult]) -> set[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _CellWriter:
     """How cells are written: which are the best, and whether the ends of intervals fit in."""
 
     best: set[tuple[str, str]]
     ends: bool
 
-    def cell(self, one: MetricResult | None) -> Cell:
-        if one is None or math.isnan(one.estimate.value):
+    def cell(self, line: MetricResult | None) -> Cell:
+        if line is None or math.isnan(line.estimate.value):
             return Cell(None, tone="quiet")
-        found, ends = one.estimate, ""
-        if self.ends and not math.isnan(found.low):
-            ends = f" [{coefficient_text(found.low)} {coefficient_text(found.high)}]"
-        marks = ("+" if one.gain.low > 0 else "") + ("*" if found.undefined else "")
-        text = f"{coefficient_text(found.value)}{marks}{ends}"
-        return Cell(found.value, text, "good" if (one.metric, one.aspect) in self.best else "")
+        result, ends = line.estimate, ""
+        if self.ends and not math.isnan(result.low):
+            ends = f" [{coefficient_text(result.low)} {coefficient_text(result.high)}]"
+        marks = ("+" if line.gain.low > 0 else "") + ("*" if result.undefined else "")
+        text = f"{coefficient_text(result.value)}{marks}{ends}"
+        return Cell(result.value, text, "good" if (line.metric, line.aspect) in self.best else "")
 
 
 def _ceiling(lines: Sequence[MetricResult], aspect: str) -> float:
-    return next((one.ceiling for one in lines if one.aspect == aspect), math.nan)
+    return next((line.ceiling for line in lines if line.aspect == aspect), math.nan)

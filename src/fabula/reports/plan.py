@@ -9,47 +9,47 @@ from fabula.reports.numbers import count_text
 from fabula.reports.tables import Cell, Table, TableColumn, Value, render
 
 
-def render_plan(form: str, found: Plan) -> str:
+def render_plan(form: str, plan: Plan) -> str:
     """Write a plan as table, json, jsonl, csv or latex."""
-    words = plan_words(found)
-    raters = sorted(set(found.design.raters))
+    words = plan_words(plan)
+    raters = sorted(set(plan.design.raters))
     head: list[str | TableColumn] = [
         TableColumn("items", align="left"),
         *(count_text(count, "rater") for count in raters),
     ]
     body: list[list[Cell | Value]] = [
-        [items, *(_cell(found.cell(items, count)) for count in raters)]
-        for items in sorted(set(found.design.items))
+        [items, *(_cell(plan.cell(items, count)) for count in raters)]
+        for items in sorted(set(plan.design.items))
     ]
     record = {
-        "question": found.question,
-        "effect": found.effect,
-        "assumed": found.assumed,
-        "design": asdict(found.design),
-        "needs": [asdict(need) for need in found.needs],
+        "question": plan.question,
+        "effect": plan.effect,
+        "assumed": plan.assumed,
+        "design": asdict(plan.design),
+        "needs": [asdict(need) for need in plan.needs],
         "words": words,
     }
-    return render(form, found.rows(), [Table(head, body, _title(found), words)], record)
+    return render(form, plan.rows(), [Table(head, body, _title(plan), words)], record)
 
 
-def plan_words(found: Plan) -> list[str]:
+def plan_words(plan: Plan) -> list[str]:
     """Say in plain words what the wishes take and what was assumed."""
-    wishes = dict.fromkeys(need.wish for need in found.needs)
-    return [*(_wish(wish, found) for wish in wishes), *_assumed(found), _method(found)]
+    wishes = dict.fromkeys(need.wish for need in plan.needs)
+    return [*(_wish(wish, plan) for wish in wishes), *_assumed(plan), _method(plan)]
 
 
-def _title(found: Plan) -> str:
+def _title(plan: Plan) -> str:
     what = {
-        "difference": f"a difference of {found.effect:g} between two systems' means",
-        "correlation": f"a correlation of {found.effect:g} with the true quality",
-        "two correlations": f"a lead of {found.effect:g} over another metric's correlation",
-    }[found.question]
+        "difference": f"a difference of {plan.effect:g} between two systems' means",
+        "correlation": f"a correlation of {plan.effect:g} with the true quality",
+        "two correlations": f"a lead of {plan.effect:g} over another metric's correlation",
+    }[plan.question]
     return f"Power to find {what}, ± half-width of its interval"
 
 
-def _wish(wish: str, found: Plan) -> str:
-    needs = [need for need in found.needs if need.wish == wish]
-    by_raters = needs[: len(set(found.design.raters))]
+def _wish(wish: str, plan: Plan) -> str:
+    needs = [need for need in plan.needs if need.wish == wish]
+    by_raters = needs[: len(set(plan.design.raters))]
     by_items = needs[len(by_raters) :]
     parts = ", ".join(f"{need.items:,} with {need.raters:,}" for need in by_raters)
     words = [
@@ -66,34 +66,34 @@ def _raters(need: Need) -> str:
     return f"{need.raters:,} with {need.items:,} items"
 
 
-def _assumed(found: Plan) -> list[str]:
-    known = found.assumed
+def _assumed(plan: Plan) -> list[str]:
+    known = plan.assumed
     icc = f"ICC(1,1) of one rating {known['icc']:.2f}"
-    if found.question == "difference":
+    if plan.question == "difference":
         words = [f"Assumed: {icc}, standard deviation {known['sd']:.2f}."]
         if known["note"]:
             words.append(f"In the ratings, {known['note']}; power may be understated.")
-        if found.design.systems > 2:
+        if plan.design.systems > 2:
             words.append(
-                f"With {found.design.systems} systems every pair is tested: alpha is parted over "
+                f"With {plan.design.systems} systems every pair is tested: alpha is parted over "
                 "the pairs."
             )
         return words
     more = f", metrics correlate {known['between']:.2f} with each other" if known["versus"] else ""
-    systems = count_text(found.design.systems, "system")
+    systems = count_text(plan.design.systems, "system")
     return [f"Assumed: {icc}{more}; the stories of {systems}, pooled, are independent."]
 
 
-def _method(found: Plan) -> str:
+def _method(plan: Plan) -> str:
     test = {
         "difference": "sign-flip test",
         "correlation": "t test of a correlation",
         "two correlations": "Williams' test",
-    }[found.question]
-    widest = max((cell.high - cell.low) / 2 for cell in found.cells)
+    }[plan.question]
+    widest = max((cell.high - cell.low) / 2 for cell in plan.cells)
     return (
-        f"{test[0].upper()}{test[1:]} at {found.design.alpha:g} in {found.design.studies:,} "
-        f"simulated studies a cell, seed {found.design.seed}: power is known to ±{widest:.3f}."
+        f"{test[0].upper()}{test[1:]} at {plan.design.alpha:g} in {plan.design.studies:,} "
+        f"simulated studies a cell, seed {plan.design.seed}: power is known to ±{widest:.3f}."
     )
 
 

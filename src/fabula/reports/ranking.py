@@ -24,48 +24,48 @@ _RULES = {
 
 
 def render_metric_ranking(
-    form: str, found: MetricRanking, name: str, *, top: int | None = None
+    form: str, ranking: MetricRanking, name: str, *, top: int | None = None
 ) -> str:
     """Write a ranking of metrics as table, json, jsonl, csv or latex."""
-    lines = found.lines[:top]
+    lines = ranking.lines[:top]
     rows = [_plain(_metric_row(line)) for line in lines]
     record = {
         "dataset": name,
-        "by": found.rule,
-        "levels": list(found.levels),
-        "aspects": list(found.aspects),
-        "columns": found.columns,
-        "metrics": len(found.lines),
-        "words": metric_words(found),
+        "by": ranking.rule,
+        "levels": list(ranking.levels),
+        "aspects": list(ranking.aspects),
+        "columns": ranking.columns,
+        "metrics": len(ranking.lines),
+        "words": metric_words(ranking),
     }
-    if found.optimum:
-        record |= {"distance": found.optimum.distance, "solutions": found.optimum.solutions}
-    title = f"{len(found.lines)} metrics by agreement with people on {name}"
-    head = ("metric", "rank", *_metric_heads(found))
-    cells = tuple(_metric_cells(line, found) for line in lines)
-    return render(form, rows, [Table(head, cells, title, metric_words(found))], record)
+    if ranking.optimum:
+        record |= {"distance": ranking.optimum.distance, "solutions": ranking.optimum.solutions}
+    title = f"{len(ranking.lines)} metrics by agreement with people on {name}"
+    head = ("metric", "rank", *_metric_heads(ranking))
+    cells = tuple(_metric_cells(line, ranking) for line in lines)
+    return render(form, rows, [Table(head, cells, title, metric_words(ranking))], record)
 
 
-def metric_words(found: MetricRanking) -> list[str]:
+def metric_words(ranking: MetricRanking) -> list[str]:
     """Say in plain words how the metrics were ranked and what to mind."""
     words = [
-        f"Made of {found.columns} columns: Pearson's r, Spearman's rho and Kendall's tau-b with "
-        f"{count_text(len(found.aspects), 'aspect')}, "
-        + " and ".join(f"{LEVEL_WORDS[level]} ({level})" for level in found.levels)
+        f"Made of {ranking.columns} columns: Pearson's r, Spearman's rho and Kendall's tau-b with "
+        f"{count_text(len(ranking.aspects), 'aspect')}, "
+        + " and ".join(f"{LEVEL_WORDS[level]} ({level})" for level in ranking.levels)
         + ". What counts is the size of a correlation, not its sign."
     ]
-    if found.optimum:
-        words.append(_kemeny_words(found))
-    if baselines := [line for line in found.lines if line.family == "baseline"]:
+    if ranking.optimum:
+        words.append(_kemeny_words(ranking))
+    if baselines := [line for line in ranking.lines if line.family == "baseline"]:
         best = baselines[0]
-        below = sum(line.rank > best.rank for line in found.lines if line.family != "baseline")
+        below = sum(line.rank > best.rank for line in ranking.lines if line.family != "baseline")
         words.append(
             f"The best trivial baseline, {best.metric}, has rank {best.rank}; "
             f"below it: {count_text(below, 'metric')}."
         )
-    if against := sum(line.against for line in found.lines):
+    if against := sum(line.against for line in ranking.lines):
         words.append(f"Against the declared direction (!): {count_text(against, 'metric')}.")
-    if undefined := sum(bool(line.undefined) for line in found.lines):
+    if undefined := sum(bool(line.undefined) for line in ranking.lines):
         words.append(
             "Without a value in some columns, and last there (*): "
             f"{count_text(undefined, 'metric')}."
@@ -73,12 +73,12 @@ def metric_words(found: MetricRanking) -> list[str]:
     return words
 
 
-def _kemeny_words(found: MetricRanking) -> str:
-    assert found.optimum
-    count = found.optimum.solutions
+def _kemeny_words(ranking: MetricRanking) -> str:
+    assert ranking.optimum
+    count = ranking.optimum.solutions
     alike = "no other ranking is as good" if count == 1 else f"{count:,} rankings are as good"
     return (
-        f"The order disagrees with the columns on {found.optimum.distance:,} pairs of metrics, "
+        f"The order disagrees with the columns on {ranking.optimum.distance:,} pairs of metrics, "
         f"the least there can be; {alike}."
     )
 
@@ -89,17 +89,17 @@ def _metric_row(line: RankedMetric) -> dict[str, Any]:
     return row | {f"mean_{level}": value for level, value in levels.items()}
 
 
-def _metric_heads(found: MetricRanking) -> tuple[str, ...]:
-    own = () if found.rule == "mean" else (_RULES[found.rule],)
-    return (*own, "mean |r|", *(f"{one} |r|" for one in _parts(found)))
+def _metric_heads(ranking: MetricRanking) -> tuple[str, ...]:
+    own = () if ranking.rule == "mean" else (_RULES[ranking.rule],)
+    return (*own, "mean |r|", *(f"{one} |r|" for one in _parts(ranking)))
 
 
-def _parts(found: MetricRanking) -> tuple[Level, ...]:
+def _parts(ranking: MetricRanking) -> tuple[Level, ...]:
     """Levels to show apart: none where there is but one."""
-    return found.levels if len(found.levels) > 1 else ()
+    return ranking.levels if len(ranking.levels) > 1 else ()
 
 
-def _metric_cells(line: RankedMetric, found: MetricRanking) -> tuple[Cell | Value, ...]:
+def _metric_cells(line: RankedMetric, ranking: MetricRanking) -> tuple[Cell | Value, ...]:
     marks = "!" * line.against + "*" * bool(line.undefined)
     label = f"{line.metric} {ARROWS[line.direction]}{marks}"
     name = Cell(label, tone="quiet" if line.family == "baseline" else "")
@@ -107,43 +107,43 @@ def _metric_cells(line: RankedMetric, found: MetricRanking) -> tuple[Cell | Valu
         "borda": (Cell(line.points, f"{line.points:,.1f}".removesuffix(".0")),),
         "kemeny": (_places(line.first, line.last),),
         "mean": (),
-    }[found.rule]
-    means = (line.mean, *(line.by_level[level] for level in _parts(found)))
+    }[ranking.rule]
+    means = (line.mean, *(line.by_level[level] for level in _parts(ranking)))
     return (name, line.rank, *own, *(Cell(mean, number_text(mean, 3)) for mean in means))
 
 
 def render_system_ranking(
-    form: str, found: SystemRanking, name: str, *, how: Resampling, top: int | None = None
+    form: str, ranking: SystemRanking, name: str, *, how: Resampling, top: int | None = None
 ) -> str:
     """Write a ranking of systems as table, json, jsonl, csv or latex."""
-    lines = found.lines[:top]
+    lines = ranking.lines[:top]
     rows = [_plain(line.row()) for line in lines]
-    words = system_words(found, how)
+    words = system_words(ranking, how)
     record = {
         "dataset": name,
-        "by": found.rule,
-        "aspect": found.aspect,
-        "source": found.source,
-        "over": found.over,
-        "items": found.items,
+        "by": ranking.rule,
+        "aspect": ranking.aspect,
+        "source": ranking.source,
+        "over": ranking.over,
+        "items": ranking.items,
         "procedure": asdict(how),
         "words": words,
     }
-    on = f" ({found.aspect})" if found.aspect else ""
-    title = f"{len(found.lines)} systems of {name} by {found.source} of people{on}"
+    on = f" ({ranking.aspect})" if ranking.aspect else ""
+    title = f"{len(ranking.lines)} systems of {name} by {ranking.source} of people{on}"
     level = f"{100 * (1 - how.alpha):g} %"
-    unit = found.over if found.rule == "mean" else "choices"
-    head = ("system", "rank", "places", "cluster", _RULES[found.rule], level, unit)
-    cells = tuple(_system_cells(line, found.rule) for line in lines)
+    unit = ranking.over if ranking.rule == "mean" else "choices"
+    head = ("system", "rank", "places", "cluster", _RULES[ranking.rule], level, unit)
+    cells = tuple(_system_cells(line, ranking.rule) for line in lines)
     return render(form, rows, [Table(head, cells, title, words)], record)
 
 
-def system_words(found: SystemRanking, how: Resampling) -> list[str]:
+def system_words(ranking: SystemRanking, how: Resampling) -> list[str]:
     """Say in plain words what the values and clusters are."""
     interval = (
-        f"Intervals are Student's t over {found.over}."
-        if found.rule == "mean"
-        else f"Intervals: bootstrap over {found.items:,} items, {how.resamples:,} resamples, "
+        f"Intervals are Student's t over {ranking.over}."
+        if ranking.rule == "mean"
+        else f"Intervals: bootstrap over {ranking.items:,} items, {how.resamples:,} resamples, "
         f"seed {how.seed}."
     )
     words = [
@@ -151,18 +151,18 @@ def system_words(found: SystemRanking, how: Resampling) -> list[str]:
         f"share, corrected for all pairs (Holm), level {how.alpha:g}: a cluster ends where all "
         "systems above are told apart from all below."
     ]
-    if left_out := sum(line.estimate.undefined for line in found.lines):
-        words.append(f"{left_out:,} {found.over} were left out: a rating is missing.")
+    if left_out := sum(line.estimate.undefined for line in ranking.lines):
+        words.append(f"{left_out:,} {ranking.over} were left out: a rating is missing.")
     return words
 
 
 def _system_cells(line: RankedSystem, rule: str) -> tuple[Cell | Value, ...]:
     decimals = 1 if rule == "elo" else 3
     where = (line.rank, _places(line.first, line.last), line.cluster)
-    found = line.estimate
-    interval = Cell(found.low, interval_text(found.low, found.high, decimals) or "–")
-    count = Cell(found.n, f"{found.n:,}{'*' * bool(found.undefined)}")
-    value = Cell(found.value, number_text(found.value, decimals))
+    ranking = line.estimate
+    interval = Cell(ranking.low, interval_text(ranking.low, ranking.high, decimals) or "–")
+    count = Cell(ranking.n, f"{ranking.n:,}{'*' * bool(ranking.undefined)}")
+    value = Cell(ranking.value, number_text(ranking.value, decimals))
     return (line.system or "nameless", *where, value, interval, count)
 
 

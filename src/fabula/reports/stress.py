@@ -75,7 +75,7 @@ def _lines(result: StressResult) -> list[list[Move]]:
 
 
 def _head(line: Sequence[Move]) -> str:
-    missing = any(one.left_out for one in line)
+    missing = any(move.left_out for move in line)
     return f"{line[0].label} {ARROWS[line[0].direction]}{'*' * missing}"
 
 
@@ -85,10 +85,10 @@ def _tally(result: StressResult) -> list[str]:
     for place, kind in enumerate(result.perturbations):
         column = [line[place] for line in _lines(result) if line[place].verdict != TOO_FEW]
         if kind.expected == "worse":
-            column = [one for one in column if one.direction != "descriptive"]
-            hits = sum(one.verdict == NOTICES for one in column)
+            column = [move for move in column if move.direction != "descriptive"]
+            hits = sum(move.verdict == NOTICES for move in column)
         else:
-            hits = sum(one.alarming for one in column)
+            hits = sum(move.alarming for move in column)
         cells.append(f"{hits}/{len(column)}")
     return cells
 
@@ -145,28 +145,28 @@ def stress_words(result: StressResult) -> list[str]:
 
 
 def _preferring(result: StressResult) -> list[str]:
-    broken = _largest([one for one in result.moves if one.verdict == PREFERS])
+    broken = _largest([move for move in result.moves if move.verdict == PREFERS])
     if not broken:
         return ["No metric with a better way prefers a broken text."]
-    scorers = {one.label for one in broken}
+    scorers = {move.label for move in broken}
     lines = [
         f"{_metrics(scorers)} {'prefers' if len(scorers) == 1 else 'prefer'} broken text "
         f"in {len(broken)} {'cell' if len(broken) == 1 else 'cells'}; the worst:"
     ]
     lines += [
-        f"  {one.label} likes {one.perturbation}: {_sd(one)}, better in "
-        f"{100 * (1 - one.worse.value):.0f} % of {one.stories:,} stories"
-        for one in broken[:_MOST]
+        f"  {move.label} likes {move.perturbation}: {_sd(move)}, better in "
+        f"{100 * (1 - move.worse.value):.0f} % of {move.stories:,} stories"
+        for move in broken[:_MOST]
     ]
     return lines
 
 
 def _unnoticed(result: StressResult) -> list[str]:
     """Name the perturbations that no metric with a better way notices."""
-    judging = [one for one in result.moves if one.direction != "descriptive"]
-    judging = [one for one in judging if one.expected == "worse" and one.verdict != TOO_FEW]
-    tried = dict.fromkeys(one.perturbation for one in judging)
-    seen = {one.perturbation for one in judging if one.verdict == NOTICES}
+    judging = [move for move in result.moves if move.direction != "descriptive"]
+    judging = [move for move in judging if move.expected == "worse" and move.verdict != TOO_FEW]
+    tried = dict.fromkeys(move.perturbation for move in judging)
+    seen = {move.perturbation for move in judging if move.verdict == NOTICES}
     unseen = [name for name in tried if name not in seen]
     return [f"Noticed by no metric with a better way: {', '.join(unseen)}."] if unseen else []
 
@@ -174,9 +174,9 @@ def _unnoticed(result: StressResult) -> list[str]:
 def _moved_alone(result: StressResult) -> list[str]:
     lines = []
     for kind in result.perturbations:
-        moved = [one for one in result.moves if one.perturbation == kind.name and one.alarming]
+        moved = [move for move in result.moves if move.perturbation == kind.name and move.alarming]
         if kind.expected == "same" and moved:
-            named = [f"{one.label} ({_sd(one)})" for one in _largest(moved)]
+            named = [f"{move.label} ({_sd(move)})" for move in _largest(moved)]
             rest = f" and {len(named) - _MOST} more" if len(named) > _MOST else ""
             lines.append(f"Moved by {kind.name} alone: {', '.join(named[:_MOST])}{rest}.")
     return lines
@@ -191,8 +191,8 @@ def _left_out(result: StressResult) -> list[str]:
     if any(missing.values()):
         named = [f"{name} to {count:,}" for name, count in missing.items() if count]
         words.append(f"Not applicable, of {result.stories:,} stories: {', '.join(named)}.")
-    if most := max((one.left_out for one in result.moves), default=0):
-        named = list(dict.fromkeys(one.scorer for one in result.moves if one.left_out))
+    if most := max((move.left_out for move in result.moves), default=0):
+        named = list(dict.fromkeys(move.scorer for move in result.moves if move.left_out))
         words.append(f"Up to {most:,} left out, for a value is missing (*): {', '.join(named)}.")
     if result.blind:
         words.append(
@@ -229,7 +229,7 @@ def _method(result: StressResult) -> str:
 
 def _largest(moves: Sequence[Move]) -> list[Move]:
     """Sort by size; what has no spread to be measured by comes first."""
-    return sorted(moves, key=lambda one: -abs(_or_infinite(one.standardised)))
+    return sorted(moves, key=lambda move: -abs(_or_infinite(move.standardised)))
 
 
 def _or_infinite(value: float) -> float:

@@ -143,7 +143,7 @@ def _without(metrics: Grid, patterns: Sequence[str]) -> Grid:
         for pattern in patterns
         if fnmatchcase(column.scorer, pattern) or fnmatchcase(column.label, pattern)
     }
-    return metrics.only([column for column in metrics.columns if column not in dropped])
+    return metrics.select([column for column in metrics.columns if column not in dropped])
 
 
 def _levels(wanted: str, systems: int) -> tuple[Level, ...]:

@@ -112,7 +112,7 @@ class MetricCatalogue(Catalogue[type["Metric"]]):
 
 def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:
     """Give the one public class a module defines below `parent`."""
-    found = [
+    classes = [
         value
         for key, value in vars(module).items()
         if isinstance(value, type)
@@ -120,9 +120,9 @@ def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:
         and value.__module__ == module.__name__
         and not key.startswith("_")
     ]
-    if len(found) != 1:
+    if len(classes) != 1:
         raise UserError(
-            f"{module.__name__} must define one public {parent.__name__}, not {len(found)}",
+            f"{module.__name__} must define one public {parent.__name__}, not {len(classes)}",
             "one file holds one entry",
         )
-    return found[0]
+    return classes[0]

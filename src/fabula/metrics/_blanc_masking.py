@@ -31,8 +31,8 @@ class Masking:
     def evenly(self, tokens: Tokens) -> list[tuple[int, ...]]:
         """Places that are masked together, for each offset that has any."""
         gap, places = min(self.gap, len(tokens)), self.maskable(tokens)
-        found = [tuple(at for at in places if at % gap == offset) for offset in range(gap)]
-        return [some for some in found if some]
+        masks = [tuple(at for at in places if at % gap == offset) for offset in range(gap)]
+        return [some for some in masks if some]
 
     def at_random(self, tokens: Tokens, share: float, draw: random.Random) -> list[tuple[int, ...]]:
         """Places that are masked together, a share of the tokens at a time, each place once."""

@@ -37,15 +37,15 @@ def directions(count: int, width: int, seed: int) -> Array:
     """
     rows = np.random.default_rng(seed).standard_normal((count, width))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    found: Array = rows.astype(np.float32)
-    found.flags.writeable = False
-    return found
+    vectors: Array = rows.astype(np.float32)
+    vectors.flags.writeable = False
+    return vectors
 
 
 def depths(points: Array, along: Array) -> Array:
     """Depth of every point in the cloud of all."""
-    found: Array = _sums(along @ points.T) / (len(points) * len(along))
-    return found
+    depths_found: Array = _sums(along @ points.T) / (len(points) * len(along))
+    return depths_found
 
 
 def supports(points: Array, along: Array) -> Array:
@@ -74,12 +74,12 @@ def distance(left: Array, right: Array, *, signed: bool = False) -> float:
 
 def _farthest(places: Array, inside: Array) -> Array:
     """Farthest place of the points that lie inside so many parts and no more, the most first."""
-    found = np.full((len(PERCENTILES), len(places)), -np.inf, np.float32)
+    supports = np.full((len(PERCENTILES), len(places)), -np.inf, np.float32)
     for row, count in enumerate(range(len(PERCENTILES), 0, -1)):
         some = np.flatnonzero(inside == count)
         if len(some):
-            found[row] = places.take(some, axis=1).max(axis=1)
-    return found
+            supports[row] = places.take(some, axis=1).max(axis=1)
+    return supports
 
 
 def _sums(places: Array) -> Array:

@@ -83,9 +83,9 @@ class AllPairs:
     def grow(self, plan: Array, growth: Array) -> tuple[Array, Array]:
         """Multiply columns, then rows so that their mass is as before."""
         growths = len(plan) * (plan @ growth)
-        found = plan * growth
-        found *= (1 / growths)[:, None]
-        return found, growths
+        grown = plan * growth
+        grown *= (1 / growths)[:, None]
+        return grown, growths
 
     def masses(self, plan: Array) -> Array:
         """Give the sums of the columns."""
@@ -131,10 +131,10 @@ class SomePairs:
 
     def grow(self, plan: Array, growth: Array) -> tuple[Array, Array]:
         """Multiply columns, then rows so that their mass is as before."""
-        found = plan * growth[self.columns]
-        growths = self.shape[0] * np.add.reduceat(found, self.starts[:-1])
-        found /= growths[self.rows]
-        return found, growths
+        grown = plan * growth[self.columns]
+        growths = self.shape[0] * np.add.reduceat(grown, self.starts[:-1])
+        grown /= growths[self.rows]
+        return grown, growths
 
     def masses(self, plan: Array) -> Array:
         """Give the sums of the columns."""
@@ -152,8 +152,8 @@ class SomePairs:
         left, right = _mates(rows, counts)
         size = self.shape[1]
         places = columns[left] * size + columns[right]
-        found = np.bincount(places, masses[left] * masses[right], minlength=size * size)
-        gram: Array = found.reshape(size, size).astype(kind, copy=False)
+        products = np.bincount(places, masses[left] * masses[right], minlength=size * size)
+        gram: Array = products.reshape(size, size).astype(kind, copy=False)
         return gram
 
     def cost(self, plan: Array) -> float:

@@ -25,10 +25,10 @@ _MARTIN = Stems("martin", _SHORTEST)
 @lru_cache(maxsize=256)
 def rouge_words(text: str, stem: bool, left_out: frozenset[str]) -> list[str]:
     """Words of a text for the default rule: every script, stems as in rouge-score."""
-    found = bare_words(text)
+    words = bare_words(text)
     if left_out:
-        found = [word for word in found if word not in left_out]
-    return list(map(_NLTK.__getitem__, found)) if stem else found
+        words = [word for word in words if word not in left_out]
+    return list(map(_NLTK.__getitem__, words)) if stem else words
 
 
 @lru_cache(maxsize=256)

@@ -60,15 +60,15 @@ class Entropic:
 
 def entropic(costs: Array, strengths: Sequence[float]) -> list[Entropic]:
     """Solve for every strength, given from large to small; fast where columns are few."""
-    pairs, found = AllPairs(costs), []
+    pairs, solutions = AllPairs(costs), []
     trail = [(math.inf, np.zeros(costs.shape[1]))]
     for r in _waypoints(strengths):
         tolerance = TOLERANCE if r in strengths else _LOOSE
         place = _summit(pairs, r, _extrapolate(trail, r), tolerance=tolerance)
         trail.append((r, place.potentials))
         if r in strengths:
-            found.append(place.transport)
-    return found
+            solutions.append(place.transport)
+    return solutions
 
 
 def _waypoints(strengths: Sequence[float]) -> list[float]:

@@ -56,10 +56,10 @@ def exact_transport(a: Array, b: Array, costs: Array) -> Transport:
         raise ValueError("there is nothing to carry: all weights are 0")
     left, right = (np.asarray(mass, dtype=np.float64) / mass.sum() for mass in (a, b))
     matrix = np.ascontiguousarray(costs, dtype=np.float64)
-    plan, found = _emd()(left, right, matrix, numItermax=_MOST_PIVOTS, log=True)
-    if found["warning"]:
-        raise RuntimeError(f"optimal transport came to no end: {found['warning']}")
-    return Transport(float(found["cost"]), plan, found["u"], found["v"])
+    plan, log = _emd()(left, right, matrix, numItermax=_MOST_PIVOTS, log=True)
+    if log["warning"]:
+        raise RuntimeError(f"optimal transport came to no end: {log['warning']}")
+    return Transport(float(log["cost"]), plan, log["u"], log["v"])
 
 
 def certified_cost(costs: Array, potentials: Array, *, width: float) -> float:
@@ -71,9 +71,9 @@ def certified_cost(costs: Array, potentials: Array, *, width: float) -> float:
     gains = costs - potentials
     gains -= gains.min(axis=1, keepdims=True)
     for times in (1, 4):
-        found = _among(costs, *np.nonzero(gains <= times * width))
-        if found is not None:
-            return found
+        cost = _among(costs, *np.nonzero(gains <= times * width))
+        if cost is not None:
+            return cost
     rows, columns = costs.shape
     return exact_cost(np.full(rows, 1 / rows), np.full(columns, 1 / columns), costs)
 
@@ -86,11 +86,11 @@ def _among(costs: Array, rows: Array, columns: Array) -> float | None:
     sides = [np.full(size, 1 / size) for size in costs.shape]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _, found = _emd()(*sides, some, numItermax=_MOST_PIVOTS, log=True)
-    if found["warning"]:
+        _, log = _emd()(*sides, some, numItermax=_MOST_PIVOTS, log=True)
+    if log["warning"]:
         return None
-    proof = float((costs - found["u"][:, None] - found["v"]).min())
-    return max(float(found["cost"]), 0.0) if proof >= -_ROUNDING else None
+    proof = float((costs - log["u"][:, None] - log["v"]).min())
+    return max(float(log["cost"]), 0.0) if proof >= -_ROUNDING else None
 
 
 def _emd() -> Callable[..., Any]:

@@ -26,10 +26,10 @@ def dot_products(left: Array, right: Array) -> Array:
     if rows < _FEWEST_ROWS:
         whole: Array = left @ right.T
         return whole
-    found = np.empty((len(left), len(right)), dtype=np.result_type(left, right))
+    products = np.empty((len(left), len(right)), dtype=np.result_type(left, right))
     for start in range(0, len(left), rows):
-        np.matmul(left[start : start + rows], right.T, out=found[start : start + rows])
-    return found
+        np.matmul(left[start : start + rows], right.T, out=products[start : start + rows])
+    return products
 
 
 def squared_distances(left: Array, right: Array) -> Array:
@@ -46,8 +46,8 @@ def squared_distances(left: Array, right: Array) -> Array:
 def distances(left: Array, right: Array) -> Array:
     """Give all Euclidean distances: left × right."""
     squared = squared_distances(left, right)
-    found: Array = np.sqrt(squared, out=squared)
-    return found
+    roots: Array = np.sqrt(squared, out=squared)
+    return roots
 
 
 # Pairs that are compared within seconds, and those held at once.
@@ -125,10 +125,12 @@ def _cut(encoder: Embedder, texts: Sequence[str]) -> Sequence[str]:
     return encoder.truncate(texts, window) if window and isinstance(encoder, Truncating) else texts
 
 
-def _make_cloud(found: TokenStates, exact: bool, *, share: float) -> Cloud:
-    states: Array = found.states.astype(np.float64) if exact else found.states
+def _make_cloud(token_states: TokenStates, exact: bool, *, share: float) -> Cloud:
+    states: Array = token_states.states.astype(np.float64) if exact else token_states.states
     lengths = np.sqrt(np.einsum("lth,lth->lt", states, states))[..., None]
     points = states / np.maximum(lengths, 1e-12)
-    spans = np.array(found.spans, dtype=np.int64).reshape(-1, 2)
+    spans = np.array(token_states.spans, dtype=np.int64).reshape(-1, 2)
     words = spans[:, 1] > spans[:, 0]
-    return Cloud(found.tokens, found.spans, points, words, share * found.coverage)
+    return Cloud(
+        token_states.tokens, token_states.spans, points, words, share * token_states.coverage
+    )

@@ -28,10 +28,10 @@ _LONGEST_RUN = 2_000
 @lru_cache(maxsize=256)
 def story_words(text: str, ascii_only: bool = False) -> list[str]:
     """Words of any script, or by the ASCII rule; a story with none has no value."""
-    found = ascii_words(text) if ascii_only else words(text)
-    if not found:
+    tokens = ascii_words(text) if ascii_only else words(text)
+    if not tokens:
         raise Missing(Status.UNDEFINED, "there is no word in the story")
-    return found
+    return tokens
 
 
 @lru_cache(maxsize=256)
@@ -68,17 +68,17 @@ def story_tokens(story: Story, compat: bool) -> list[str]:
 def prompt_tokens(story: Story, compat: bool) -> list[str]:
     """Words of the prompt, by the same rule."""
     prompt = story.prompt or ""
-    found = spacy_words(prompt) if compat else words(prompt)
-    if not found:
+    tokens = spacy_words(prompt) if compat else words(prompt)
+    if not tokens:
         raise Missing(Status.UNDEFINED, "there is no word in the prompt")
-    return found
+    return tokens
 
 
 def fragments(story: Story, compat: bool) -> tuple[list[int], int]:
     """Lengths of the runs that the story takes from its prompt, and the story's length."""
-    found = [token.lower() for token in story_tokens(story, compat)]
+    tokens = [token.lower() for token in story_tokens(story, compat)]
     source = _source(tuple(token.lower() for token in prompt_tokens(story, compat)))
-    return source.fragments(found), len(found)
+    return source.fragments(tokens), len(tokens)
 
 
 @lru_cache(maxsize=64)

@@ -152,18 +152,18 @@ class Baryscore(RarityMetric):
         # Costs are the same there and back; Newton's method solves for the shorter side.
         tall, short = sorted((story, reference), key=lambda middle: -len(middle.points))
         costs = squared_distances(tall.points, short.points)
-        found = entropic(costs, STRENGTHS)
+        plans = entropic(costs, STRENGTHS)
         own = [*story.alone, *reference.alone] if self.debiased else []
-        if wrong := [plan for plan in (*found, *own) if plan.error > TOLERANCE]:
+        if wrong := [plan for plan in (*plans, *own) if plan.error > TOLERANCE]:
             return self.missing(Status.UNDEFINED, f"no convergence at r = {wrong[0].r:g}")
-        w = certified_cost(costs, found[-1].potentials, width=_WIDTH * STRENGTHS[-1])
+        w = certified_cost(costs, plans[-1].potentials, width=_WIDTH * STRENGTHS[-1])
         coverage = min(story.coverage, reference.coverage)
-        return Reading((w, *self._values(found, story, reference)), coverage=coverage)
+        return Reading((w, *self._values(plans, story, reference)), coverage=coverage)
 
-    def _values(self, found: list[Entropic], story: _Middle, reference: _Middle) -> list[float]:
+    def _values(self, plans: list[Entropic], story: _Middle, reference: _Middle) -> list[float]:
         if not self.debiased:
-            return [plan.cost for plan in found]
-        sides = zip(found, story.alone, reference.alone, strict=True)
+            return [plan.cost for plan in plans]
+        sides = zip(plans, story.alone, reference.alone, strict=True)
         return [max(both.value - (x.value + y.value) / 2, 0.0) for both, x, y in sides]
 
 
@@ -202,9 +202,9 @@ def barycentre(clouds: Array, weights: Array | None = None) -> Array:
         carried = [_carried(centre, cloud, weights) for cloud in exact]
         if all(one is cloud for one, cloud in zip(carried, exact, strict=True)):
             break
-        found = np.mean(carried, axis=0)
-        move = float(np.square(found - centre).sum())
-        centre = found
+        middle = np.mean(carried, axis=0)
+        move = float(np.square(middle - centre).sum())
+        centre = middle
         if move <= _STILL:
             break
     return centre

@@ -135,8 +135,8 @@ class Blanc(ModelMetric):
         """Read each different pair of document and summary once."""
         wanted = [self._pairs(story) for story in stories]
         pairs = list(dict.fromkeys(pair for some in wanted for pair in some))
-        found = self._read_help(pairs) if self.how == "help" else self._read_tune(pairs)
-        return [max((found[pair] for pair in some), key=_merit) for some in wanted]
+        readings = self._read_help(pairs) if self.how == "help" else self._read_tune(pairs)
+        return [max((readings[pair] for pair in some), key=_merit) for some in wanted]
 
     def _pairs(self, story: Story) -> list[_Pair]:
         """Documents and summaries of a story."""
@@ -156,15 +156,15 @@ class Blanc(ModelMetric):
         gaps = self._gaps(model, document, shown)
         if why := self._hindrance(gaps, gaps.size):
             return why
-        found = model.fill([*gaps.plain, *gaps.helped])
-        return _count_gains(gaps, found[: len(gaps.plain)], found[len(gaps.plain) :])
+        guesses = model.fill([*gaps.plain, *gaps.helped])
+        return _count_gains(gaps, guesses[: len(gaps.plain)], guesses[len(gaps.plain) :])
 
     def _read_tune(self, pairs: list[_Pair]) -> dict[_Pair, Reading]:
         """Train one copy a summary, one after the other, for copies are large."""
         model = self.model_as(TunableFiller)
         gaps = {document: self._gaps(model, document, []) for document, _ in pairs}
         plain: dict[str, list[Tokens]] = {}
-        found: dict[_Pair, Reading] = {}
+        readings: dict[_Pair, Reading] = {}
         for summary in dict.fromkeys(summary for _, summary in pairs):
             some = [document for document, one in pairs if one == summary]
             rows = self._lessons(model, summary)
@@ -173,7 +173,7 @@ class Blanc(ModelMetric):
                 if why := self._lacks_rows(rows) or self._hindrance(
                     gaps[document], self._size(rows)
                 ):
-                    found[document, summary] = why
+                    readings[document, summary] = why
                 else:
                     ready.append(document)
             tuned = model.tune_on(rows, self._tuning) if ready else model
@@ -182,8 +182,8 @@ class Blanc(ModelMetric):
                 if document not in plain:
                     plain[document] = model.fill(given.plain)
                 after = tuned.fill(given.plain)
-                found[document, summary] = _count_gains(given, plain[document], after)
-        return found
+                readings[document, summary] = _count_gains(given, plain[document], after)
+        return readings
 
     @property
     def _masking(self) -> Masking:
@@ -232,9 +232,9 @@ class Blanc(ModelMetric):
 
 
 def _count_gains(gaps: _Gaps, plain: list[Tokens], helped: list[Tokens]) -> Reading:
-    found = count(gaps.answers, *(list(chain.from_iterable(side)) for side in (plain, helped)))
-    note = f"{found.gained} gained and {found.lost} lost of {found.total}"
-    return Reading((found.share,), coverage=gaps.coverage, note=note)
+    gains = count(gaps.answers, *(list(chain.from_iterable(side)) for side in (plain, helped)))
+    note = f"{gains.gained} gained and {gains.lost} lost of {gains.total}"
+    return Reading((gains.share,), coverage=gaps.coverage, note=note)
 
 
 def _tokens_by_sentence(model: GapFiller, text: str) -> list[Tokens]:

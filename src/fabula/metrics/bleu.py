@@ -73,11 +73,11 @@ class Bleu(StoryMetric):
         texts = [story.text, *story.nonblank_references]
         if self.tokenize == "captions":
             texts = [" ".join(caption_words(text)) for text in texts]
-        found = self._scorer.sentence_score(texts[0], texts[1:])
-        if not found.sys_len or not found.ref_len:
-            which = "story" if not found.sys_len else "reference"
+        bleu = self._scorer.sentence_score(texts[0], texts[1:])
+        if not bleu.sys_len or not bleu.ref_len:
+            which = "story" if not bleu.sys_len else "reference"
             raise Missing(Status.UNDEFINED, f"the {which} has no tokens for {self.tokenize!r}")
-        return float(min(found.score, 100.0))
+        return float(min(bleu.score, 100.0))
 
     @cached_property
     def _scorer(self) -> Any:
@@ -100,5 +100,5 @@ _WHOLE = {"cannot": ("can", "not"), "gonna": ("gon", "na"), "wanna": ("wan", "na
 
 def caption_words(text: str) -> list[str]:
     """Lower-case tokens, contractions parted as in the Penn Treebank, punctuation left out."""
-    found = _TOKEN.findall(text.lower().replace("’", "'"))
-    return [part for token in found for part in _WHOLE.get(token, (token,))]
+    tokens = _TOKEN.findall(text.lower().replace("’", "'"))
+    return [part for token in tokens for part in _WHOLE.get(token, (token,))]

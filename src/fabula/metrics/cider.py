@@ -172,8 +172,8 @@ def _by_order(text: Counts, values: Array) -> Array:
 
 def _weighted(text: Counts, documents: DocumentCounts) -> Array:
     """Counts of n-grams, each times the logarithm of how rare it is."""
-    found = np.maximum(documents.of(text.kinds), 1.0)
-    return text.counts * (math.log(documents.documents) - np.log(found))
+    document_counts = np.maximum(documents.of(text.kinds), 1.0)
+    return text.counts * (math.log(documents.documents) - np.log(document_counts))
 
 
 @lru_cache(maxsize=256)

@@ -107,8 +107,8 @@ class Infolm(RarityMetric):
             self._weights(some, is_reference, rarities)
             for some, (_, is_reference) in zip(tokens, sides, strict=True)
         ]
-        found = model.mean_guesses(texts, weights, temperature=self.temperature)
-        for guess, some in zip(found, weights, strict=True):
+        guesses = model.mean_guesses(texts, weights, temperature=self.temperature)
+        for guess, some in zip(guesses, weights, strict=True):
             read = min(_ORIGINAL_ROOM / len(some), 1.0) if self.compat and some else 1.0
             yield MeanGuess(guess.probabilities, guess.coverage * read) if any(some) else None
 
@@ -117,11 +117,11 @@ class Infolm(RarityMetric):
     ) -> list[float]:
         read = tokens[:_ORIGINAL_ROOM] if self.compat else tokens
         if rarities is None:
-            found = [1.0] * len(read)
+            weights = [1.0] * len(read)
         else:
             side = rarities.references if is_reference else rarities.stories
-            found = side.weights(read)
-        return found + [0.0] * (len(tokens) - len(read))
+            weights = side.weights(read)
+        return weights + [0.0] * (len(tokens) - len(read))
 
     def _nearest(
         self, story: Story, rarities: Rarities | None, guesses: dict[_Side, MeanGuess | None]
@@ -168,21 +168,22 @@ def distance(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         match measure:
             case "fisher_rao":
-                found = fisher_rao(left, right)
+                divergence = fisher_rao(left, right)
             case "kl":
-                found = kullback_leibler(left, right)
+                divergence = kullback_leibler(left, right)
             case "alpha":
-                found = np.expm1(_log_sum(left, alpha, right, 1 - alpha)) / (alpha * (alpha - 1))
+                overlap = np.expm1(_log_sum(left, alpha, right, 1 - alpha))
+                divergence = overlap / (alpha * (alpha - 1))
             case "renyi":
-                found = _log_sum(left, alpha, right, 1 - alpha) / (alpha - 1)
+                divergence = _log_sum(left, alpha, right, 1 - alpha) / (alpha - 1)
             case "beta":
-                found = alpha_beta(left, right, 1.0, beta)
+                divergence = alpha_beta(left, right, 1.0, beta)
             case "ab":
-                found = alpha_beta(left, right, alpha, beta)
+                divergence = alpha_beta(left, right, alpha, beta)
             case _:
                 order = {"l1": 1, "l2": 2, "l_infinity": np.inf}[measure]
-                found = float(np.linalg.norm(left - right, order))
-    return max(float(found), 0.0)
+                divergence = float(np.linalg.norm(left - right, order))
+    return max(float(divergence), 0.0)
 
 
 def fisher_rao(left: Array, right: Array) -> float:

@@ -43,12 +43,16 @@ class MaskedEntropy(ModelMetric):
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Mask every token of every story in turn."""
-        found = self.model_as(MaskedLikelihood).masked_logs([story.text for story in stories])
-        return [self._reading(logs) for logs in found]
+        logs_by_text = self.model_as(MaskedLikelihood).masked_logs(
+            [story.text for story in stories]
+        )
+        return [self._reading(logs) for logs in logs_by_text]
 
-    def _reading(self, found: TokenLogs) -> Reading:
-        if not len(found.logs) or found.entropies is None:
+    def _reading(self, token_logs: TokenLogs) -> Reading:
+        if not len(token_logs.logs) or token_logs.entropies is None:
             return self.missing(Status.UNDEFINED, "the model sees no token to guess")
         bits = 1 / math.log(2)
-        entropy = float(np.mean(found.entropies)) * bits
-        return Reading((entropy, -float(np.mean(found.logs)) * bits), coverage=found.coverage)
+        entropy = float(np.mean(token_logs.entropies)) * bits
+        return Reading(
+            (entropy, -float(np.mean(token_logs.logs)) * bits), coverage=token_logs.coverage
+        )

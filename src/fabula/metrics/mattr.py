@@ -35,7 +35,7 @@ class Mattr(WordMetric):
 
     def value(self, story: Story) -> Reading:
         """Mean ratio over the windows."""
-        found = self.words_of(story)
+        words = self.words_of(story)
         short = f"shorter than the window of {self.window} words: its plain ratio"
-        note = short if len(found) < self.window else ""
-        return Reading((moving_type_token_ratio(found, self.window),), note=note)
+        note = short if len(words) < self.window else ""
+        return Reading((moving_type_token_ratio(words, self.window),), note=note)

@@ -164,17 +164,17 @@ class Matcher:
 
     def others(self, word: str) -> dict[str, int]:
         """Other words of the reference that a word matches, each by its best matcher."""
-        found = self._others.get(word)
-        if found is None:
+        others = self._others.get(word)
+        if others is None:
             stems = self._by_stem.get(self._stem(word), _NONE)
             senses = self._related(word) & self._vocabulary
-            found = dict.fromkeys(stems, STEM) if stems else {}
+            others = dict.fromkeys(stems, STEM) if stems else {}
             if senses:
-                found |= dict.fromkeys(senses, SYNONYM)
-            if found:
-                found.pop(word, None)
-            self._others[word] = found
-        return found
+                others |= dict.fromkeys(senses, SYNONYM)
+            if others:
+                others.pop(word, None)
+            self._others[word] = others
+        return others
 
 
 def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
@@ -189,7 +189,7 @@ def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
     free = {word: places.copy() for word, places in matcher.places.items()}
     used = bytearray(len(reference))
     used[-1] = True
-    found: list[Match] = []
+    matches: list[Match] = []
     following = -1
     for here, word in enumerate(text):
         other, kind = reference[following], EXACT
@@ -206,11 +206,11 @@ def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
                 following = -1
             if following < 0:
                 continue
-        found.append((here, following, kind))
+        matches.append((here, following, kind))
         used[following] = True
         free[other].remove(following)
         following += 1
-    return found
+    return matches
 
 
 def _best_start(here: int, starts: list[int], text: Sequence[str], reference: Sequence[str]) -> int:

@@ -45,7 +45,7 @@ class Novelty(StoryMetric):
 
     def value(self, story: Story) -> float:
         """Share of n-grams that are new."""
-        found = set(ngrams(story_tokens(story, self.compat), self.n))
-        if not found:
+        grams = set(ngrams(story_tokens(story, self.compat), self.n))
+        if not grams:
             raise Missing(Status.UNDEFINED, f"the story has fewer than {self.n} words")
-        return len(found - set(ngrams(prompt_tokens(story, self.compat), self.n))) / len(found)
+        return len(grams - set(ngrams(prompt_tokens(story, self.compat), self.n))) / len(grams)

@@ -62,11 +62,11 @@ class Perplexity(ModelMetric):
             return "", f"{context} {story.text}".strip()
         return (context + "\n" if context else ""), story.text
 
-    def _reading(self, story: Story, found: TokenLogs) -> Reading:
-        logs, text, read = found.logs, story.text, 1.0
+    def _reading(self, story: Story, token_logs: TokenLogs) -> Reading:
+        logs, text, read = token_logs.logs, story.text, 1.0
         if self.compat and len(logs):
             kept = min(len(logs), _MOST_TOKENS)
-            text, read = self._pair(story)[1][: found.spans[kept - 1][1]], kept / len(logs)
+            text, read = self._pair(story)[1][: token_logs.spans[kept - 1][1]], kept / len(logs)
             logs = logs[1:kept]
         logs = logs[~np.isnan(logs)]
         if not len(logs):
@@ -74,7 +74,7 @@ class Perplexity(ModelMetric):
         loss, count = -float(logs.sum()), len(words(text))
         values = _exp(loss / len(logs)), _exp(loss / count) if count else math.nan
         note = "" if math.isfinite(values[1]) else "no words, or more than a number can hold"
-        return Reading(values, coverage=found.coverage * read, note=note)
+        return Reading(values, coverage=token_logs.coverage * read, note=note)
 
 
 def _exp(value: float) -> float:

@@ -50,7 +50,7 @@ class Repetition(StoryMetric):
 
     def value(self, story: Story) -> float:
         """Share of n-grams that come back."""
-        found = spacy_words(story.text) if self.compat else story_words(story.text)
-        if len(found) < self.n:
+        words = spacy_words(story.text) if self.compat else story_words(story.text)
+        if len(words) < self.n:
             raise Missing(Status.UNDEFINED, f"the story has fewer than {self.n} words")
-        return share_repeated(found, self.n)
+        return share_repeated(words, self.n)

@@ -85,13 +85,13 @@ class RougeWe(ModelMetric):
 
     def _beside(self, text: str, references: Sequence[str], lexis: Lexis) -> Reading:
         try:
-            found = [
+            totals = [
                 soft_hits(text, one, self.n, lexis=lexis, threshold=self.threshold)
                 for one in references
             ]
         except Missing as missing:
             return self.missing(missing.status, missing.note)
-        return self._reading(Hits(*map(sum, zip(*found, strict=True))))
+        return self._reading(Hits(*map(sum, zip(*totals, strict=True))))
 
     def _reading(self, hits: Hits) -> Reading:
         if not hits.reference and not self.compat:

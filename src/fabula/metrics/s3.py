@@ -112,10 +112,11 @@ class S3(ModelMetric):
         if len(plain_words(reference)) < 2:
             return self.missing(Status.UNDEFINED, "the reference has fewer than two words")
         try:
-            found = s3_features(text, reference, lexis=lexis, threshold=self._regressor.threshold)
+            threshold = self._regressor.threshold
+            features = s3_features(text, reference, lexis=lexis, threshold=threshold)
         except Missing as missing:
             return self.missing(missing.status, missing.note)
-        return Reading((float(self._regressor.predict(found)[0]),))
+        return Reading((float(self._regressor.predict(features)[0]),))
 
     def _note(self, story: Story, reading: Reading, strange: str) -> Reading:
         if reading.status is not Status.OK:

@@ -129,7 +129,7 @@ class SelfBleu(BatchMetric):
         size = len(grams[0])
         if not size:
             return self.missing(Status.UNDEFINED, "the story has no tokens")
-        found = BLEU.compute_bleu(
+        bleu = BLEU.compute_bleu(
             correct=[_clipped(one, top) for one, top in zip(grams, batch.tops, strict=True)],
             total=[len(one) for one in grams],
             sys_len=size,
@@ -138,7 +138,7 @@ class SelfBleu(BatchMetric):
             effective_order=True,
             max_ngram_order=self.order,
         )
-        return Reading((min(float(found.score), 100.0),))
+        return Reading((min(float(bleu.score), 100.0),))
 
 
 def _clipped(grams: Array, top: TopCounts) -> int:

@@ -45,10 +45,10 @@ class Cloze:
 @lru_cache(maxsize=256)
 def clozes(text: str, finder: Finder) -> tuple[Cloze, ...]:
     """Hide every name of every sentence in turn."""
-    found = _names_by_spacy(text) if finder == "spacy" else _capitals(text)
+    names = _names_by_spacy(text) if finder == "spacy" else _capitals(text)
     return tuple(
         Cloze(text[first:start] + GAP + text[stop:last], text[start:stop])
-        for (first, last), (start, stop) in found
+        for (first, last), (start, stop) in names
     )
 
 
@@ -212,22 +212,24 @@ class Summaqa(ModelMetric):
     def _questions(self, story: Story, reference: str) -> tuple[Cloze, ...] | Reading:
         """Give the questions that a reference asks, or why there is no asking."""
         try:
-            found = clozes(reference, self.entities)
+            questions = clozes(reference, self.entities)
         except Missing as why:
             return self.missing(why.status, why.note)
-        if not found:
+        if not questions:
             if self.compat:
                 return Reading((0.0, 0.0), note="the reference has no name to ask for")
             return self.missing(Status.UNDEFINED, "the reference has no name to ask for")
-        if len(found) * len(story.text) > _MOST_READ:
-            size = f"{len(found):,} questions × {len(story.text):,} characters"
+        if len(questions) * len(story.text) > _MOST_READ:
+            size = f"{len(questions):,} questions × {len(story.text):,} characters"
             return self.missing(Status.TOO_LONG, f"{size}: over the limit of {_MOST_READ:,}")
-        return found
+        return questions
 
-    def _reading(self, found: tuple[Cloze, ...] | Reading, answers: Iterator[Answer]) -> Reading:
-        if isinstance(found, Reading):
-            return found
-        given = [(next(answers), cloze.answer) for cloze in found]
+    def _reading(
+        self, questions: tuple[Cloze, ...] | Reading, answers: Iterator[Answer]
+    ) -> Reading:
+        if isinstance(questions, Reading):
+            return questions
+        given = [(next(answers), cloze.answer) for cloze in questions]
         sure = sum(answer.probability for answer, _ in given) / len(given)
         right = sum(squad_f1(answer.text, truth) for answer, truth in given) / len(given)
         return Reading((sure, right), coverage=min(answer.coverage for answer, _ in given))

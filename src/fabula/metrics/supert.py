@@ -111,17 +111,17 @@ class Supert(ModelMetric):
         references = [split_sentences(reference) for reference in story.nonblank_references]
         return [_Roles(text, reference[: self.sentences]) for reference in references]
 
-    def _content(self, sentence: str, found: TokenStates) -> _Content:
+    def _content(self, sentence: str, states: TokenStates) -> _Content:
         """Unit vectors of the tokens that count."""
-        named = enumerate(zip(found.tokens, found.spans, strict=True))
+        named = enumerate(zip(states.tokens, states.spans, strict=True))
         kept = [
             number
             for number, (token, span) in named
             if span[1] > span[0] and not self._stops(sentence, token, span)
         ]
-        vectors = found.states[0][kept]
+        vectors = states.states[0][kept]
         lengths = np.sqrt(np.einsum("th,th->t", vectors, vectors))[:, None]
-        return _Content(vectors / np.maximum(lengths, 1e-12), found.coverage)
+        return _Content(vectors / np.maximum(lengths, 1e-12), states.coverage)
 
     def _stops(self, sentence: str, token: str, span: Span) -> bool:
         """Whether a token is a stop word, and by default no piece of a longer word."""

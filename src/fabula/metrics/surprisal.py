@@ -59,14 +59,14 @@ class Surprisal(ModelMetric):
             for story, text_logs in zip(stories, logs, strict=True)
         ]
 
-    def _reading(self, text: str, found: TokenLogs) -> Reading:
-        curve = sentence_bits(text, found)
+    def _reading(self, text: str, token_logs: TokenLogs) -> Reading:
+        curve = sentence_bits(text, token_logs)
         if not len(curve):
             return self.missing(Status.UNDEFINED, "the model sees no token to guess")
         note = "bits by sentence: " + " ".join(f"{bits:.2f}" for bits in curve)
         shape = _shape(curve) if len(curve) > 1 else (math.nan, math.nan)
         note += "" if len(curve) > 1 else " (one sentence has no spread and no rise)"
-        return Reading((float(curve.mean()), *shape), coverage=found.coverage, note=note)
+        return Reading((float(curve.mean()), *shape), coverage=token_logs.coverage, note=note)
 
 
 def _shape(curve: Array) -> tuple[float, float]:
@@ -75,11 +75,11 @@ def _shape(curve: Array) -> tuple[float, float]:
     return float(curve.std(ddof=1)), float(slope)
 
 
-def sentence_bits(text: str, found: TokenLogs) -> Array:
+def sentence_bits(text: str, token_logs: TokenLogs) -> Array:
     """Mean bits per token of every sentence that has one; a token may begin with blanks."""
-    bits = -np.asarray(found.logs, dtype=np.float64) / math.log(2)
+    bits = -np.asarray(token_logs.logs, dtype=np.float64) / math.log(2)
     ends = [end for _, end in sentence_spans(text)]
-    last = np.array([end - 1 for _, end in found.spans], dtype=int)
+    last = np.array([end - 1 for _, end in token_logs.spans], dtype=int)
     places = np.minimum(np.searchsorted(ends, last, side="right"), len(ends) - 1)
     known = ~np.isnan(bits)
     counts = np.bincount(places[known], minlength=len(ends))

@@ -27,5 +27,5 @@ class TypeTokenRatio(WordMetric):
 
     def value(self, story: Story) -> float:
         """Different words as a share of all."""
-        found = self.words_of(story)
-        return len(set(found)) / len(found)
+        words = self.words_of(story)
+        return len(set(words)) / len(words)

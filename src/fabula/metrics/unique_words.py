@@ -26,5 +26,5 @@ class UniqueWords(WordMetric):
 
     def value(self, story: Story) -> float:
         """Number of different words."""
-        found = self.words_of(story)
-        return float(len(set(found)))
+        words = self.words_of(story)
+        return float(len(set(words)))

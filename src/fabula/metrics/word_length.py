@@ -26,5 +26,5 @@ class WordLength(WordMetric):
 
     def value(self, story: Story) -> float:
         """Mean length of a word."""
-        found = self.words_of(story)
-        return sum(map(len, found)) / len(found)
+        words = self.words_of(story)
+        return sum(map(len, words)) / len(words)

@@ -27,5 +27,5 @@ class Words(WordMetric):
 
     def value(self, story: Story) -> float:
         """Number of words."""
-        found = self.words_of(story)
-        return float(len(found))
+        words = self.words_of(story)
+        return float(len(words))

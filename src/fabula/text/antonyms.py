@@ -28,8 +28,8 @@ class Antonyms:
     def of(self, word: str) -> tuple[str, ...]:
         """Contraries in the form and case of the word: `Hotter` gives `Colder`."""
         plain, form = self._known(word)
-        found = dict.fromkeys(inflect(antonym, form) for antonym in self.pairs.get(plain, ()))
-        return tuple(match_case(word, other) for other in found if other != word.lower())
+        antonyms = dict.fromkeys(inflect(antonym, form) for antonym in self.pairs.get(plain, ()))
+        return tuple(match_case(word, other) for other in antonyms if other != word.lower())
 
     def of_plain(self, word: str) -> tuple[str, ...]:
         """Contraries of the plain form as they are: `Hotter` gives `cold`."""
@@ -72,11 +72,11 @@ def read_conceptnet(path: Path) -> Antonyms:
 
 def _gather(pairs: Iterable[tuple[str, str]]) -> Antonyms:
     """Gather contraries by word, each once, in the order they come."""
-    found: dict[str, dict[str, None]] = {}
+    gathered: dict[str, dict[str, None]] = {}
     for word, antonym in pairs:
         if word != antonym:
-            found.setdefault(word, {})[antonym] = None
-    return Antonyms({word: tuple(antonyms) for word, antonyms in found.items()})
+            gathered.setdefault(word, {})[antonym] = None
+    return Antonyms({word: tuple(antonyms) for word, antonyms in gathered.items()})
 
 
 _Sense = tuple[str, str, str]

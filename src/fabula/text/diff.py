@@ -36,14 +36,14 @@ def matching_blocks(
     search = _load_search()
     if search is None:
         matcher = difflib.SequenceMatcher(None, left, right, autojunk)
-        return [Block(*found) for found in matcher.get_matching_blocks()[:-1]]
+        return [Block(*blocks) for blocks in matcher.get_matching_blocks()[:-1]]
     numbers: dict[Hashable, int] = {}
     rows, columns = (
         np.array([numbers.setdefault(token, len(numbers)) for token in side], dtype=np.int64)
         for side in (left, right)
     )
-    found = search(rows, columns, *_index(columns, len(numbers), autojunk))
-    return _join(sorted(Block(*row) for row in found.tolist()))
+    blocks = search(rows, columns, *_index(columns, len(numbers), autojunk))
+    return _join(sorted(Block(*row) for row in blocks.tolist()))
 
 
 def count_equal_pairs(
@@ -85,5 +85,5 @@ def _load_search() -> Callable[[Array, Array, Array, Array], Array] | None:
         from fabula.text._compiled import search
     except ImportError:
         return None
-    found: Callable[[Array, Array, Array, Array], Array] = search
-    return found
+    function: Callable[[Array, Array, Array, Array], Array] = search
+    return function

@@ -29,30 +29,30 @@ def features(text: str) -> dict[str, float]:
     Logarithms are of 1 + count, lengths are in words (of a word: in characters), marks are per
     word, all others shares. Where there is no word, what is divided by words is divided by 1.
     """
-    found = words(text)
+    tokens = words(text)
     parts = paragraphs(text)
     lengths = [len(words(sentence)) for part in parts for sentence in split_sentences(part)]
     lengths = [length for length in lengths if length]
-    count, kinds = max(1, len(found)), len(set(found))
+    count, kinds = max(1, len(tokens)), len(set(tokens))
     spoken = sum(len(words(speech)) for speech in speeches(text))
     return {
-        "log_words": math.log1p(len(found)),
+        "log_words": math.log1p(len(tokens)),
         "log_unique_words": math.log1p(kinds),
         "type_token_ratio": kinds / count,
-        "moving_type_token_ratio": moving_type_token_ratio(found, _WINDOW),
-        "sentence_length": len(found) / max(1, len(lengths)),
+        "moving_type_token_ratio": moving_type_token_ratio(tokens, _WINDOW),
+        "sentence_length": len(tokens) / max(1, len(lengths)),
         "sentence_spread": _spread(lengths),
         "quoted_share": min(1.0, spoken / count),
-        "repeated_trigrams": share_repeated(found, 3),
+        "repeated_trigrams": share_repeated(tokens, 3),
         "log_paragraphs": math.log1p(len(parts)),
-        "paragraph_length": len(found) / max(1, len(parts)),
-        "word_length": sum(map(len, found)) / count,
-        "long_words": sum(len(word) >= _LONG_LETTERS for word in found) / count,
+        "paragraph_length": len(tokens) / max(1, len(parts)),
+        "word_length": sum(map(len, tokens)) / count,
+        "long_words": sum(len(word) >= _LONG_LETTERS for word in tokens) / count,
         "ellipses": len(_ELLIPSIS.findall(text)) / count,
         "exclamations": _marks(text, "!！") / count,
         "questions": _marks(text, "?？") / count,
         "commas": _marks(text, ",，、") / count,
-        "first_person": sum(word in _FIRST_PERSON for word in found) / count,
+        "first_person": sum(word in _FIRST_PERSON for word in tokens) / count,
     }
 
 
@@ -75,26 +75,26 @@ def paragraphs(text: str) -> list[str]:
     return lines
 
 
-def moving_type_token_ratio(found: Sequence[str], window: int) -> float:
+def moving_type_token_ratio(tokens: Sequence[str], window: int) -> float:
     """Mean share of different words in a window that is moved along one word at a time.
 
     Fewer words than the window are one window; no word at all gives 0.
     """
-    if len(found) < window:
-        return len(set(found)) / max(1, len(found))
-    counts = Counter(found[:window])
+    if len(tokens) < window:
+        return len(set(tokens)) / max(1, len(tokens))
+    counts = Counter(tokens[:window])
     total = kinds = len(counts)
-    for leaving, entering in zip(found, found[window:], strict=False):
+    for leaving, entering in zip(tokens, tokens[window:], strict=False):
         counts[leaving] -= 1
         kinds += (counts[entering] == 0) - (counts[leaving] == 0)
         counts[entering] += 1
         total += kinds
-    return total / (len(found) - window + 1) / window
+    return total / (len(tokens) - window + 1) / window
 
 
-def share_repeated(found: Sequence[str], n: int) -> float:
+def share_repeated(tokens: Sequence[str], n: int) -> float:
     """Share of the different n-grams that occur more than once; 0 where there is none."""
-    counts = Counter(ngrams(found, n))
+    counts = Counter(ngrams(tokens, n))
     return sum(count > 1 for count in counts.values()) / max(1, len(counts))
 
 

@@ -37,10 +37,10 @@ _MUTE = re.compile(r"[^eoy]e$")
 
 def _turn(pairs: dict[str, str]) -> dict[str, str]:
     """Turn keys and values round; of several keys the first wins."""
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for key, value in pairs.items():
-        found.setdefault(value, key)
-    return found
+        forms.setdefault(value, key)
+    return forms
 
 
 _PAST_OF = _turn(PASTS) | {word: word for word in _UNCHANGED}

@@ -43,7 +43,7 @@ def swap_names(text: str, *, share: float | None = None, seed: int = 0) -> str |
     if pair is None:
         return None
     other = {pair[0]: pair[1], pair[1]: pair[0]}
-    swapped: str = _large().sub(lambda found: other.get(found[0], found[0]), text)
+    swapped: str = _large().sub(lambda name: other.get(name[0], name[0]), text)
     return swapped
 
 
@@ -57,10 +57,10 @@ def _two_names(text: str) -> tuple[str, str] | None:
 
 def _neighbours(text: str, name: str) -> set[str]:
     """Capitalised words that stand right before or after a name."""
-    found = list(_large().finditer(text))
+    matches = list(_large().finditer(text))
     pairs = [
         (left[0], right[0])
-        for left, right in pairwise(found)
+        for left, right in pairwise(matches)
         if name in (left[0], right[0]) and not text[left.end() : right.start()].strip(" -.")
     ]
     return {word for pair in pairs for word in pair} - {name}

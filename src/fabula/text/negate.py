@@ -66,13 +66,15 @@ def negate(text: str, *, share: float = 0.3, seed: int = 0) -> str | None:
     comes out is grammatical, not all.
     """
     parted = part_sentences(text)
-    found = list(parted.sentences)
+    sentences = list(parted.sentences)
     turned = {
-        place: other for place, one in enumerate(found) if (other := _negate_sentence(one)) != one
+        place: other
+        for place, sentence in enumerate(sentences)
+        if (other := _negate_sentence(sentence)) != sentence
     }
-    for place in draw_places(random.Random(seed), list(turned), share * len(found)):
-        found[place] = turned[place]
-    return parted.joined(found) if turned else None
+    for place in draw_places(random.Random(seed), list(turned), share * len(sentences)):
+        sentences[place] = turned[place]
+    return parted.joined(sentences) if turned else None
 
 
 def _negate_sentence(sentence: str) -> str:
@@ -81,12 +83,12 @@ def _negate_sentence(sentence: str) -> str:
     return affirmed if affirmed != sentence else _deny(sentence)
 
 
-def _without(found: re.Match[str]) -> str:
-    if found["after"]:
-        return _match_case(found[0], found["after"])
-    if found["whole"]:
-        return _match_case(found["whole"], _SHRUNK[found["whole"].lower().replace("’", "'")])
-    return found["shrunk"] or found["apart"]
+def _without(match: re.Match[str]) -> str:
+    if match["after"]:
+        return _match_case(match[0], match["after"])
+    if match["whole"]:
+        return _match_case(match["whole"], _SHRUNK[match["whole"].lower().replace("’", "'")])
+    return match["shrunk"] or match["apart"]
 
 
 def _match_case(word: str, other: str) -> str:

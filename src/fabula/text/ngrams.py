@@ -48,8 +48,8 @@ def count_shared_char_ngrams(left: str, right: str, order: int) -> list[int]:
     keys = np.sort(np.concatenate([packed[0] << 1, packed[1] << 1 | 1]))
     shortest = min(len(left), len(right))
     ends = [k <= shortest and left[-k:] == right[-k:] for k in range(1, order)]
-    found = _count_shared_runs(keys, order, bits)
-    return [shared - sum(ends[:n]) for n, shared in enumerate(found)]
+    counts = _count_shared_runs(keys, order, bits)
+    return [shared - sum(ends[:n]) for n, shared in enumerate(counts)]
 
 
 def _utf32(text: str) -> bytes:

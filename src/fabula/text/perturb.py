@@ -28,19 +28,19 @@ _CLOSINGS = "\"'”’»)]」』）"
 def shuffle(text: str, *, share: float = 1.0, seed: int = 0) -> str | None:
     """Put a share of the sentences into another order; what stands between them stays."""
     parted = part_sentences(text)
-    found = list(parted.sentences)
-    if len(set(found)) < 2:
+    sentences = list(parted.sentences)
+    if len(set(sentences)) < 2:
         return None
     rng = random.Random(seed)
-    order = rng.sample(range(len(found)), len(found))
-    wanted = max(2, round(share * len(found)))
-    while len({found[place] for place in order[:wanted]}) < 2:
+    order = rng.sample(range(len(sentences)), len(sentences))
+    wanted = max(2, round(share * len(sentences)))
+    while len({sentences[place] for place in order[:wanted]}) < 2:
         wanted += 1
     places = sorted(order[:wanted])
-    moved = _reorder([found[place] for place in places], rng)
+    moved = _reorder([sentences[place] for place in places], rng)
     for place, sentence in zip(places, moved, strict=True):
-        found[place] = sentence
-    return parted.joined(found)
+        sentences[place] = sentence
+    return parted.joined(sentences)
 
 
 def shuffle_words(text: str, *, share: float = 1.0, seed: int = 0) -> str | None:
@@ -48,23 +48,23 @@ def shuffle_words(text: str, *, share: float = 1.0, seed: int = 0) -> str | None
     parted = part_sentences(text)
     names = find_capitalised(text)
     rng = random.Random(seed)
-    found = list(parted.sentences)
-    able = [place for place, sentence in enumerate(found) if _has_two_words(sentence)]
-    for place in draw_places(rng, able, share * len(found)):
-        found[place] = _move_words(found[place], names, rng)
-    changed = parted.joined(found)
+    sentences = list(parted.sentences)
+    able = [place for place, sentence in enumerate(sentences) if _has_two_words(sentence)]
+    for place in draw_places(rng, able, share * len(sentences)):
+        sentences[place] = _move_words(sentences[place], names, rng)
+    changed = parted.joined(sentences)
     return None if changed == text else changed
 
 
 def repeat(text: str, *, share: float = 0.3, seed: int = 0) -> str | None:
     """Say a share of the sentences twice, one after the other."""
     parted = part_sentences(text)
-    found = list(parted.sentences)
-    if not found:
+    sentences = list(parted.sentences)
+    if not sentences:
         return None
-    for place in draw_places(random.Random(seed), range(len(found)), share * len(found)):
-        found[place] += _blank_after(found[place]) + found[place]
-    return parted.joined(found)
+    for place in draw_places(random.Random(seed), range(len(sentences)), share * len(sentences)):
+        sentences[place] += _blank_after(sentences[place]) + sentences[place]
+    return parted.joined(sentences)
 
 
 def drop_ending(text: str, *, share: float = 0.2, seed: int = 0) -> str | None:
@@ -204,9 +204,9 @@ def _mistype(word: str, rng: random.Random) -> str | None:
     ]  # fmt: skip
     rng.shuffle(slips)
     for slip in slips:
-        found = "".join(slip(letters, rng.randrange(len(letters)), rng))
-        if found != word:
-            return found
+        mistyped = "".join(slip(letters, rng.randrange(len(letters)), rng))
+        if mistyped != word:
+            return mistyped
     return None
 
 

@@ -54,7 +54,7 @@ def normalise_post(text: str, *, newline: str = "\n") -> str:
 
 def strip_markup(text: str) -> str:
     """Drop what Markdown and HTML entities add to a text: emphasis, rules, headings, targets."""
-    text = _ENTITY.sub(lambda found: html.unescape(found[0]), _AMPERSAND.sub("&", text))
+    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _AMPERSAND.sub("&", text))
     text = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", _UNSEEN.sub("", text)))
     return normalise_post(_EMPHASIS.sub("", _HEAD.sub("", _RULE.sub("", text))))
 

@@ -150,9 +150,9 @@ def _step_1c(word: str, dialect: Dialect) -> str:
 def _step_2(word: str, dialect: Dialect) -> str:
     if dialect == "nltk" and word.endswith("alli") and _measure(word[:-4]) > 0:
         return _step_2(word[:-2], dialect)
-    found = _replace(word, _STEP_2)
-    if found != word:
-        return found
+    replaced = _replace(word, _STEP_2)
+    if replaced != word:
+        return replaced
     if word.endswith("logi"):
         kept = word[:-3] if dialect == "nltk" else word[:-4]
         return word[:-1] if _measure(kept) > 0 else word
@@ -191,5 +191,5 @@ class Stems(dict[str, str]):
         """Stem a word not met before, forgetting all where there are too many."""
         if len(self) >= self.most:
             self.clear()
-        self[word] = found = stem(word, self.dialect) if len(word) > self.shortest else word
-        return found
+        self[word] = stemmed = stem(word, self.dialect) if len(word) > self.shortest else word
+        return stemmed

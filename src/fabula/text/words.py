@@ -99,8 +99,8 @@ def _western_table() -> bytes:
 
 def _find(pattern: str, text: str) -> list[str]:
     """Find words in one spelling, so that é typed in two ways is one letter."""
-    found: list[str] = _compile(pattern).findall(unicodedata.normalize("NFC", text))
-    return found
+    words: list[str] = _compile(pattern).findall(unicodedata.normalize("NFC", text))
+    return words
 
 
 @lru_cache(maxsize=4)

@@ -74,13 +74,13 @@ class Seq2SeqScore(ModelMetric):
             counts = f"{len(pair.source):,} × {len(pair.target):,} characters"
             note = f"{counts} of source and target: over the limit of {_MOST_PAIRS:,}"
             return self.missing(Status.TOO_LONG, note)
-        found = next(logs)
-        told = np.array([*found.logs, *found.added])
-        if not len(found.logs) or np.isnan(told).all():
+        token_logs = next(logs)
+        told = np.array([*token_logs.logs, *token_logs.added])
+        if not len(token_logs.logs) or np.isnan(told).all():
             return self.missing(Status.UNDEFINED, "the model sees no token in the target")
         # A mean of probabilities that are all 1 can lie a hair above it.
         value = min(float(np.nanmean(told)), 0.0)
-        return Reading((value,), coverage=found.coverage * pair.coverage)
+        return Reading((value,), coverage=token_logs.coverage * pair.coverage)
 
     def _join(self, readings: list[Reading]) -> Reading:
         """Give the mean or best over the references that have a value."""

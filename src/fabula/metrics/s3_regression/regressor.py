@@ -60,8 +60,8 @@ class Regressor:
         scaled = (np.atleast_2d(features) - np.array(self.means)) / np.array(self.scales)
         support = np.array(self.support)
         squares = ((scaled[:, None] - support[None]) ** 2).sum(axis=2)  # (pairs, support)
-        found: Array = np.exp(-self.gamma * squares) @ np.array(self.coefficients)
-        return found + self.intercept
+        predictions: Array = np.exp(-self.gamma * squares) @ np.array(self.coefficients)
+        return predictions + self.intercept
 
     def fitted_on(self, story: Story) -> bool:
         """Whether the story, beside any of its references, was among those it was fitted on."""
@@ -111,17 +111,18 @@ def _read(path: Path, changed: int) -> Regressor:
     """Read a file; one that has changed since is read again."""
     raw = json.loads(path.read_text(encoding="utf-8"))
     try:
-        found = Regressor(**{key: _frozen(value) for key, value in raw.items()})
-        shape = np.array(found.support, dtype=float).shape
-        sizes = [np.array(numbers, dtype=float).shape for numbers in (found.means, found.scales)]
-        weights = np.array(found.coefficients, dtype=float).shape
+        regressor = Regressor(**{key: _frozen(value) for key, value in raw.items()})
+        shape = np.array(regressor.support, dtype=float).shape
+        scaling = (regressor.means, regressor.scales)
+        sizes = [np.array(numbers, dtype=float).shape for numbers in scaling]
+        weights = np.array(regressor.coefficients, dtype=float).shape
     except (TypeError, AttributeError, ValueError):
         raise ValueError("no regressor of S3") from None
     if shape != (*weights, len(FEATURES)) or set(sizes) != {(len(FEATURES),)}:
         raise ValueError("the numbers do not go together")
-    if found.features != FEATURES_VERSION:
-        raise ValueError(f"made for features of version {found.features}: fit it again")
-    return found
+    if regressor.features != FEATURES_VERSION:
+        raise ValueError(f"made for features of version {regressor.features}: fit it again")
+    return regressor
 
 
 def _frozen(value: Any) -> Any:
@@ -195,18 +196,18 @@ def _folds(items: Sequence[str], seed: int) -> Array:
 def _choose_machine(points: Array, gold: Array, folds: Array, most_vectors: int) -> Any:
     """The smoothest machine that does about best on stories of items that it has not seen."""
     spread = float(gold.std())
-    found = []
+    candidates = []
     for gamma, cost, epsilon in product(_GAMMAS, _COSTS, _EPSILONS):
         settings = {"C": cost * spread, "gamma": gamma, "epsilon": epsilon * spread}
         whole = _fitted(points, gold, settings)
         if 0 < len(whole.support_) <= most_vectors:
-            found.append((_error(points, gold, folds, settings), whole))
-    if not found:
+            candidates.append((_error(points, gold, folds, settings), whole))
+    if not candidates:
         raise InputError(
             f"no regressor with at most {most_vectors} support vectors fits", "allow more of them"
         )
-    least = min(error for error, _ in found)
-    return next(whole for error, whole in found if error <= _AS_GOOD * least)
+    least = min(error for error, _ in candidates)
+    return next(whole for error, whole in candidates if error <= _AS_GOOD * least)
 
 
 def _error(points: Array, gold: Array, folds: Array, settings: dict[str, float]) -> float:

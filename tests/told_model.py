@@ -44,8 +44,8 @@ class ToldModel:
 
 def blind_to(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Make the fake model see no token in that text."""
-    seen = fake.tokens_of
-    monkeypatch.setattr(fake, "tokens_of", lambda one: ((), ()) if one == text else seen(one))
+    seen = fake.split_tokens
+    monkeypatch.setattr(fake, "split_tokens", lambda one: ((), ()) if one == text else seen(one))
 
 
 def tell(monkeypatch: pytest.MonkeyPatch, found: TokenLogs) -> ToldModel:

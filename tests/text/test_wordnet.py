@@ -116,7 +116,7 @@ def test_words_met_so_far_are_related_by_a_synset_in_both_directions(small):
 @pytest.mark.parametrize("most", [2, 3, 100])
 def test_a_reference_keeps_its_synonyms_however_many_words_were_met(small, monkeypatch, most):
     monkeypatch.setattr(wordnet, "_MOST_RELATED", most)
-    reference = Matcher(["hound", "goose", "box"], str, small.related)
+    reference = Matcher(["hound", "goose", "box"], str, small.find_related)
     assert align(["dog"], reference) == [(0, 0, SYNONYM)]
 
 

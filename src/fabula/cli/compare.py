@@ -88,7 +88,7 @@ def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:
 
 def _wanted(given: Sequence[str], scorers: Sequence[str]) -> set[str]:
     """Scorers of the run that are named, by their specs or by sets."""
-    from fabula.core.spec import split_specs
+    from fabula.core.settings import split_specs
 
     return {
         scorer for text in given for part in split_specs(text) for scorer in _named(part, scorers)

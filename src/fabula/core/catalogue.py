@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from fabula.core.errors import UnknownName, UserError, closest
-from fabula.core.settings import named_settings
-from fabula.core.spec import parse_spec
+from fabula.core.settings import named_settings, parse_spec
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -12,8 +12,7 @@ from fabula._version import __version__
 from fabula.core.card import Batch, Card, Need
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.score import Missing, Reading, Score, Status
-from fabula.core.settings import changed_settings, check_settings
-from fabula.core.spec import format_spec
+from fabula.core.settings import changed_settings, check_settings, format_spec
 from fabula.core.story import Story
 
 Value = float | tuple[float, ...] | Reading

@@ -22,8 +22,14 @@ from fabula.core.model import (
     Model,
     WordVectors,
 )
-from fabula.core.settings import changed_settings, check_settings, named_settings, setting_fields
-from fabula.core.spec import format_spec, parse_spec
+from fabula.core.settings import (
+    changed_settings,
+    check_settings,
+    format_spec,
+    named_settings,
+    parse_spec,
+    setting_fields,
+)
 from fabula.models.store.asset import asset_names
 
 T = TypeVar("T")

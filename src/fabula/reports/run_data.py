@@ -17,7 +17,7 @@ from fabula.core.errors import InputError, SpecError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.score import Score, Status, Summary
-from fabula.core.spec import parse_spec
+from fabula.core.settings import parse_spec
 from fabula.core.story import Story
 from fabula.core.table import read_scores, read_stories
 from fabula.scoring.catalogue import choose_metrics

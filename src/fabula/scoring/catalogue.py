@@ -8,7 +8,7 @@ from typing import cast
 from fabula.core.catalogue import MetricCatalogue, pick_subclass
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.metric import Metric
-from fabula.core.spec import parse_spec, split_specs
+from fabula.core.settings import parse_spec, split_specs
 
 METRICS = MetricCatalogue(
     "metric",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UserError, closest
-from fabula.core.spec import split_specs
+from fabula.core.settings import split_specs
 from fabula.datasets import DATASETS, is_added, list_added, load_dataset
 from fabula.datasets.table import read_run_with, read_table
 from fabula.datasets.tables.stories import is_there

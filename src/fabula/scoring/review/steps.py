@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from fabula.core.errors import InputError, SettingError, UserError
 from fabula.core.metric import Metric
 from fabula.core.score import Missing, Score, Status
-from fabula.core.spec import format_spec
+from fabula.core.settings import format_spec
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.storyer_ratings import ASPECTS

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.errors import SpecError, UserError
-from fabula.core.spec import format_spec, parse_spec, split_specs
+from fabula.core.settings import format_spec, parse_spec, split_specs
 from fabula.scoring.catalogue import METRICS, spec
 
 any_text = st.text(st.characters(exclude_categories=()))

@@ -57,8 +57,8 @@ def accuracies(
                     soft_pairwise_accuracy(x, y, seed=seed) if level == "system" else np.nan
                 )
             else:
-                found = tie_calibrated_accuracy(x, y, level=level, seed=seed)
-                value[i, j], epsilon[i, j] = found.held_out, found.epsilon
+                calibrated = tie_calibrated_accuracy(x, y, level=level, seed=seed)
+                value[i, j], epsilon[i, j] = calibrated.held_out, calibrated.epsilon
     return CorrelationTable(value, n, np.isnan(value).astype(np.int64)), epsilon
 
 
@@ -138,8 +138,8 @@ def tie_calibrated_accuracy(x: Values, gold: Values, *, level: Level, seed: int 
     halves = order[: len(x) // 2], order[len(x) // 2 :]
     parts = [_pairs(x[half], gold[half], level) for half in halves]
     crossed = [
-        _accuracy(part, _calibrate(other)[1])
-        for part, other in zip(parts, reversed(parts), strict=True)
+        _accuracy(part, _calibrate(opposite)[1])
+        for part, opposite in zip(parts, reversed(parts), strict=True)
     ]
     return Calibrated(accuracy, epsilon, sum(crossed) / 2)
 
@@ -181,25 +181,25 @@ def _pairs(x: Values, gold: Values, level: Level) -> _ComparedPairs:
         nothing = np.empty(0)
         return _ComparedPairs(nothing, nothing, nothing, nothing, 0.0)
     units = [float(max(np.abs(side).max() for side in sides)) for sides in zip(*parts, strict=True)]
-    rows = [_compared(one, other, units, len(parts)) for one, other in parts]
+    rows = [_compare_vectors(x_part, gold_part, units, len(parts)) for x_part, gold_part in parts]
     gap, agree, tied, weight = (np.concatenate(column) for column in zip(*rows, strict=True))
     return _ComparedPairs(gap, agree, tied, weight, units[0])
 
 
 def _parts(x: Values, gold: Values, level: Level) -> Iterator[tuple[Values, Values]]:
     """Give the vectors within which values are paired: those with two values or more."""
-    for one, other in zip(*vectors_at(np.stack([x, gold]), level), strict=True):
-        there = ~np.isnan(one)
-        yield one[there], other[there]
+    for x_row, gold_row in zip(*vectors_at(np.stack([x, gold]), level), strict=True):
+        there = ~np.isnan(x_row)
+        yield x_row[there], gold_row[there]
 
 
-def _compared(
+def _compare_vectors(
     x: Values, gold: Values, units: list[float], parts: int
 ) -> tuple[Values, Values, Values, Values]:
-    one, other = np.triu_indices(len(x), 1)
-    apart, goal = x[one] - x[other], gold[one] - gold[other]
+    first, second = np.triu_indices(len(x), 1)
+    apart, goal = x[first] - x[second], gold[first] - gold[second]
     tied = (np.abs(goal) <= _ROUNDING * units[1]).astype(np.float64)
-    weight = np.full(len(one), 1 / (len(one) * parts))
+    weight = np.full(len(first), 1 / (len(first) * parts))
     return np.abs(apart), np.sign(apart) * np.sign(goal), tied, weight
 
 

@@ -15,7 +15,13 @@ from fabula.meta.arrays import Flags, Values
 from fabula.meta.coefficients import Coefficient, cross_correlate
 from fabula.meta.grid import Grid
 from fabula.meta.levels import Level, correlate_grids, correlate_items, system_bounds
-from fabula.meta.resampling import Estimates, draw_counts, mean_draws, percentile_interval
+from fabula.meta.resampling import (
+    Estimates,
+    draw_counts,
+    draw_units,
+    mean_draws,
+    percentile_interval,
+)
 from fabula.meta.weighted import pooled_draws
 
 Drawn = Literal["items", "both"]
@@ -90,15 +96,15 @@ def _draw_both(
     """Draw systems and items, and correlate what was drawn, a draw at a time."""
     rng = np.random.default_rng(seed)
     items, systems = metrics.layout.shape
-    found = np.empty((resamples, len(metrics.columns), len(gold.columns)))
+    draws = np.empty((resamples, len(metrics.columns), len(gold.columns)))
     for number in range(resamples):
-        rows, columns = rng.integers(items, size=items), rng.integers(systems, size=systems)
+        rows, columns = draw_units(items, rng), draw_units(systems, rng)
         drawn = [
             Grid(grid.layout, grid.columns, grid.values[:, rows][:, :, columns])
             for grid in (metrics, gold)
         ]
-        found[number] = correlate_grids(*drawn, level=level, coefficient=coefficient).value
-    return found
+        draws[number] = correlate_grids(*drawn, level=level, coefficient=coefficient).value
+    return draws
 
 
 def gains_over(value: Values, draws: Values, trivial: Flags, alpha: float = 0.05) -> Estimates:

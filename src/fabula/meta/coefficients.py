@@ -35,19 +35,19 @@ def correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") -> Val
     x, y = np.broadcast_to(x, shape).reshape(-1, shape[-1]), np.broadcast_to(y, shape)
     y = y.reshape(-1, shape[-1])
     there = ~np.broadcast_to(both, shape).reshape(-1, shape[-1])
-    found = np.full(len(x), np.nan)
+    values = np.full(len(x), np.nan)
     for place in np.flatnonzero(there.sum(-1) > 1):
         ok = there[place]
-        found[place] = COEFFICIENTS[coefficient](x[place, ok], y[place, ok])
-    return found.reshape(shape[:-1])
+        values[place] = COEFFICIENTS[coefficient](x[place, ok], y[place, ok])
+    return values.reshape(shape[:-1])
 
 
 def pearson(x: Values, y: Values) -> Values:
     """Pearson's r of vectors without missing values."""
     dx, dy = deviations(x), deviations(y)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (dx * dy).sum(-1) / np.sqrt((dx * dx).sum(-1) * (dy * dy).sum(-1))
-    clipped: Values = np.clip(found, -1.0, 1.0)
+        r = (dx * dy).sum(-1) / np.sqrt((dx * dx).sum(-1) * (dy * dy).sum(-1))
+    clipped: Values = np.clip(r, -1.0, 1.0)
     return clipped
 
 
@@ -85,8 +85,8 @@ COEFFICIENTS: Mapping[str, Callable[[Values, Values], Values]] = {
 
 def pair_signs(x: Values) -> np.ndarray[Any, np.dtype[np.int8]]:
     """Which of every two values is the larger: 1, -1, or 0 for a tie.  (..., n) -> (..., pairs)"""
-    one, other = np.triu_indices(x.shape[-1], 1)
-    a, b = x[..., one], x[..., other]
+    first, second = np.triu_indices(x.shape[-1], 1)
+    a, b = x[..., first], x[..., second]
     return (a > b).view(np.int8) - (a < b).view(np.int8)
 
 
@@ -117,28 +117,31 @@ def cross_correlate(x: Values, y: Values, coefficient: Coefficient = "pearson") 
     The axes between are the same for both: one coefficient for each. NaN where it is undefined.
     """
     if not np.isnan(x).any() and not np.isnan(y).any():
-        return _whole(x, y, coefficient)
+        return _cross_whole(x, y, coefficient)
     # Vectors with gaps are made constant, and what they are part of is done again by itself.
     gaps_x = np.asarray(np.isnan(x).any(-1, keepdims=True))
     gaps_y = np.asarray(np.isnan(y).any(-1, keepdims=True))
-    found = _whole(np.where(gaps_x, 0.0, x), np.where(gaps_y, 0.0, y), coefficient)
+    table = _cross_whole(np.where(gaps_x, 0.0, x), np.where(gaps_y, 0.0, y), coefficient)
     again = (gaps_x[:, None] | gaps_y[None])[..., 0]  # (m, g, …)
     shape = (*again.shape, x.shape[-1])
-    one, other = np.broadcast_to(x[:, None], shape)[again], np.broadcast_to(y[None], shape)[again]
-    found[again] = correlate(one, other, coefficient)
-    return found
+    x_gaps, y_gaps = (
+        np.broadcast_to(x[:, None], shape)[again],
+        np.broadcast_to(y[None], shape)[again],
+    )
+    table[again] = correlate(x_gaps, y_gaps, coefficient)
+    return table
 
 
-def _whole(x: Values, y: Values, coefficient: Coefficient) -> Values:
+def _cross_whole(x: Values, y: Values, coefficient: Coefficient) -> Values:
     if coefficient == "kendall_c":
         return correlate(x[:, None], y[None], coefficient)
     if coefficient == "kendall" and x.shape[-1] > _SHORT:
         return _long_kendall(x, y)
     if coefficient == "kendall" and x.ndim == 2:
         return _short_kendall(x, y)
-    a, b = (np.moveaxis(unit_vectors(one, coefficient), 0, -2) for one in (x, y))  # (…, m, L)
-    found = np.matmul(a, np.swapaxes(b, -1, -2))  # (…, m, g)
-    table: Values = np.clip(np.moveaxis(found, (-2, -1), (0, 1)), -1.0, 1.0)
+    a, b = (np.moveaxis(unit_vectors(stack, coefficient), 0, -2) for stack in (x, y))  # (…, m, L)
+    products = np.matmul(a, np.swapaxes(b, -1, -2))  # (…, m, g)
+    table: Values = np.clip(np.moveaxis(products, (-2, -1), (0, 1)), -1.0, 1.0)
     return table
 
 
@@ -208,4 +211,4 @@ def _sign_blocks(x: Values) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
 def _sorted_kendall(x: Values, y: Values) -> Values:
     from scipy.stats import kendalltau
 
-    return np.array([[kendalltau(one, other).statistic for other in y] for one in x])
+    return np.array([[kendalltau(row, column).statistic for column in y] for row in x])

@@ -150,7 +150,7 @@ def compare(
     how = procedure or Procedure()
     shared = count_shared_items(table, a, b)
     pairs = pair_systems(table, a, b, directions=directions)
-    lines = [_compare_pairs(one, how) for one in track(pairs, progress)]
+    lines = [_compare_pairs(pair, how) for pair in track(pairs, progress)]
     adjusted = CORRECTIONS[how.correction](np.array([line.p for line in lines], dtype=np.float64))
     judged = [
         _judge(replace(line, adjusted_p=float(p)), (a, b), how.alpha)
@@ -219,15 +219,15 @@ def pair_systems(
     A scorer without a direction is taken for descriptive, which claims least.
     """
     stories = [story for story in table.stories if (story.system or "") in (a, b)]
-    found = []
+    pairs = []
     for (scorer, aspect), scores in _group_scores(table, {story.id for story in stories}).items():
         _, systems, values = ScoreTable(stories, scores).pivot(scorer, aspect)
         of_a, of_b = values[:, systems.index(a)], values[:, systems.index(b)]
         ready = np.isfinite(of_a) & np.isfinite(of_b)
         direction = directions.get(scorer, "descriptive")
         left_out = int((~ready).sum())
-        found.append(SystemPairs(scorer, aspect, direction, of_a[ready], of_b[ready], left_out))
-    return found
+        pairs.append(SystemPairs(scorer, aspect, direction, of_a[ready], of_b[ready], left_out))
+    return pairs
 
 
 def count_shared_items(table: ScoreTable, a: str, b: str) -> int:
@@ -250,11 +250,11 @@ def count_shared_items(table: ScoreTable, a: str, b: str) -> int:
 
 def _group_scores(table: ScoreTable, wanted: set[str]) -> dict[tuple[str, str], list[Score]]:
     """Group the scores of some stories by scorer and aspect, in one pass."""
-    found: dict[tuple[str, str], list[Score]] = {}
+    groups: dict[tuple[str, str], list[Score]] = {}
     for score in table:
         if score.story in wanted:
-            found.setdefault((score.scorer, score.aspect), []).append(score)
-    return found
+            groups.setdefault((score.scorer, score.aspect), []).append(score)
+    return groups
 
 
 def win_rate(differences: Values, alpha: float = 0.05) -> Estimate:

@@ -56,5 +56,5 @@ def _special() -> ModuleType:
         import scipy.special
     except ImportError:
         raise PackageMissing("scipy", "meta") from None
-    found: ModuleType = scipy.special
-    return found
+    module: ModuleType = scipy.special
+    return module

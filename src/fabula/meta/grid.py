@@ -81,20 +81,20 @@ class Grid:
     @classmethod
     def of(cls, scores: Iterable[Score], layout: Layout) -> Grid:
         """Lay out scores: one per story, scorer and aspect."""
-        found: dict[GridColumn, Values] = {}
+        tables: dict[GridColumn, Values] = {}
         for score in scores:
             place = layout.places.get(score.story)
             if place is None:
                 continue
             column = GridColumn(score.scorer, score.aspect)
-            if column not in found:
-                found[column] = np.full(layout.shape, np.nan)
-            if not np.isnan(found[column][place]):
+            if column not in tables:
+                tables[column] = np.full(layout.shape, np.nan)
+            if not np.isnan(tables[column][place]):
                 raise InputError(
                     f"two scores of {column.label!r} for story {score.story!r}", "keep one of them"
                 )
-            found[column][place] = score.value
-        return cls._stack(layout, found)
+            tables[column][place] = score.value
+        return cls._stack(layout, tables)
 
     @classmethod
     def of_gold(cls, ratings: ScoreTable | Iterable[Score], layout: Layout) -> Grid:
@@ -115,9 +115,9 @@ class Grid:
         return cls._stack(layout, means)
 
     @classmethod
-    def _stack(cls, layout: Layout, found: dict[GridColumn, Values]) -> Grid:
-        values = np.stack(list(found.values())) if found else np.empty((0, *layout.shape))
-        return cls(layout, tuple(found), values)
+    def _stack(cls, layout: Layout, tables: dict[GridColumn, Values]) -> Grid:
+        values = np.stack(list(tables.values())) if tables else np.empty((0, *layout.shape))
+        return cls(layout, tuple(tables), values)
 
     def select(self, columns: Sequence[GridColumn]) -> Grid:
         """Give the grid of some of its columns, in the order asked for."""

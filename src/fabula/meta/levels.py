@@ -171,14 +171,14 @@ def correlate_top_k(
         if not 2 <= size <= count:
             raise SettingError(f"k={size} will not do", f"give 2 to {count}, the number of systems")
     means, gold_means = average_systems(metrics.values), average_systems(gold.values)
-    found = np.empty((len(metrics.columns), len(gold.columns), len(sizes)))
+    curves = np.empty((len(metrics.columns), len(gold.columns), len(sizes)))
     for place, truth in enumerate(gold_means):
         order = order_best_first(truth)
         for k, size in enumerate(sizes):
             best = order[:size]
             table = cross_correlate(means[:, best], truth[None, best], coefficient)
-            found[:, place, k] = table[:, 0]
-    return found
+            curves[:, place, k] = table[:, 0]
+    return curves
 
 
 def order_best_first(means: Values) -> list[int]:

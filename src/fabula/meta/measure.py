@@ -51,12 +51,12 @@ def measure(
 ) -> tuple[CorrelationTable, Values]:
     """Give the statistic, and the same in every draw: (draws, metrics, gold columns)."""
     if statistic in ACCURACIES:
-        found, epsilons = accuracies(metrics, gold, level=level, kind=statistic, seed=how.seed)
+        table, epsilons = accuracies(metrics, gold, level=level, kind=statistic, seed=how.seed)
         draws = accuracy_draws(
             metrics, gold, level=level, kind=statistic, epsilons=epsilons,
             resamples=how.resamples, seed=how.seed,
         )  # fmt: skip
-        return found, draws
+        return table, draws
     again: dict[str, Any] = {"drawn": how.drawn, "resamples": how.resamples, "seed": how.seed}
     of: dict[str, Any] = {"level": level, "coefficient": statistic}
     if how.control is not None:
@@ -90,8 +90,8 @@ def correlate_partial(
     value, n, undefined = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
     how: dict[str, Any] = {"level": level, "coefficient": coefficient, "round_ties": round_ties}
     for cells, grids in _group_by_gaps(metrics, gold, control):
-        found = _correlate_alike(*grids, **how)
-        value[cells], n[cells], undefined[cells] = found.value, found.n, found.undefined
+        part = _correlate_alike(*grids, **how)
+        value[cells], n[cells], undefined[cells] = part.value, part.n, part.undefined
     return CorrelationTable(value, n, undefined)
 
 
@@ -137,10 +137,10 @@ def resample_partial(
         for cells, grids in _group_by_gaps(metrics, gold, control)
     ]
     draws = min((len(part) for _, part in parts), default=0)
-    found = np.full((draws, len(metrics.columns), len(gold.columns)), np.nan)
+    table = np.full((draws, len(metrics.columns), len(gold.columns)), np.nan)
     for (rows, columns), part in parts:
-        found[:, rows, columns] = part
-    return found
+        table[:, rows, columns] = part
+    return table
 
 
 def _resample_alike(metrics: Grid, gold: Grid, control: Grid, **how: Any) -> Values:
@@ -177,10 +177,10 @@ def _group_by_gaps(
 
 def _patterns(grid: Grid) -> list[tuple[list[int], Flags]]:
     """Places of the columns that have values for the same stories, and these stories."""
-    found: dict[bytes, tuple[list[int], Flags]] = {}
+    patterns: dict[bytes, tuple[list[int], Flags]] = {}
     for place, there in enumerate(~np.isnan(grid.values)):
-        found.setdefault(there.tobytes(), ([], there))[0].append(place)
-    return list(found.values())
+        patterns.setdefault(there.tobytes(), ([], there))[0].append(place)
+    return list(patterns.values())
 
 
 def _partial_items(metrics: Grid, gold: Grid, control: Grid, coefficient: Coefficient) -> Values:
@@ -198,5 +198,5 @@ def _take_out_control(plain: Values, with_control: Values, of_gold: Values) -> V
     b = np.where(np.isnan(of_gold), 0.0, of_gold)
     left = np.minimum(1 - a**2, 1 - b**2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (plain - a * b) / np.sqrt((1 - a**2) * (1 - b**2))
-    return np.where(left <= _NOTHING, np.nan, np.clip(found, -1.0, 1.0))
+        partial = (plain - a * b) / np.sqrt((1 - a**2) * (1 - b**2))
+    return np.where(left <= _NOTHING, np.nan, np.clip(partial, -1.0, 1.0))

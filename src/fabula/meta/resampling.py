@@ -105,6 +105,11 @@ def draw_blocks(units: int, resamples: int, seed: int) -> Iterator[Places]:
         yield rng.integers(units, size=(min(most, resamples - start), units))  # (rows, units)
 
 
+def draw_units(units: int, rng: np.random.Generator) -> Places:
+    """Make one such draw, for where draws of several kinds take turns."""
+    return rng.integers(units, size=units)
+
+
 def count_blocks(units: int, resamples: int, seed: int) -> Iterator[Values]:
     """Say of the same draws how often each unit came, a block at a time.  (rows, units)"""
     for drawn in draw_blocks(units, resamples, seed):
@@ -264,13 +269,13 @@ def estimate_means(
     alike: dict[frozenset[str], list[int]] = {}
     for place, sample in enumerate(samples):
         alike.setdefault(frozenset(sample.units), []).append(place)
-    found: dict[int, Estimates] = {}
+    by_place: dict[int, Estimates] = {}
     for units, places in alike.items():
         together = _estimate_together(
             [samples[place] for place in places], sorted(units), seed, resamples, alpha
         )
-        found.update(zip(places, together, strict=True))
-    return [found[place] for place in range(len(samples))]
+        by_place.update(zip(places, together, strict=True))
+    return [by_place[place] for place in range(len(samples))]
 
 
 def _estimate_together(

@@ -148,9 +148,9 @@ def preference_accuracies(
 def _number_items(dataset: Dataset) -> Places:
     """Number the item of every pair; a pair without one stands alone."""
     items = {story.id: story.item for story in dataset.stories}
-    found = [items[choice.better] for choice in dataset.preferences]
+    names = [items[choice.better] for choice in dataset.preferences]
     return number_units(
-        [(None, at) if item is None else (item, 0) for at, item in enumerate(found)]
+        [(None, at) if item is None else (item, 0) for at, item in enumerate(names)]
     )
 
 

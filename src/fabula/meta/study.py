@@ -108,10 +108,10 @@ class Study:
         layout = Layout.of_single(dataset.stories)
         metrics = self._scores(dataset, layout)
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
-        found = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
+        results = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
         gold = Grid(layout, (GridColumn("gold", PREFERENCE),), np.full((1, *layout.shape), np.nan))
         cautions = [f"Accuracy on {len(dataset.preferences):,} pairs; chance is .50."]
-        return StudyResult(self, dataset, metrics, gold, tuple(found), tuple(cautions))
+        return StudyResult(self, dataset, metrics, gold, tuple(results), tuple(cautions))
 
     def grids(self, dataset: Dataset) -> tuple[Grid, Grid]:
         """Lay out scores and gold, both as the study wants them."""
@@ -135,12 +135,12 @@ class Study:
 
     def _patterns(self, dataset: Dataset) -> list[str]:
         """Names and patterns of the scorers, families spelled out."""
-        found: list[str] = []
+        patterns: list[str] = []
         for pattern in self.scorers:
             kind, _, family = pattern.partition(":")
             named = [name for name, card in dataset.scorers.items() if card.family == family]
-            found += named if kind == "family" else [pattern]
-        return found
+            patterns += named if kind == "family" else [pattern]
+        return patterns
 
     def _lower(self, dataset: Dataset) -> set[str]:
         declared = {name for name, card in dataset.scorers.items() if card.direction == "lower"}
@@ -159,12 +159,12 @@ class Study:
         how = Measuring(
             self.drawn, self.resamples, self.seed, self.settle, self._control_of(dataset, metrics)
         )
-        found, draws = measure(metrics, gold, level=level, statistic=statistic, how=how)
+        table, draws = measure(metrics, gold, level=level, statistic=statistic, how=how)
         trivial = [_card_of(dataset, column).family == "baseline" for column in metrics.columns]
-        turned = np.where(found.value < 0, -1.0, 1.0) if self.sign == "absolute" else 1.0
-        gains = gains_over(turned * found.value, turned * draws, np.array(trivial), self.alpha)
-        values = drop_sign(found.value, *percentile_interval(draws, self.alpha), self.sign)
-        estimates = Estimates(*values, found.n, found.undefined)
+        turned = np.where(table.value < 0, -1.0, 1.0) if self.sign == "absolute" else 1.0
+        gains = gains_over(turned * table.value, turned * draws, np.array(trivial), self.alpha)
+        values = drop_sign(table.value, *percentile_interval(draws, self.alpha), self.sign)
+        estimates = Estimates(*values, table.n, table.undefined)
         ceilings: dict[str, float] = {}
         if self.ceilings and statistic in COEFFICIENTS and not self.control:
             ceilings = gold_ceilings(
@@ -224,7 +224,7 @@ def study_kind(path: Path) -> str:
 def read_study(path: Path) -> StudyFile:
     """Read a study of scorers beside ratings; a name that means nothing is an error."""
     plain = {name: value for name, value in read_toml(path).items() if name != "kind"}
-    known = {one.name for one in fields(StudyFile)} - {"options"}
+    known = {declared_field.name for declared_field in fields(StudyFile)} - {"options"}
     options = {
         name: value
         for name, value in plain.items()
@@ -244,11 +244,11 @@ def _choose_columns(
         return list(columns)
     chosen: dict[GridColumn, None] = {}
     for pattern in patterns:
-        found = [column for column in columns if _is_named(column, pattern, what)]
-        if not found:
+        named = [column for column in columns if _is_named(column, pattern, what)]
+        if not named:
             known = [column.aspect if what == "aspect" else column.label for column in columns]
             raise UnknownName(f"no {what} is called {pattern!r}", closest(pattern, known))
-        chosen.update(dict.fromkeys(found))
+        chosen.update(dict.fromkeys(named))
     return list(chosen)
 
 

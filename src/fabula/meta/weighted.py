@@ -38,7 +38,7 @@ def weighted_correlations(
     if coefficient == "pearson":
         return _blockwise_pearson(weights, _scale(x), _scale(z))
     correlate = _BY_RANK[coefficient]
-    rows = [correlate(weights, one, other) for one, other in zip(x, z, strict=True)]
+    rows = [correlate(weights, x_row, z_row) for x_row, z_row in zip(x, z, strict=True)]
     return np.array(rows).reshape(len(x), len(weights))
 
 
@@ -47,9 +47,9 @@ def pooled_draws(x: Values, y: Values, coefficient: Coefficient, counts: Values)
 
     A story counts as often as its item was drawn. Kendall's tau-c has no such draws: NaN.
     """
-    found = np.full((len(counts), len(x), len(y)), np.nan)
+    draws = np.full((len(counts), len(x), len(y)), np.nan)
     if coefficient not in _CROSSED:
-        return found
+        return draws
     items = np.repeat(np.arange(x.shape[1]), x.shape[2])
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     for there, columns, golds in _group_by_gaps(x, y):
@@ -57,8 +57,8 @@ def pooled_draws(x: Values, y: Values, coefficient: Coefficient, counts: Values)
         part = _CROSSED[coefficient](
             weights, x[columns][:, there], y[golds][:, there], items[there]
         )
-        found[:, np.array(columns)[:, None], golds] = part
-    return found
+        draws[:, np.array(columns)[:, None], golds] = part
+    return draws
 
 
 def _group_by_gaps(x: Values, y: Values) -> list[tuple[Flags, list[int], list[int]]]:
@@ -71,24 +71,24 @@ def _group_by_gaps(x: Values, y: Values) -> list[tuple[Flags, list[int], list[in
                 columns.append(place)
             if number not in golds:
                 golds.append(number)
-    found = []
+    wholes = []
     for (row, other), (columns, golds) in groups.items():
         there = np.frombuffer(row, dtype=bool) & np.frombuffer(other, dtype=bool)
         if there.any():
-            found.append((there, columns, golds))
-    return found
+            wholes.append((there, columns, golds))
+    return wholes
 
 
 def _blockwise_pearson(weights: Values, x: Values, z: Values) -> Values:
     rows = max(1, _PRODUCT // (5 * weights.size))
     draws = max(1, _PRODUCT // (5 * weights.shape[1]))
-    found = np.empty((len(x), len(weights)))
+    table = np.empty((len(x), len(weights)))
     for row in range(0, len(x), rows):
         block = slice(row, row + rows)
         for draw in range(0, len(weights), draws):
             part = weights[draw : draw + draws]
-            found[block, draw : draw + draws] = _row_pearson(part, x[block], z[block])
-    return found
+            table[block, draw : draw + draws] = _row_pearson(part, x[block], z[block])
+    return table
 
 
 def _row_pearson(weights: Values, x: Values, z: Values) -> Values:
@@ -101,11 +101,11 @@ def _row_pearson(weights: Values, x: Values, z: Values) -> Values:
     unsure = (spread_x <= _UNSURE * squares_x) | (spread_z <= _UNSURE * squares_z)
     with np.errstate(divide="ignore", invalid="ignore"):
         shared = products - total * mean_x * mean_z
-        found: Values = np.clip(shared / np.sqrt(spread_x * spread_z), -1.0, 1.0)
+        r: Values = np.clip(shared / np.sqrt(spread_x * spread_z), -1.0, 1.0)
     for row in np.flatnonzero(unsure.any(1)):
         places = np.flatnonzero(unsure[row])
-        found[row, places] = _careful_pearson(weights[places], x[[row]], z[[row]])[:, 0, 0]
-    return found
+        r[row, places] = _careful_pearson(weights[places], x[[row]], z[[row]])[:, 0, 0]
+    return r
 
 
 def _cross_pearson(weights: Values, x: Values, y: Values, items: Places) -> Values:
@@ -122,14 +122,12 @@ def _cross_pearson(weights: Values, x: Values, y: Values, items: Places) -> Valu
         var_a, var_b = square_a - mean_a**2, square_b - mean_b**2
         products = np.einsum("bn,mn,gn->bmg", weights, a, b, optimize=True) / total[..., None]
         covariance = products - mean_a[:, :, None] * mean_b[:, None, :]
-        found: Values = np.clip(
-            covariance / np.sqrt(var_a[:, :, None] * var_b[:, None, :]), -1.0, 1.0
-        )
+        r: Values = np.clip(covariance / np.sqrt(var_a[:, :, None] * var_b[:, None, :]), -1.0, 1.0)
     unsure = (var_a <= _UNSURE * square_a) | (var_b <= _UNSURE * square_b).any(1, keepdims=True)
     for place in np.flatnonzero(unsure.any(0)):
         draws = np.flatnonzero(unsure[:, place])
-        found[draws, place] = _careful_pearson(weights[draws], x[[place]], y)[:, 0]
-    return found
+        r[draws, place] = _careful_pearson(weights[draws], x[[place]], y)[:, 0]
+    return r
 
 
 def _scale(x: Values) -> Values:
@@ -154,12 +152,12 @@ def _cosines(
     weights: Values, x: Values, y: Values, units_of: Callable[[Values, Values], Values]
 ) -> Values:
     golds = [units_of(weights, row) for row in y]
-    found = np.empty((len(weights), len(x), len(y)))
+    products = np.empty((len(weights), len(x), len(y)))
     for place, row in enumerate(x):
         units = units_of(weights, row)
         for number, gold in enumerate(golds):
-            found[:, place, number] = np.einsum("bn,bn->b", units, gold)
-    return np.clip(found, -1.0, 1.0)
+            products[:, place, number] = np.einsum("bn,bn->b", units, gold)
+    return np.clip(products, -1.0, 1.0)
 
 
 def _unit_values(weights: Values, row: Values) -> Values:
@@ -193,8 +191,8 @@ def _row_spearman(weights: Values, x: Values, z: Values) -> Values:
     heavy = weights * ranks_x
     norms = _row_products(heavy, ranks_x) * _row_products(weights * ranks_z, ranks_z)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Values = _row_products(heavy, ranks_z) / np.sqrt(norms)
-    return found
+        rho: Values = _row_products(heavy, ranks_z) / np.sqrt(norms)
+    return rho
 
 
 def _row_kendall(weights: Values, x: Values, z: Values) -> Values:
@@ -205,7 +203,7 @@ def _row_kendall(weights: Values, x: Values, z: Values) -> Values:
 
 
 def _row_kendall_c(weights: Values, x: Values, z: Values) -> Values:
-    distinct = [(_group_sums(weights, one) > 0).sum(1) for one in (x, z)]
+    distinct = [(_group_sums(weights, row) > 0).sum(1) for row in (x, z)]
     least = np.minimum(*distinct)
     count = weights.sum(1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -219,16 +217,16 @@ def _cross_kendall(weights: Values, x: Values, y: Values, items: Places) -> Valu
     by_item = weights[:, starts]  # (draws, items)
     signs_y = [_signs(row).astype(np.int8) for row in y]
     untied_y = [_untied(weights, row) for row in y]
-    found = np.empty((len(weights), len(x), len(y)))
+    tau = np.empty((len(weights), len(x), len(y)))
     for place, row in enumerate(x):
         signs, untied = _signs(row).astype(np.int8), _untied(weights, row)
-        for number, other in enumerate(signs_y):
-            rows = np.add.reduceat(signs * other, starts, axis=0, dtype=np.int32)
+        for number, gold_signs in enumerate(signs_y):
+            rows = np.add.reduceat(signs * gold_signs, starts, axis=0, dtype=np.int32)
             between = np.add.reduceat(rows, starts, axis=1).astype(np.float64)  # (items, items)
             excess = _row_products(by_item @ between, by_item)
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[:, place, number] = excess / np.sqrt(untied * untied_y[number])
-    return found
+                tau[:, place, number] = excess / np.sqrt(untied * untied_y[number])
+    return tau
 
 
 _BY_RANK: Mapping[str, Callable[[Values, Values, Values], Values]] = {
@@ -296,10 +294,10 @@ def _untied(weights: Values, x: Values) -> Values:
 def _excess(weights: Values, x: Values, z: Values) -> Values:
     """Count concordant less discordant ordered pairs in each resample."""
     light = weights.astype(np.float32)
-    found = np.zeros(len(weights))
+    excess = np.zeros(len(weights))
     step = max(1, _CELLS // len(x))
     for start in range(0, len(x), step):
         columns = slice(start, start + step)
         agree = light @ (_signs(x, columns) * _signs(z, columns))
-        found += _row_products(agree.astype(np.float64), weights[:, columns])
-    return found
+        excess += _row_products(agree.astype(np.float64), weights[:, columns])
+    return excess

@@ -42,12 +42,12 @@ def plan_correlation(
     to be independent.
     """
     _check(correlation, icc, versus)
-    pair = _pair(correlation, versus, between)
+    pair = _pair_of(correlation, versus, between)
 
     def seen(raters: int) -> Values:
         return _matrix(correlation, pair, spearman_brown(icc, raters))
 
-    planner = _one if pair is None else _two
+    planner = _plan_one if pair is None else _plan_two
     rng = np.random.default_rng(design.seed)
     cells = [
         planner(seen(raters), items, raters, design, rng)
@@ -61,7 +61,7 @@ def plan_correlation(
     return Plan(question, effect, assumed, design, needs=needs, cells=tuple(cells))
 
 
-def _pair(
+def _pair_of(
     correlation: float, versus: float | None, between: float | None
 ) -> tuple[float, float] | None:
     if versus is None:
@@ -110,11 +110,11 @@ def sample_correlations(
     factor = np.linalg.cholesky(true) @ lower
     spread = factor @ factor.transpose(0, 2, 1)
     roots = np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
-    found: Values = spread / (roots[:, :, None] * roots[:, None, :])
-    return found
+    matrices: Values = spread / (roots[:, :, None] * roots[:, None, :])
+    return matrices
 
 
-def _one(
+def _plan_one(
     true: Values, items: int, raters: int, design: Design, rng: np.random.Generator
 ) -> Planned:
     stories = _stories(items, design, 4)
@@ -122,21 +122,21 @@ def _one(
     t = r * np.sqrt((stories - 2) / (1 - r * r))
     widths = np.tanh(np.arctanh(r)[:, None] + _ends(stories, design.alpha))
     half_width = float((widths[:, 1] - widths[:, 0]).mean()) / 2
-    return _planned(items, raters, stories, t, stories - 2, half_width, design)
+    return _make_cell(items, raters, stories, t, stories - 2, half_width, design)
 
 
-def _two(
+def _plan_two(
     true: Values, items: int, raters: int, design: Design, rng: np.random.Generator
 ) -> Planned:
     stories = _stories(items, design, 5)
-    found = sample_correlations(true, stories, studies=design.studies, rng=rng)
-    a, b, between = found[:, 0, 1], found[:, 0, 2], found[:, 1, 2]
+    matrices = sample_correlations(true, stories, studies=design.studies, rng=rng)
+    a, b, between = matrices[:, 0, 1], matrices[:, 0, 2], matrices[:, 1, 2]
     t = williams(a, b, between, stories).t
     half_width = NormalDist().inv_cdf(1 - design.alpha / 2) * float((a - b).std(ddof=1))
-    return _planned(items, raters, stories, t, stories - 3, half_width, design)
+    return _make_cell(items, raters, stories, t, stories - 3, half_width, design)
 
 
-def _planned(
+def _make_cell(
     items: int,
     raters: int,
     stories: int,
@@ -145,9 +145,9 @@ def _planned(
     half_width: float,
     design: Design,
 ) -> Planned:
-    found = int((np.abs(t) >= t_quantile(1 - design.alpha / 2, freedom)).sum())
-    low, high = wilson_interval(found, design.studies)
-    return Planned(items, raters, stories, found / design.studies, low, high, half_width)
+    significant = int((np.abs(t) >= t_quantile(1 - design.alpha / 2, freedom)).sum())
+    low, high = wilson_interval(significant, design.studies)
+    return Planned(items, raters, stories, significant / design.studies, low, high, half_width)
 
 
 def _stories(items: int, design: Design, least: int) -> int:

@@ -37,7 +37,7 @@ def plan_difference(
         for raters in sorted(set(design.raters)):
             sd = components.difference_sd(raters)
             differences = abs(effect) + sd * drawn[:, :items]
-            cells.append(_planned(differences, bits, raters=raters, design=design))
+            cells.append(_make_cell(differences, bits, raters=raters, design=design))
     assumed = {"sd": components.sd, "icc": components.icc, "note": components.note}
     needs = _needs(effect, design, components, wish or Wish())
     return Plan("difference", effect, assumed, design, tuple(cells), needs)
@@ -48,16 +48,16 @@ def _level(design: Design) -> float:
     return design.alpha / math.comb(design.systems, 2)
 
 
-def _planned(
+def _make_cell(
     differences: Values, bits: np.ndarray[Any, Any], *, raters: int, design: Design
 ) -> Planned:
     studies, items = differences.shape
-    found = int((sign_flip_ps(differences, bits) <= _level(design)).sum())
-    low, high = wilson_interval(found, studies)
+    significant = int((sign_flip_ps(differences, bits) <= _level(design)).sum())
+    low, high = wilson_interval(significant, studies)
     reach = t_quantile(1 - design.alpha / 2, items - 1) / math.sqrt(items)
     half_width = reach * float(differences.std(axis=1, ddof=1).mean())
     stories = items * design.systems
-    return Planned(items, raters, stories, found / studies, low, high, half_width)
+    return Planned(items, raters, stories, significant / studies, low, high, half_width)
 
 
 def _signs(items: int, level: float, rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -121,8 +121,8 @@ def _spread_for_power(effect: float, items: int, wish: Wish, design: Design) -> 
     """Largest spread of the differences at which the items do: Guenther's formula, turned."""
     normal = NormalDist()
     z = normal.inv_cdf(1 - _level(design) / 2)
-    rest = max(0.0, items - z * z / 2)
-    return abs(effect) * math.sqrt(rest) / (z + normal.inv_cdf(wish.power))
+    free_items = max(0.0, items - z * z / 2)
+    return abs(effect) * math.sqrt(free_items) / (z + normal.inv_cdf(wish.power))
 
 
 def _raters(spread: float, components: Components) -> int | None:

@@ -33,11 +33,11 @@ class Design:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        _at_least("items", self.items, 2)
-        _at_least("raters", self.raters, 1)
-        _at_least("systems", [self.systems], 1)
-        _at_least("studies", [self.studies], 100)
-        _at_least("seed", [self.seed], 0)
+        _check_least("items", self.items, 2)
+        _check_least("raters", self.raters, 1)
+        _check_least("systems", [self.systems], 1)
+        _check_least("studies", [self.studies], 100)
+        _check_least("seed", [self.seed], 0)
         if not 0 < self.alpha < 1:
             raise SettingError(f"alpha={self.alpha} will not do", "give a number between 0 and 1")
 
@@ -100,19 +100,19 @@ class Plan:
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per design; what is missing is None."""
         return [
-            {key: None if _missing(value) else value for key, value in asdict(cell).items()}
+            {key: None if _is_missing(value) else value for key, value in asdict(cell).items()}
             for cell in self.cells
         ]
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _at_least(name: str, values: Iterable[int], least: int) -> None:
-    found = list(values)
-    if not found:
+def _check_least(name: str, values: Iterable[int], least: int) -> None:
+    given = list(values)
+    if not given:
         raise SettingError(f"no {name} given", f"give {name}, such as {least + 1}")
-    for value in found:
+    for value in given:
         if value < least:
             raise SettingError(f"{name}={value} will not do", f"give {least} or more")

@@ -59,34 +59,36 @@ def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
     resamples = draws.shape[1]
     block = max(1, min(columns, _CELLS // max(1, systems * resamples)))
     sums, margins = np.empty((2, block * systems, resamples))
-    found = []
+    labels = []
     for start in range(0, columns, block):
-        some = by_system[start : start + block]
-        shape, rows = (len(some), systems, resamples), len(some) * systems
-        np.matmul(some.reshape(-1, items), draws, out=sums[:rows])
+        part = by_system[start : start + block]
+        shape, rows = (len(part), systems, resamples), len(part) * systems
+        np.matmul(part.reshape(-1, items), draws, out=sums[:rows])
         low, high = _bounds(sums[:rows], margins[:rows])
-        found.append(_pair_labels(low.reshape(shape), high.reshape(shape), least))
-    return np.concatenate(found) if found else np.empty((0, systems * (systems - 1) // 2), np.int64)
+        labels.append(_pair_labels(low.reshape(shape), high.reshape(shape), least))
+    return (
+        np.concatenate(labels) if labels else np.empty((0, systems * (systems - 1) // 2), np.int64)
+    )
 
 
 def _pair_labels(low: Values, high: Values, least: float) -> Labels:
     """Label every two systems.  (columns, systems, resamples) -> (columns, pairs)"""
-    found = [
+    labels = [
         _label((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]), least)
         for a in range(low.shape[1])
     ]
-    return np.concatenate(found, axis=1)
+    return np.concatenate(labels, axis=1)
 
 
 def _gap_labels(by_system: Values, draws: Values, least: float) -> list[int]:
     """Label a column with gaps: each pair has items of its own, as many for one as the other."""
-    found = []
+    labels = []
     for a, b in combinations(by_system, 2):
         both = ~np.isnan(a) & ~np.isnan(b)
         sums = (values[both] @ draws[both] for values in (a, b))
-        one, other = (_bounds(some, np.empty_like(some)) for some in sums)
-        found.append(int(_label(one, other, least)) if both.any() else UNKNOWN)
-    return found
+        first, second = (_bounds(total, np.empty_like(total)) for total in sums)
+        labels.append(int(_label(first, second, least)) if both.any() else UNKNOWN)
+    return labels
 
 
 def _bounds(sums: Values, margins: Values) -> Bounds:
@@ -99,10 +101,10 @@ def _bounds(sums: Values, margins: Values) -> Bounds:
     return margins, sums
 
 
-def _label(one: Bounds, other: Bounds, least: float) -> Labels:
+def _label(first: Bounds, second: Bounds, least: float) -> Labels:
     """Label one system against another by the resamples, which are the last axis."""
-    wins = np.count_nonzero(one[0] > other[1], axis=-1)
-    losses = np.count_nonzero(other[0] > one[1], axis=-1)
+    wins = np.count_nonzero(first[0] > second[1], axis=-1)
+    losses = np.count_nonzero(second[0] > first[1], axis=-1)
     return np.where(wins >= least, FIRST, np.where(losses >= least, SECOND, NEITHER))
 
 

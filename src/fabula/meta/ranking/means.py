@@ -37,29 +37,29 @@ def system_means(
     """
     systems = {story.id: story.system or "" for story in ratings.stories}
     aspects = list(dict.fromkeys(score.aspect for score in ratings))
-    found: dict[tuple[str, str], list[float]] = {}
+    gathered: dict[tuple[str, str], list[float]] = {}
     for story, values in _group_ratings(ratings, over):
         if systems[story] in without:
             continue
         for aspect in aspects:
-            found.setdefault((systems[story], aspect), []).append(values.get(aspect, math.nan))
+            gathered.setdefault((systems[story], aspect), []).append(values.get(aspect, math.nan))
         if average:
             whole = [values.get(aspect, math.nan) for aspect in aspects]
-            found.setdefault((systems[story], AVERAGE), []).append(float(np.mean(whole)))
-    return {key: _estimate_mean(np.array(values), alpha) for key, values in found.items()}
+            gathered.setdefault((systems[story], AVERAGE), []).append(float(np.mean(whole)))
+    return {key: _estimate_mean(np.array(values), alpha) for key, values in gathered.items()}
 
 
 def _group_ratings(ratings: ScoreTable, over: Over) -> list[tuple[str, dict[str, float]]]:
     """Group the ratings into units that count once: what a rater said of a story, or a story."""
-    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    units: dict[tuple[str, str], dict[str, list[float]]] = {}
     for score in ratings:
         unit = (score.story, score.scorer if over == "ratings" else "")
-        values = found.setdefault(unit, {}).setdefault(score.aspect, [])
+        values = units.setdefault(unit, {}).setdefault(score.aspect, [])
         if score.ok:
             values.append(score.value)
     return [
-        (story, {aspect: float(np.mean(some)) for aspect, some in by_aspect.items() if some})
-        for (story, _), by_aspect in found.items()
+        (story, {aspect: float(np.mean(given)) for aspect, given in by_aspect.items() if given})
+        for (story, _), by_aspect in units.items()
     ]
 
 
@@ -89,10 +89,10 @@ def tell_apart(
         known = row[~np.isnan(row)]
         if len(known) > 1:
             p[place] = sign_flip_p(known, resamples=resamples, seed=seed)
-    found = np.zeros((systems, systems), dtype=bool)
-    one, other = np.triu_indices(systems, 1)
-    found[one, other] = found[other, one] = holm(p) <= alpha
-    return found
+    differ = np.zeros((systems, systems), dtype=bool)
+    first, second = np.triu_indices(systems, 1)
+    differ[first, second] = differ[second, first] = holm(p) <= alpha
+    return differ
 
 
 def system_clusters(order: Sequence[int], told_apart: Apart) -> list[int]:

@@ -104,7 +104,7 @@ def _make_lines(
                 card.direction,
                 float(points[place]),
                 float(means[place]),
-                {level: float(some[place]) for level, some in by_level.items()},
+                {level: float(strengths[place]) for level, strengths in by_level.items()},
                 int(np.isnan(whole[place]).sum()),
                 _goes_against(whole[place], card),
                 optimum.first[place] if optimum else rank,
@@ -127,9 +127,9 @@ def _level_table(metrics: Grid, gold: Grid, level: Level) -> Values:
     """Correlations of metrics at one level: (metrics, coefficients × aspects)."""
     tables = [
         _merge_aspects(
-            correlation_table(metrics, gold, level=level, coefficient=one), metrics, gold
+            correlation_table(metrics, gold, level=level, coefficient=coefficient), metrics, gold
         )
-        for one in RANKED_BY
+        for coefficient in RANKED_BY
     ]
     return np.concatenate(tables, axis=1)
 
@@ -138,20 +138,20 @@ def _group_columns(
     columns: Sequence[GridColumn], golds: Sequence[GridColumn]
 ) -> dict[GridColumn, list[int]]:
     """Columns that are one metric: those of a scorer on aspects of the gold, else each alone."""
-    aspects = {one.aspect for one in golds if one.aspect}
-    found: dict[GridColumn, list[int]] = {}
+    aspects = {gold.aspect for gold in golds if gold.aspect}
+    groups: dict[GridColumn, list[int]] = {}
     for place, column in enumerate(columns):
         key = GridColumn(column.scorer) if column.aspect in aspects else column
-        found.setdefault(key, []).append(place)
-    return found
+        groups.setdefault(key, []).append(place)
+    return groups
 
 
 def _merge_aspects(table: Values, metrics: Grid, gold: Grid) -> Values:
     """Make one row of the columns of a scorer that rates the gold's aspects, each with its own."""
     groups = _group_columns(metrics.columns, gold.columns)
     merged = np.full((len(groups), len(gold.columns)), np.nan)
-    for row, (key, found) in enumerate(groups.items()):
-        for place in found:
+    for row, (key, members) in enumerate(groups.items()):
+        for place in members:
             aspect = metrics.columns[place].aspect
             own = [aspect in (key.aspect, goal.aspect) for goal in gold.columns]
             merged[row, own] = table[place, own]

@@ -18,7 +18,7 @@ from fabula.core.errors import InputError, PackageMissing
 from fabula.core.protocols import Progress, track
 from fabula.core.story import Story
 from fabula.meta.arrays import Places, Values, round_digits
-from fabula.meta.resampling import percentile_interval
+from fabula.meta.resampling import draw_units, percentile_interval
 
 # evalica stops where a step is this short, or after so many steps.
 _TOLERANCE = 1e-10
@@ -61,10 +61,10 @@ class Choices:
     def wins(self) -> Values:
         """How often the row is chosen over the column; a tie is half a win.  (systems, systems)"""
         share = (self.outcome + 1) / 2
-        found = np.zeros((len(self.systems),) * 2)
-        np.add.at(found, (self.left, self.right), share)
-        np.add.at(found, (self.right, self.left), 1 - share)
-        return found
+        table = np.zeros((len(self.systems),) * 2)
+        np.add.at(table, (self.left, self.right), share)
+        np.add.at(table, (self.right, self.left), 1 - share)
+        return table
 
     def net_wins(self) -> Values:
         """Mean outcome of every two systems for the first, by item; NaN where there is none.
@@ -72,11 +72,11 @@ class Choices:
         The pairs are those of `numpy.triu_indices`.  (pairs, items)
         """
         count = len(self.systems)
-        one, other = np.triu_indices(count, 1)
+        first, second = np.triu_indices(count, 1)
         number = np.zeros((count, count), dtype=np.int64)
-        number[one, other] = number[other, one] = np.arange(len(one))
+        number[first, second] = number[second, first] = np.arange(len(first))
         sign = np.where(self.left < self.right, 1, -1)
-        sums, met = np.zeros((len(one), len(self.items))), np.zeros((len(one), len(self.items)))
+        sums, met = np.zeros((len(first), len(self.items))), np.zeros((len(first), len(self.items)))
         places = number[self.left, self.right], self.item
         np.add.at(sums, places, sign * self.outcome)
         np.add.at(met, places, 1)
@@ -87,12 +87,12 @@ class Choices:
 
 def choose_by_values(values: Values, systems: tuple[str, ...], items: tuple[str, ...]) -> Choices:
     """Choose between every two systems on every item by their values: (items, systems)."""
-    one, other = np.triu_indices(len(systems), 1)
+    first, second = np.triu_indices(len(systems), 1)
     rounded = round_digits(values)
-    gaps = rounded[:, one] - rounded[:, other]  # (items, pairs)
+    gaps = rounded[:, first] - rounded[:, second]  # (items, pairs)
     item, pair = np.nonzero(~np.isnan(gaps))
     outcome = np.sign(gaps[item, pair]).astype(np.int64)
-    return Choices(systems, items, item, one[pair], other[pair], outcome)
+    return Choices(systems, items, item, first[pair], second[pair], outcome)
 
 
 def choose_by_preferences(preferences: Iterable[Preference], stories: Iterable[Story]) -> Choices:
@@ -157,7 +157,7 @@ def bradley_terry(choices: Choices) -> Values:
         return np.full(len(choices.systems), np.nan)
     evalica = _evalica()
     left, right = np.nonzero(choices.wins)
-    found = evalica.bradley_terry(
+    fitted = evalica.bradley_terry(
         left.tolist(),
         right.tolist(),
         [evalica.Winner.X] * len(left),
@@ -165,7 +165,7 @@ def bradley_terry(choices: Choices) -> Values:
         tolerance=_TOLERANCE,
         limit=_STEPS,
     )
-    logs = np.log(found.scores.reindex(range(len(choices.systems))).to_numpy(np.float64))
+    logs = np.log(fitted.scores.reindex(range(len(choices.systems))).to_numpy(np.float64))
     strengths: Values = logs - logs.mean()
     return strengths
 
@@ -194,22 +194,22 @@ def elo(
     if orders == 1:
         return _elo(choices, k, initial)
     rng = np.random.default_rng(seed)
-    found = [_elo(choices.take(rng.permutation(len(choices))), k, initial) for _ in range(orders)]
-    means: Values = np.mean(found, axis=0)
+    ratings = [_elo(choices.take(rng.permutation(len(choices))), k, initial) for _ in range(orders)]
+    means: Values = np.mean(ratings, axis=0)
     return means
 
 
 def _elo(choices: Choices, k: float, initial: float) -> Values:
     evalica = _evalica()
     winners = {1: evalica.Winner.X, 0: evalica.Winner.Draw, -1: evalica.Winner.Y}
-    found = evalica.elo(
+    fitted = evalica.elo(
         choices.left.tolist(),
         choices.right.tolist(),
         [winners[outcome] for outcome in choices.outcome.tolist()],
         initial=initial,
         k=k,
     )
-    ratings: Values = found.scores.reindex(range(len(choices.systems))).to_numpy(np.float64)
+    ratings: Values = fitted.scores.reindex(range(len(choices.systems))).to_numpy(np.float64)
     return ratings
 
 
@@ -232,12 +232,12 @@ def strength_intervals(
         missing = np.full(len(choices.systems), np.nan)
         return missing, missing
     rng = np.random.default_rng(seed)
-    found = np.empty((resamples, len(choices.systems)))
+    draws = np.empty((resamples, len(choices.systems)))
     for number in track(range(resamples), progress):
-        drawn = choices.draw_items(rng.integers(0, count, count))
+        drawn = choices.draw_items(draw_units(count, rng))
         # Elo depends on the order: the fixed one of the systems within an item would bias it.
-        found[number] = strength(drawn.take(rng.permutation(len(drawn))))
-    return percentile_interval(found, alpha)
+        draws[number] = strength(drawn.take(rng.permutation(len(drawn))))
+    return percentile_interval(draws, alpha)
 
 
 def _evalica() -> ModuleType:
@@ -245,5 +245,5 @@ def _evalica() -> ModuleType:
         import evalica
     except ImportError:
         raise PackageMissing("evalica", "meta") from None
-    found: ModuleType = evalica
-    return found
+    module: ModuleType = evalica
+    return module

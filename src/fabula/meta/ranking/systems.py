@@ -148,9 +148,9 @@ def _rank_by_mean(
     progress: Progress | None,
 ) -> tuple[RankedSystem, ...]:
     means = system_means(ratings, over=over, alpha=how.alpha, average=aspect == AVERAGE)
-    one, other = np.triu_indices(len(layout.systems), 1)
+    first, second = np.triu_indices(len(layout.systems), 1)
     told = tell_apart(
-        (values[:, one] - values[:, other]).T, **_test_options(how), progress=progress
+        (values[:, first] - values[:, second]).T, **_test_options(how), progress=progress
     )
     rated = {system for system, _ in means}
     known = [place for place, name in enumerate(layout.systems) if name in rated]

@@ -87,7 +87,7 @@ class Agreement:
     def line(self, aspect: str, statistic: str) -> AgreementLine | None:
         """Find a coefficient of an aspect, if the level has it."""
         wanted = aspect, statistic
-        return next((one for one in self.lines if (one.aspect, one.statistic) == wanted), None)
+        return next((line for line in self.lines if (line.aspect, line.statistic) == wanted), None)
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per aspect and coefficient; what is missing is None."""
@@ -128,16 +128,16 @@ def agree(
         ratings_of(source.ratings if isinstance(source, Dataset) else source), aspects
     )
     lines: list[AgreementLine] = []
-    for one in track(parts, progress):
-        scale = source.card.scale(one.aspect) if isinstance(source, Dataset) else None
+    for rated in track(parts, progress):
+        scale = source.card.scale(rated.aspect) if isinstance(source, Dataset) else None
         asked = AgreementOptions(level, known, resamples, seed, scale)
-        lines += agreement_lines(one, asked)
-    by_rater = [line for one in parts for line in rater_lines(one)] if known else []
+        lines += agreement_lines(rated, asked)
+    by_rater = [line for rated in parts for line in rater_lines(rated)] if known else []
     return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater))
 
 
 def _choose_aspects(parts: list[Ratings], aspects: Sequence[str]) -> list[Ratings]:
-    known = {one.aspect: one for one in parts}
+    known = {rated.aspect: rated for rated in parts}
     for aspect in aspects:
         if aspect not in known:
             raise UnknownName(f"no aspect is called {aspect!r} here", closest(aspect, known))
@@ -182,8 +182,8 @@ def agreement_lines(ratings: Ratings, asked: AgreementOptions) -> Iterator[Agree
         if matrix is None:
             yield _without(line, NEEDS_IDS)
         elif name in aligned:
-            found = _measure(line, aligned[name], draws[name])
-            yield _kendall(found, matrix) if name == "Kendall W" else _light(found, matrix)
+            measured = _measure(line, aligned[name], draws[name])
+            yield _kendall(measured, matrix) if name == "Kendall W" else _light(measured, matrix)
         else:
             yield _without(line, "too many pairs of raters; see alpha")
 
@@ -219,28 +219,28 @@ def _icc_line(icc: Icc, blank: AgreementLine) -> AgreementLine:
 
 def _by_story(packed: Values, asked: AgreementOptions) -> dict[str, WeightedStatistic]:
     """Coefficients that go by a story's ratings alone, whoever gave them."""
-    found = {
+    statistics = {
         "alpha": krippendorff(packed, level=asked.level),
         "Fleiss kappa": fleiss(packed),
         "AC1": gwet(packed, scale=asked.scale),
     }
     if asked.level != "nominal":
-        found["AC2 linear"] = gwet(packed, weighting="linear", scale=asked.scale)
-        found["AC2 quadratic"] = gwet(packed, weighting="quadratic", scale=asked.scale)
-    return found
+        statistics["AC2 linear"] = gwet(packed, weighting="linear", scale=asked.scale)
+        statistics["AC2 quadratic"] = gwet(packed, weighting="quadratic", scale=asked.scale)
+    return statistics
 
 
 def _by_rater(matrix: Values, asked: AgreementOptions) -> dict[str, WeightedStatistic]:
     """Coefficients that need to know who gave a rating."""
-    found: dict[str, WeightedStatistic] = {}
+    statistics: dict[str, WeightedStatistic] = {}
     if len(sharing_pairs(matrix)) <= _MOST_PAIRS:
-        found["Light kappa"] = light(matrix)
+        statistics["Light kappa"] = light(matrix)
         if asked.level != "nominal":
-            found["Light kappa linear"] = light(matrix, weighting="linear")
-            found["Light kappa quadratic"] = light(matrix, weighting="quadratic")
+            statistics["Light kappa linear"] = light(matrix, weighting="linear")
+            statistics["Light kappa quadratic"] = light(matrix, weighting="quadratic")
     if asked.level != "nominal":
-        found["Kendall W"] = kendall_w(matrix) if matrix.shape[1] > 1 else always_undefined
-    return found
+        statistics["Kendall W"] = kendall_w(matrix) if matrix.shape[1] > 1 else always_undefined
+    return statistics
 
 
 def _measure(line: AgreementLine, statistic: WeightedStatistic, draws: Values) -> AgreementLine:

@@ -31,24 +31,24 @@ def krippendorff(values: Values, *, level: MeasurementLevel = "ordinal") -> Weig
     if level == "interval" and len(categories):
         # In units of the range: alpha does not go by units, but what counts as 0 does.
         reach = float(categories[-1] - categories[0]) or 1.0
-        return _squared((values - categories[0]) / reach)
+        return _squared_alpha((values - categories[0]) / reach)
     if len(categories) > MANY:
-        return _squared(_ranked(values)) if level == "ordinal" else always_undefined
+        return _squared_alpha(_rank_values(values)) if level == "ordinal" else always_undefined
     counts = category_counts(values, categories)
     sizes = counts.sum(axis=1)
     if level == "ordinal":
-        return _ordinal(counts, sizes)
-    return _fixed(counts, sizes, _distances(categories, level))
+        return _ordinal_alpha(counts, sizes)
+    return _fixed_alpha(counts, sizes, _distances(categories, level))
 
 
-def _ranked(values: Values) -> Values:
+def _rank_values(values: Values) -> Values:
     """Ranks among all ratings of stories that have two, from 0 to 1."""
     alone = (~np.isnan(values)).sum(axis=1) < 2
     ranks = average_ranks(np.where(alone[:, None], np.nan, values).ravel()).reshape(values.shape)
     return ranks / max(1, ranks.size)
 
 
-def _squared(values: Values) -> WeightedStatistic:
+def _squared_alpha(values: Values) -> WeightedStatistic:
     """Alpha whose distances are squared differences of values; no table of categories is needed."""
     sizes = (~np.isnan(values)).sum(axis=1).astype(np.float64)
     paired = sizes >= 2
@@ -67,14 +67,14 @@ def _squared(values: Values) -> WeightedStatistic:
 
 
 def _distances(categories: Values, level: MeasurementLevel) -> Values:
-    one, other = categories[:, None], categories[None, :]
+    row, column = categories[:, None], categories[None, :]
     if level == "nominal":
-        unlike: Values = (one != other).astype(np.float64)
+        unlike: Values = (row != column).astype(np.float64)
         return unlike
-    return divide((one - other) ** 2, (one + other) ** 2 + (one == other))
+    return divide((row - column) ** 2, (row + column) ** 2 + (row == column))
 
 
-def _fixed(counts: Values, sizes: Values, distances: Values) -> WeightedStatistic:
+def _fixed_alpha(counts: Values, sizes: Values, distances: Values) -> WeightedStatistic:
     """Alpha whose distances are the same whatever the stories' weights."""
     paired = sizes >= 2
     counts, sizes = counts[paired], sizes[paired]
@@ -89,7 +89,7 @@ def _fixed(counts: Values, sizes: Values, distances: Values) -> WeightedStatisti
     return alpha
 
 
-def _ordinal(counts: Values, sizes: Values) -> WeightedStatistic:
+def _ordinal_alpha(counts: Values, sizes: Values) -> WeightedStatistic:
     """Alpha whose distances are squared differences of mid-ranks, which go by the weights."""
     paired = sizes >= 2
     counts, sizes = counts[paired], sizes[paired]
@@ -128,8 +128,8 @@ def kendall_w(matrix: Values) -> WeightedStatistic:
         total = times.sum(axis=1)
         ranks = np.zeros(times.shape)
         ties = np.zeros(len(times))
-        for rater, one in enumerate(chosen):
-            counts = times @ one  # (resamples, categories)
+        for rater, by_category in enumerate(chosen):
+            counts = times @ by_category  # (resamples, categories)
             middle = np.cumsum(counts, axis=1) - counts / 2
             ranks += middle[:, places[:, rater]]
             ties += (counts**3 - counts).sum(axis=1)

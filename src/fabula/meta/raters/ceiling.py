@@ -80,8 +80,8 @@ def noise_ceiling(
 
 
 def _reliability(halves: _Halves, correlate: Correlate) -> float:
-    found = correlate(halves.first, halves.second)
-    defined = found[~np.isnan(found)]
+    coefficients = correlate(halves.first, halves.second)
+    defined = coefficients[~np.isnan(coefficients)]
     if not len(defined):
         return math.nan
     single = single_reliability(float(defined.mean()), halves.a, halves.b)
@@ -121,9 +121,10 @@ def _halves(ratings: Values, first: Flags, second: Flags, how: str) -> _Halves |
     """Average the ratings on either side; a story with nothing on one of them is left out."""
     there = ~np.isnan(ratings)
     values = np.where(there, ratings, 0.0)
-    sums = [np.einsum(how, one.astype(np.float64), values) for one in (first, second)]
+    sums = [np.einsum(how, side.astype(np.float64), values) for side in (first, second)]
     counts = [
-        np.einsum(how, one.astype(np.float64), there.astype(np.float64)) for one in (first, second)
+        np.einsum(how, side.astype(np.float64), there.astype(np.float64))
+        for side in (first, second)
     ]
     both = (counts[0] > 0) & (counts[1] > 0)
     if both.sum() < 2:
@@ -132,7 +133,7 @@ def _halves(ratings: Values, first: Flags, second: Flags, how: str) -> _Halves |
         first_mean, second_mean = (
             np.where(both, total / count, np.nan) for total, count in zip(sums, counts, strict=True)
         )
-    a, b, k = (_harmonic(one[both]) for one in (*counts, counts[0] + counts[1]))
+    a, b, k = (_harmonic(side[both]) for side in (*counts, counts[0] + counts[1]))
     return _Halves(first_mean, second_mean, a, b, k)
 
 

@@ -70,10 +70,10 @@ def estimate_components(ratings: Ratings, stories: Iterable[Story]) -> Component
         item, story = 0.0, _within_systems(means)
     story -= noise * inverse
     note = "" if story > 0 else "stories of a system differ by no more than noise"
-    found = Components(max(0.0, item), max(0.0, story), noise, note)
-    if found.sd == 0:
+    components = Components(max(0.0, item), max(0.0, story), noise, note)
+    if components.sd == 0:
         raise InputError("all ratings are the same", "no study can be planned from them")
-    return found
+    return components
 
 
 def _noise(ratings: Ratings) -> tuple[float, float]:

@@ -62,7 +62,7 @@ def one_way(values: Values, *, alpha: float = 0.05) -> tuple[Icc, Icc]:
     n, total = len(values), float(sizes.sum())
     blank = Icc("", stories=n, left_out=left_out)
     if n < 2 or total <= n:
-        return _undefined(blank, "ICC(1,1)", "ICC(1,k)", note=_TOO_FEW)
+        return _leave_undefined(blank, "ICC(1,1)", "ICC(1,k)", note=_TOO_FEW)
     k = (total - float((sizes**2).sum()) / total) / (n - 1)
     means = np.nansum(values, axis=1) / sizes
     between = float((sizes * (means - np.nansum(values) / total) ** 2).sum()) / (n - 1)
@@ -80,7 +80,7 @@ def two_way(matrix: Values, *, alpha: float = 0.05) -> tuple[Icc, Icc, Icc, Icc]
     blank = Icc("", stories=n, left_out=len(matrix) - n, k=k)
     if n < 2 or k < 2:
         none = "no two stories were rated by all raters" if k > 1 else "needs two raters"
-        a, b = _undefined(blank, "ICC(2,1)", "ICC(2,k)", note=none)
+        a, b = _leave_undefined(blank, "ICC(2,1)", "ICC(2,k)", note=none)
         return a, replace(a, kind="ICC(3,1)"), b, replace(b, kind="ICC(3,k)")
     squares = _mean_squares(values)
     blank = replace(blank, df1=n - 1, df2=(n - 1) * (k - 1))
@@ -95,7 +95,7 @@ _TOO_FEW = "needs two stories, and two ratings of one of them"
 _CONSTANT = "all ratings are the same"
 
 
-def _undefined(blank: Icc, single: str, mean: str, *, note: str) -> tuple[Icc, Icc]:
+def _leave_undefined(blank: Icc, single: str, mean: str, *, note: str) -> tuple[Icc, Icc]:
     return replace(blank, kind=single, note=note), replace(blank, kind=mean, note=note)
 
 
@@ -126,19 +126,19 @@ def _of_ratio(
     """Give the two correlations that follow from one F: of one rating, and of the mean of k."""
     if within <= 0:
         if between <= 0:
-            return _undefined(blank, *kinds, note=_CONSTANT)
+            return _leave_undefined(blank, *kinds, note=_CONSTANT)
         sure = replace(blank, value=1.0, f=math.inf, p=0.0, low=1.0, high=1.0)
         return replace(sure, kind=kinds[0]), replace(sure, kind=kinds[1])
     df1, df2, k = blank.df1, blank.df2, blank.k
     f = between / within
     low = f / f_quantile(1 - alpha / 2, df1, df2)
     high = f * f_quantile(1 - alpha / 2, df2, df1)
-    found = replace(blank, f=f, p=f_tail(f, df1, df2))
+    tested = replace(blank, f=f, p=f_tail(f, df1, df2))
     single, least, most = ((x - 1) / (x + k - 1) for x in (f, low, high))
     mean, mean_least, mean_most = (1 - 1 / x if x > 0 else math.nan for x in (f, low, high))
     return (
-        replace(found, kind=kinds[0], value=single, low=least, high=most),
-        replace(found, kind=kinds[1], value=mean, low=mean_least, high=mean_most),
+        replace(tested, kind=kinds[0], value=single, low=least, high=most),
+        replace(tested, kind=kinds[1], value=mean, low=mean_least, high=mean_most),
     )
 
 
@@ -149,7 +149,7 @@ def _absolute(three: Icc, squares: tuple[float, float, float], *, alpha: float) 
     scale = rows + (k - 1) * noise + k * (columns - noise) / n
     blank = replace(three, value=math.nan, low=math.nan, high=math.nan)
     if scale <= 0:
-        return _undefined(blank, "ICC(2,1)", "ICC(2,k)", note=three.note or _CONSTANT)
+        return _leave_undefined(blank, "ICC(2,1)", "ICC(2,k)", note=three.note or _CONSTANT)
     value = (rows - noise) / scale
     low, high, note = math.nan, math.nan, three.note
     if noise > 0:
@@ -158,9 +158,9 @@ def _absolute(three: Icc, squares: tuple[float, float, float], *, alpha: float) 
         low = high = 1.0
     else:
         note = "no interval: nothing is left but stories and raters"
-    found = replace(blank, kind="ICC(2,1)", value=value, low=low, high=high, note=note)
+    single = replace(blank, kind="ICC(2,1)", value=value, low=low, high=high, note=note)
     value, low, high = (spearman_brown(end, k) for end in (value, low, high))
-    return found, replace(found, kind="ICC(2,k)", value=value, low=low, high=high)
+    return single, replace(single, kind="ICC(2,k)", value=value, low=low, high=high)
 
 
 def _absolute_interval(

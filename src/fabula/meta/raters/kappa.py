@@ -68,9 +68,9 @@ def beyond_chance(counts: Values, weights: Values, chance: WeightedStatistic) ->
     agreement = observed_agreement(counts[paired], weights)
 
     def coefficient(times: Values) -> Values:
-        some, more = times[:, rated], times[:, paired]
+        once, more = times[:, rated], times[:, paired]
         observed = divide(more @ agreement, more.sum(axis=1))
-        expected = chance(divide(some @ shares, some.sum(axis=1)[:, None]))
+        expected = chance(divide(once @ shares, once.sum(axis=1)[:, None]))
         return divide(observed - expected, 1 - expected)
 
     return coefficient
@@ -93,7 +93,7 @@ def cohen(a: Values, b: Values, *, weighting: Weighting = "identity") -> Weighte
         times = times[:, both]
         total = times.sum(axis=1)
         observed = divide(times @ agreement, total)
-        left, right = (divide(times @ one, total[:, None]) for one in (of_a, of_b))
+        left, right = (divide(times @ chosen, total[:, None]) for chosen in (of_a, of_b))
         expected = ((left @ weights) * right).sum(axis=1)
         return divide(observed - expected, 1 - expected)
 
@@ -122,9 +122,9 @@ def light(matrix: Values, *, weighting: Weighting = "identity") -> WeightedStati
     def mean(times: Values) -> Values:
         if not kappas:
             return np.full(len(times), math.nan)
-        found = np.stack([kappa(times) for kappa in kappas])
-        defined = ~np.isnan(found)
-        return divide(np.where(defined, found, 0).sum(axis=0), defined.sum(axis=0))
+        values = np.stack([kappa(times) for kappa in kappas])
+        defined = ~np.isnan(values)
+        return divide(np.where(defined, values, 0).sum(axis=0), defined.sum(axis=0))
 
     return mean
 

@@ -39,7 +39,7 @@ class RaterLine:
 
 def rater_lines(ratings: Ratings) -> list[RaterLine]:
     """Describe every rater of an aspect, in the order they came."""
-    others, equal = _others(ratings)
+    others, equal = _compare_with_others(ratings)
     order = np.argsort(ratings.rater, kind="stable")
     ends = np.cumsum(np.bincount(ratings.rater, minlength=len(ratings.raters)))
     return [
@@ -48,19 +48,19 @@ def rater_lines(ratings: Ratings) -> list[RaterLine]:
     ]
 
 
-def _others(ratings: Ratings) -> tuple[Values, Values]:
+def _compare_with_others(ratings: Ratings) -> tuple[Values, Values]:
     """Mean of the others' ratings of the same story, and how many of them are equal; by rating."""
     sums = np.bincount(ratings.story, ratings.value, minlength=len(ratings.stories))
-    rest = (ratings.per_story[ratings.story] - 1).astype(np.float64)
+    other_count = (ratings.per_story[ratings.story] - 1).astype(np.float64)
     categories, chosen = np.unique(ratings.value, return_inverse=True)
     _, kind, counts = np.unique(
         ratings.story * len(categories) + chosen, return_inverse=True, return_counts=True
     )
     alike = counts[kind] - 1
-    alone = rest == 0
+    alone = other_count == 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.where(alone, np.nan, (sums[ratings.story] - ratings.value) / rest)
-        equal = np.where(alone, np.nan, alike / rest)
+        means = np.where(alone, np.nan, (sums[ratings.story] - ratings.value) / other_count)
+        equal = np.where(alone, np.nan, alike / other_count)
     return means, equal
 
 

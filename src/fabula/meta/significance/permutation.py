@@ -111,15 +111,15 @@ def perm_matrix(
     diagonal is NaN, as is whatever a constant metric takes part in.
     """
     check_choice("alternative", alternative, get_args(Alternative))
-    found = np.full((len(values), len(values)), np.nan)
+    p = np.full((len(values), len(values)), np.nan)
     pairs = list(combinations(range(len(values)), 2))
     chunks = list(draw_swaps(gold.shape, scheme=scheme, resamples=resamples, seed=seed))
-    for one, other in track(pairs, progress):
-        both = values[one], values[other]
+    for first, second in track(pairs, progress):
+        both = values[first], values[second]
         observed, drawn = _differences(*both, gold, chunks, level, coefficient)
-        found[one, other] = _p(observed, drawn, alternative)
-        found[other, one] = _p(-observed, -drawn, alternative)
-    return found
+        p[first, second] = _p(observed, drawn, alternative)
+        p[second, first] = _p(-observed, -drawn, alternative)
+    return p
 
 
 def draw_swaps(
@@ -192,10 +192,10 @@ def prepare_mixtures(
     ]
 
     def mix(swaps: Flags) -> tuple[Values, Values]:
-        found = [group(swaps) for group in groups]
-        if not found:
+        parts = [group(swaps) for group in groups]
+        if not parts:
             return np.full(len(swaps), np.nan), np.full(len(swaps), np.nan)
-        left, right = (np.concatenate(side, axis=0) for side in zip(*found, strict=True))
+        left, right = (np.concatenate(side, axis=0) for side in zip(*parts, strict=True))
         return mean_defined(left.T), mean_defined(right.T)
 
     return mix
@@ -207,8 +207,8 @@ def _group_by_systems(there: Flags) -> list[tuple[Places, Places]]:
     for item, row in enumerate(there):
         groups.setdefault(row.tobytes(), []).append(item)
     systems = [np.flatnonzero(there[items[0]]) for items in groups.values()]
-    found = zip(groups.values(), systems, strict=True)
-    return [(np.array(items), columns) for items, columns in found if len(columns) > 1]
+    pairs = zip(groups.values(), systems, strict=True)
+    return [(np.array(items), columns) for items, columns in pairs if len(columns) > 1]
 
 
 def _group_mixing(
@@ -253,9 +253,9 @@ def _correlate_each(
     sides: tuple[list[Values], list[Values]] = ([], [])
     for item in range(len(pool)):
         for side, swapped in zip(sides, (swaps[:, item], ~swaps[:, item]), strict=True):
-            one = pool[item : item + 1], gold[item : item + 1]
+            rows = pool[item : item + 1], gold[item : item + 1]
             side.append(
-                weighted_correlations(_weigh_swapped(swapped), *one, coefficient=coefficient)
+                weighted_correlations(_weigh_swapped(swapped), *rows, coefficient=coefficient)
             )
     return np.concatenate(sides[0]), np.concatenate(sides[1])
 
@@ -267,15 +267,15 @@ def _weigh_swapped(swapped: Flags) -> Values:
 
 def _system_mixing(x: Values, y: Values, gold: Values, coefficient: Coefficient) -> Mixing:
     there = ~np.isnan(x)
-    some = there.any(0)
-    moves = np.where(there, y - x, 0.0)[:, some]
-    counts = there.sum(0)[some]
+    rated = there.any(0)
+    moves = np.where(there, y - x, 0.0)[:, rated]
+    counts = there.sum(0)[rated]
     mean_x, mean_y, goal = (
-        average_systems(column, round_ties=True)[some] for column in (x, y, gold)
+        average_systems(column, round_ties=True)[rated] for column in (x, y, gold)
     )
 
     def mix(swaps: Flags) -> tuple[Values, Values]:
-        moved = np.einsum("bis,is->bs", swaps[:, :, some], moves) / counts
+        moved = np.einsum("bis,is->bs", swaps[:, :, rated], moves) / counts
         left, right = round_digits(mean_x + moved), round_digits(mean_y - moved)
         return correlate(left, goal, coefficient), correlate(right, goal, coefficient)
 

@@ -88,15 +88,15 @@ def rank_clusters(order: Sequence[int], p: Values, *, alpha: float = 0.05) -> tu
     finding.
     """
     beats = p <= alpha
-    found = np.ones(len(order), dtype=int)
+    numbers = np.ones(len(order), dtype=int)
     members: list[int] = []
     cluster = 1
     for metric in order:
         if members and beats[members, metric].all():
             cluster, members = cluster + 1, []
         members.append(metric)
-        found[metric] = cluster
-    return tuple(found.tolist())
+        numbers[metric] = cluster
+    return tuple(numbers.tolist())
 
 
 def significant_ranks(p: Values, *, alpha: float = 0.05) -> tuple[int, ...]:

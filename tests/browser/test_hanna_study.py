@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hanna_figures import hanna
-from hanna_study import hanna_study
+from fakes.hanna_figures import hanna
+from fakes.hanna_study import hanna_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

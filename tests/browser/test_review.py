@@ -8,7 +8,7 @@ import pytest
 
 from fabula.core.story import Story
 from fabula.reports.review import render_review
-from made_up_review import NOTE, TEXT, made_up_review
+from fakes.review import NOTE, TEXT, made_up_review
 
 expect = pytest.importorskip("playwright.sync_api").expect
 

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.reports.study_blocks import Words
 from fabula.reports.study_page import write_study
-from study_factory import MadeUp, make_study, study_sections
+from fakes.study import MadeUp, make_study, study_sections
 
 expect = pytest.importorskip("playwright.sync_api").expect
 

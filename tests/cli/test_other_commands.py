@@ -10,7 +10,7 @@ from fabula.models import vectors_folder
 from fabula.replication import checks
 from fabula.replication.checks import CheckResult
 from fabula.scoring.cache import ScoreCache, default_path
-from factories import forget_assets
+from fakes.factories import forget_assets
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from made_up_review import TEXT
+from fakes.review import TEXT
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 FAKE = ("--weights", "fake", "--order", "fake", "--no-cache", "-q")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fabula.datasets import DATASETS
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TABLE = "id,text,fun\n1,One two three.,3\n2,One.,4\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fabula.meta.study import USUAL_PARTS
-from hanna_study import hanna_study
-from release_samples import FOLDERS, SAMPLES, put
+from fakes.hanna_study import hanna_study
+from fakes.release_samples import FOLDERS, SAMPLES, put
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 ITEMS, SYSTEMS = 6, ("oak", "fern", "moss", "tide")

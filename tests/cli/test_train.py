@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from fabula.cli.train import command
 from fabula.core.errors import InputError
 from fabula.learned.training.corpus import save_corpus
-from learned.tiny_encoder import made_up_corpus, write_encoder
+from fakes.tiny_encoder import made_up_corpus, write_encoder
 
 pytest.importorskip("torch")
 RECIPE = """

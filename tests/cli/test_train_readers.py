@@ -19,7 +19,7 @@ from fabula.learned.reader.inference import Reader
 from fabula.learned.training import ruber
 from fabula.learned.training.examples import save_prepared
 from fabula.learned.training.recipe import example_settings
-from learned.tiny_tasks import PLAIN_RECIPE, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
+from fakes.tiny_tasks import PLAIN_RECIPE, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
 
 torch = pytest.importorskip("torch")
 

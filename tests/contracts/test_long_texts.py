@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from contract_specs import SPECS, check, full_story, metric_of
 from fabula.core.score import Status
-from factories import many_kinds_text, usual_text, within
+from fakes.contract_specs import SPECS, check, full_story, metric_of
+from fakes.factories import many_kinds_text, usual_text, within
 
 LONG = 100_000
 LIMIT_S = 5.0

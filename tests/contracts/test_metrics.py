@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract_specs import (
+from fabula.core.errors import UserError
+from fabula.core.score import Score, Status
+from fabula.core.settings import kinds_of
+from fabula.core.story import Story
+from fabula.scoring.catalogue import METRICS
+from fabula.scoring.evaluate import evaluate
+from fakes.contract_specs import (
     ALONE,
     COMPARING,
     NAMES,
@@ -22,13 +28,7 @@ from contract_specs import (
     full_story,
     metric_of,
 )
-from fabula.core.errors import UserError
-from fabula.core.score import Score, Status
-from fabula.core.settings import kinds_of
-from fabula.core.story import Story
-from fabula.scoring.catalogue import METRICS
-from fabula.scoring.evaluate import evaluate
-from factories import make_story, same, usual_text
+from fakes.factories import make_story, same, usual_text
 
 
 def comparable(scores: list[Score]) -> dict[tuple[str, str], tuple[str, Status, str]]:

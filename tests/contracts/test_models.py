@@ -20,7 +20,7 @@ from fabula.core.model import (
 from fabula.models.fake import load as load_fake
 from fabula.models.huggingface import load as load_huggingface
 from fabula.models.networks.tuning import Lesson, Tuning
-from tiny_models import save_bert, save_gpt2, save_llama, save_t5
+from fakes.tiny_models import save_bert, save_gpt2, save_llama, save_t5
 
 SAVED = {"bert": save_bert, "gpt2": save_gpt2, "llama": save_llama, "t5": save_t5}
 KINDS = ["fake", "fake in windows", *SAVED]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from contract_specs import EMBEDDED, OTHER, SHORT, check, full_story, metric_of
 from fabula.core.metric import Metric
 from fabula.core.story import Story
 from fabula.models import AssetError, path_of
+from fakes.contract_specs import EMBEDDED, OTHER, SHORT, check, full_story, metric_of
 
 pytestmark = pytest.mark.assets
 KINDS = ("empty", "one letter", "marks", "emoji", "lone surrogate", "lines")

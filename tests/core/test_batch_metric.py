@@ -9,7 +9,7 @@ from fabula.core.card import Card
 from fabula.core.metric import BatchMetric
 from fabula.core.score import Reading, Status
 from fabula.scoring.evaluate import evaluate
-from factories import make_story
+from fakes.factories import make_story
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 from fabula.core.card import Card
 from fabula.core.metric import Metric, PairMetric, StoryMetric
 from fabula.core.score import Missing, Reading, Status
-from factories import make_story
+from fakes.factories import make_story
 
 
 def card(**rest) -> Card:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fabula.core.score import Status, Summary, SummaryCell
 from fabula.core.table import ScoreTable
-from factories import make_score, make_story
+from fakes.factories import make_score, make_story
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
 

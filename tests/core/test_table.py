@@ -10,7 +10,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.core.score import Status
 from fabula.core.table import COLUMNS, ScoreTable
-from factories import make_score, make_story
+from fakes.factories import make_score, make_story
 
 STORIES = [
     make_story("one", id="a1", item="1", system="A"),

@@ -8,7 +8,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.datasets import load_dataset
 from fabula.datasets.coherence import load
-from release_samples import AMT, KITE, SAMPLES, TEA, lines, put
+from fakes.release_samples import AMT, KITE, SAMPLES, TEA, lines, put
 
 BY_STORY = [
     {"id": 0, "story": TEA, "ratings": [5, 4], "raters": ["W1", "W2"], "mean": 4.5},

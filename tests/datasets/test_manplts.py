@@ -7,7 +7,7 @@ import pytest
 from fabula.core.dataset import Preference
 from fabula.core.errors import InputError
 from fabula.datasets.manplts import load
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 
 def test_a_plausible_story_begins_an_item_and_is_preferred(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.datasets.mans import load
-from release_samples import SAMPLES, put, task
+from fakes.release_samples import SAMPLES, put, task
 
 
 def refused(folder: Path, content: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets.rocstories import load
-from release_samples import SAMPLES, lines, put
+from fakes.release_samples import SAMPLES, lines, put
 
 HEADER = "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\n"
 SPRING, WINTER = "ROCStories_spring.csv", "ROCStories_winter.csv"

@@ -7,7 +7,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.datasets.rovist import load
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 SAMPLE = SAMPLES["rovist"]
 

@@ -10,8 +10,8 @@ from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
 from fabula.datasets.storium import games, load
-from release_samples import lines, put
-from storium_games import SMALL, card, entry, game, long_game
+from fakes.release_samples import lines, put
+from fakes.storium_games import SMALL, card, entry, game, long_game
 
 
 def test_every_entry_with_text_is_a_story(tmp_path: Path) -> None:

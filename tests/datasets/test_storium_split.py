@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import InputError, SettingError
 from fabula.datasets._storium_game import Game, read_game
 from fabula.datasets.storium import split_games
-from storium_games import long_game
+from fakes.storium_games import long_game
 
 
 def games(*words: int) -> list[Game]:

@@ -4,7 +4,7 @@ import pytest
 
 from fabula.datasets._storium_game import read_game
 from fabula.datasets.storium import count_tokens, count_words, statistics
-from storium_games import SMALL, game, long_game
+from fakes.storium_games import SMALL, game, long_game
 
 
 @pytest.mark.parametrize(

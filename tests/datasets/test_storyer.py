@@ -9,7 +9,7 @@ import pytest
 from fabula.core.dataset import Preference
 from fabula.core.errors import InputError
 from fabula.datasets.storyer import load
-from release_samples import GOLD, HALF, LAMP, SHRUG, lines, pair, put
+from fakes.release_samples import GOLD, HALF, LAMP, SHRUG, lines, pair, put
 
 NAME = "train_rank_small.jsonl"
 PAIRS = [pair(LAMP, HALF, GOLD), pair(LAMP, HALF, SHRUG), pair("[WP]: A second sun", GOLD, SHRUG)]

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS, load, load_correlation
-from release_samples import SAMPLES, put, submission
+from fakes.release_samples import SAMPLES, put, submission
 
 NAME = "train_rate_reason_small.json"
 

@@ -9,7 +9,7 @@ from fabula.core.errors import InputError
 from fabula.core.table import ScoreTable
 from fabula.datasets import load_dataset
 from fabula.datasets.union import METRICS, load
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 SAMPLE = SAMPLES["union"]
 

@@ -8,7 +8,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets.vist import challenge, descriptions, load
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 SAMPLE = SAMPLES["vist"]
 

@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.datasets.writingprompts import load
-from release_samples import SAMPLES, lines, put
+from fakes.release_samples import SAMPLES, lines, put
 
 ORIGINAL = {
     "valid.wp_source": "[ WP ] A quiet bell\n[ CW ] No letter e\n",

@@ -14,7 +14,7 @@ from fabula.learned.reader import metric as learned_metric
 from fabula.learned.reader.config import Head, Pin, ReaderConfig
 from fabula.learned.reader.inference import Reader
 from fabula.learned.rovist_c import RovistC, Transition
-from factories import make_story
+from fakes.factories import make_story
 
 RAIN = "It rained. She took a coat. She took a coat. She left."
 

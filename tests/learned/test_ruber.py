@@ -16,7 +16,7 @@ from fabula.core.story import Story
 from fabula.learned import ruber
 from fabula.learned.ruber_model.network import Bounds, cosine, load_ruber, probabilities
 from fabula.models.reading.state_cache import LruCache
-from learned.tiny_ruber import write_ruber
+from fakes.tiny_ruber import write_ruber
 
 PROMPT = "A lighthouse keeper finds a letter."
 TALE = "The keeper found a letter in the lamp. He read it twice, and put out the light."

@@ -16,7 +16,7 @@ from fabula.meta.accuracies import (
 )
 from fabula.meta.levels import LEVELS
 from fabula.meta.resampling import draw_counts
-from grids import made_up_grids, make_grid
+from fakes.grids import made_up_grids, make_grid
 
 NAN = math.nan
 

@@ -12,7 +12,7 @@ from fabula.meta.bootstrap import resample_correlations
 from fabula.meta.coefficients import correlate
 from fabula.meta.levels import LEVELS
 from fabula.meta.resampling import count_blocks, draw_counts, percentile_interval
-from grids import correlation_intervals, made_up_grids, make_grid, scipy_value
+from fakes.grids import correlation_intervals, made_up_grids, make_grid, scipy_value
 
 DRAWS = 25
 COEFFICIENTS = ["pearson", "spearman", "kendall"]

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from fabula.meta.arrays import average_ranks, round_digits
 from fabula.meta.coefficients import COEFFICIENTS, correlate
-from grids import scipy_value
+from fakes.grids import scipy_value
 
 NAN = math.nan
 NAMES = list(COEFFICIENTS)

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from fabula.meta import coefficients
 from fabula.meta.coefficients import correlate, cross_correlate
-from grids import scipy_value
+from fakes.grids import scipy_value
 
 NAMES = ["pearson", "spearman", "kendall", "kendall_c"]
 each_coefficient = pytest.mark.parametrize("coefficient", NAMES)

@@ -9,7 +9,7 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.table import ScoreTable
 from fabula.meta.grid import Grid, GridColumn, Layout
-from factories import make_score, make_story
+from fakes.factories import make_score, make_story
 
 STORIES = [
     make_story(id="1", item="x", system="a"),

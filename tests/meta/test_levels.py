@@ -25,7 +25,7 @@ from fabula.meta.levels import (
     correlation_table,
 )
 from fabula.meta.study import Study
-from grids import made_up_grids, make_grid, scipy_value
+from fakes.grids import made_up_grids, make_grid, scipy_value
 
 NAN = math.nan
 CRITERIA = {

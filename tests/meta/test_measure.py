@@ -23,7 +23,7 @@ from fabula.meta.measure import (
 )
 from fabula.meta.resampling import percentile_interval
 from fabula.meta.study import Study, StudyResult
-from grids import made_up_grids, make_dataset, make_grid, scipy_partial
+from fakes.grids import made_up_grids, make_dataset, make_grid, scipy_partial
 
 RNG = np.random.default_rng(2)
 LENGTH = RNG.integers(40, 400, (8, 5)).astype(float)

@@ -11,7 +11,7 @@ from fabula.meta.grid import Grid
 from fabula.meta.levels import LEVELS, correlate_grids
 from fabula.meta.measure import correlate_partial, resample_partial
 from fabula.meta.resampling import draw_counts
-from grids import make_grid, scipy_partial
+from fakes.grids import make_grid, scipy_partial
 
 COEFFICIENTS = ["pearson", "spearman", "kendall"]
 every_way = pytest.mark.parametrize(

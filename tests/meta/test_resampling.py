@@ -21,7 +21,7 @@ from fabula.meta.resampling import (
     resample_weighted,
     value_of,
 )
-from factories import within
+from fakes.factories import within
 
 # Darwin's maize, crossed less self-fertilised, in eighths of an inch (Fisher, 1935, chapter III).
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=float)

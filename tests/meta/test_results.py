@@ -9,7 +9,7 @@ from fabula.core.dataset import Dataset
 from fabula.meta.grid import Layout
 from fabula.meta.resampling import Estimate
 from fabula.meta.results import FEW, MetricResult, list_cautions
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 ONE = MetricResult(
     "rouge", "plot", "item", "pearson", Estimate(0.5, 0.4, 0.6, 96, 2), direction="higher"

@@ -10,7 +10,7 @@ from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.core.table import ScoreTable
 from fabula.meta.levels import LEVELS, correlation_table
 from fabula.meta.study import Study, StudyResult
-from grids import correlation_intervals, make_dataset
+from fakes.grids import correlation_intervals, make_dataset
 
 RNG = np.random.default_rng(1)
 PLOT = RNG.integers(1, 6, (8, 4)).astype(float)

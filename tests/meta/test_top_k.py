@@ -7,8 +7,8 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.meta.levels import correlate_top_k, order_best_first
-from grids import make_grid
-from hanna_figures import CRITERIA, bare, hanna_grids, hanna_tables
+from fakes.grids import make_grid
+from fakes.hanna_figures import CRITERIA, bare, hanna_grids, hanna_tables
 
 
 def test_the_best_come_first_to_two_decimals() -> None:

@@ -8,7 +8,7 @@ import pytest
 from fabula.meta.coefficients import correlate
 from fabula.meta.resampling import draw_counts
 from fabula.meta.weighted import pooled_draws
-from grids import made_up_grids, scipy_value
+from fakes.grids import made_up_grids, scipy_value
 
 COEFFICIENTS = ["pearson", "spearman", "kendall"]
 each_coefficient = pytest.mark.parametrize("coefficient", COEFFICIENTS)

@@ -13,9 +13,9 @@ from fabula.core.story import Story
 from fabula.metrics.bartscore import Bartscore
 from fabula.metrics.model_metric import seq2seq
 from fabula.models import _load
-from factories import usual_text
-from tiny_models import save_bart, save_t5, torch
-from told_model import blind_to, tell, told_logs
+from fakes.factories import usual_text
+from fakes.scripted_model import blind_to, tell, told_logs
+from fakes.tiny_models import save_bart, save_t5, torch
 
 STORY = "The old sailor saw a light at sea."
 HUMAN = "They went home, and the dog ran away."

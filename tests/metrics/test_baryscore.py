@@ -11,9 +11,9 @@ from fabula.core.score import Status
 from fabula.metrics import _sinkhorn, baryscore
 from fabula.metrics.baryscore import STRENGTHS, Baryscore
 from fabula.models import load_model
-from factories import make_story, usual_text, values_of
-from placed_model import EAST, NORTH, WEST, PlacedModel
-from told_model import blind_to
+from fakes.factories import make_story, usual_text, values_of
+from fakes.fixed_states import EAST, NORTH, WEST, PlacedModel
+from fakes.scripted_model import blind_to
 
 ot = pytest.importorskip("ot")
 pytest.importorskip("scipy")

@@ -10,7 +10,7 @@ from fabula.metrics.type_token_ratio import TypeTokenRatio
 from fabula.metrics.unique_words import UniqueWords
 from fabula.metrics.word_length import WordLength
 from fabula.metrics.words import Words
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 BASELINES = [Words(), UniqueWords(), WordLength(), TypeTokenRatio(), Mattr(2)]
 some_words = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=60)

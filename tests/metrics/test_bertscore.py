@@ -9,9 +9,9 @@ from fabula.core.score import Status
 from fabula.metrics import _vectors
 from fabula.metrics.bertscore import Bertscore
 from fabula.models import load_model
-from factories import make_story, usual_text, values_of
-from placed_model import EAST, NORTH, WEST, place
-from told_model import blind_to
+from fakes.factories import make_story, usual_text, values_of
+from fakes.fixed_states import EAST, NORTH, WEST, place
+from fakes.scripted_model import blind_to
 
 METRIC = Bertscore(model="fake()", layer=1)
 STORY = "The old boat came home in winter."

@@ -13,8 +13,8 @@ from fabula.metrics._blanc_masking import Chunks, Masking, beginning, count, cut
 from fabula.metrics.blanc import Blanc
 from fabula.models import load_model
 from fabula.models.networks.tuning import Lesson, Tuning
-from factories import usual_text
-from told_filler import tell_filler
+from fakes.factories import usual_text
+from fakes.scripted_filler import tell_filler
 
 TOKENS = ("the", "light", "##house", "keeper", "we", "##pt", "at", "dawn", ".")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.bleu import Bleu
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 words = st.lists(st.sampled_from("the cat sat on a mat , . and The".split()), min_size=1)
 texts = words.map(" ".join)

@@ -9,7 +9,7 @@ import sacrebleu
 
 from fabula.core.score import Status
 from fabula.metrics.bleu import Bleu
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])

@@ -8,7 +8,7 @@ from sacrebleu.metrics import CHRF
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.chrf import Chrf
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 some = st.text(min_size=1, max_size=80).filter(str.strip)
 few = st.text("ab,. \t\n'Aé漢😀", min_size=1, max_size=80).filter(str.strip)

@@ -12,7 +12,7 @@ from fabula.core.story import Story
 from fabula.metrics import cider
 from fabula.metrics.cider import Cider
 from fabula.scoring.evaluate import evaluate
-from factories import usual_text
+from fakes.factories import usual_text
 
 
 def grams(text, n, *, compat):

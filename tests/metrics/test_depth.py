@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from direct_depth import direct_depths, direct_distance
 from fabula.metrics import _depth
 from fabula.metrics._depth import add_ranks_plainly, depths, directions, distance, supports
+from fakes.direct_depth import direct_depths, direct_distance
 
 LINE = np.array([[1.0], [-1.0]], np.float32)
 AXES = np.eye(2, dtype=np.float32)

@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from direct_depth import direct_distance
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics import depthscore
 from fabula.metrics._depth import directions
 from fabula.metrics.depthscore import Depthscore
 from fabula.models import load_model
-from factories import make_story, usual_text, value_of
-from told_model import blind_to
+from fakes.direct_depth import direct_distance
+from fakes.factories import make_story, usual_text, value_of
+from fakes.scripted_model import blind_to
 
 SMALL = {"model": "fake()", "layer": 1, "directions": 300}
 METRIC = Depthscore(**SMALL)

@@ -4,7 +4,7 @@ import pytest
 
 from fabula.core.score import Status
 from fabula.metrics.dialogue import Dialogue
-from factories import make_story, value_of, within
+from fakes.factories import make_story, value_of, within
 
 
 @pytest.mark.parametrize(

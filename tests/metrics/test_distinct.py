@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.distinct import Distinct
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.infolm import Infolm
-from factories import make_story, usual_text, value_of
-from told_filler import tell_filler
-from told_model import blind_to
+from fakes.factories import make_story, usual_text, value_of
+from fakes.scripted_filler import tell_filler
+from fakes.scripted_model import blind_to
 
 FAKE = Infolm(model="fake()")
 STORY = "The old boat came home in winter."

@@ -16,7 +16,7 @@ from fabula.core.score import Status
 from fabula.metrics import meteor
 from fabula.metrics.meteor import EXACT, STEM, SYNONYM, Matcher, Meteor, align, count_chunks
 from fabula.models import AssetError, path_of
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 STEP = 8  # every eighth of 960 machine stories: 120
 

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from contract_specs import WITH_WEIGHTS, faked, full_story
 from fabula.core.errors import SettingError, UserError
 from fabula.core.score import Status
 from fabula.metrics.perplexity import Perplexity
@@ -15,6 +14,7 @@ from fabula.models import _load
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
+from fakes.contract_specs import WITH_WEIGHTS, faked, full_story
 
 STORIES = [
     full_story(f"Tale {number} goes on. It ends.", "It went on to Paris.", id=f"{number}")

@@ -9,9 +9,9 @@ from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics import moverscore
 from fabula.metrics.moverscore import Moverscore
-from factories import make_story, usual_text, value_of
-from placed_model import EAST, NORTH, SOUTH, WEST, place
-from told_model import blind_to
+from fakes.factories import make_story, usual_text, value_of
+from fakes.fixed_states import EAST, NORTH, SOUTH, WEST, place
+from fakes.scripted_model import blind_to
 
 pytest.importorskip("ot")
 METRIC = Moverscore(model="fake()", layer=1)

@@ -9,8 +9,8 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics.perplexity import Perplexity
 from fabula.models import load_model
-from factories import usual_text
-from told_model import blind_to, tell, told_logs
+from fakes.factories import usual_text
+from fakes.scripted_model import blind_to, tell, told_logs
 
 PROMPT = "A prompt about a dragon."
 

@@ -4,7 +4,7 @@ import pytest
 
 from fabula.core.score import Status
 from fabula.metrics.readability import Readability
-from factories import make_story, values_of
+from fakes.factories import make_story, values_of
 
 
 def formulas(words, sentences, syllables):

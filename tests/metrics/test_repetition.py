@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.repetition import Repetition
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 
 @pytest.mark.parametrize(

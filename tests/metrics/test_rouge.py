@@ -9,7 +9,7 @@ from rouge_score.tokenizers import DefaultTokenizer
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.metrics.rouge import Rouge
-from factories import make_story, values_of
+from fakes.factories import make_story, values_of
 
 VOCABULARY = "the cats ran running runner happily flies flying dying a generously 42 it's".split()
 prose = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=40).map(" ".join)

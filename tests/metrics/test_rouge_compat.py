@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.metrics.rouge import Rouge
-from factories import values_of
+from fakes.factories import values_of
 
 KINDS = {"1": 1, "2": 2, "3": 3, "4": 4, "l": "L", "w_1.2": "W", "s*": "S*", "su*": "SU*"}
 

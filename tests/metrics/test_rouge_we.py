@@ -12,7 +12,7 @@ from fabula.core.score import Status
 from fabula.metrics import _soft_grams
 from fabula.metrics.rouge_we import RougeWe
 from fabula.models import load_model
-from factories import VOCABULARY, make_story, usual_text, values_of
+from fakes.factories import VOCABULARY, make_story, usual_text, values_of
 
 # Cosines: sea–ocean 24/25, ship–boat 4/5; all others of words that differ are at most .6.
 WORDS = "sea 1 0 0\nocean 0.96 0.28 0\nship 0 0 1\nboat 0 0.6 0.8\nold -1 0 0\n"

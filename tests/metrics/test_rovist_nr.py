@@ -11,7 +11,7 @@ from fabula.core.score import Status
 from fabula.metrics import rovist_nr
 from fabula.metrics.rovist_nr import RovistNr
 from fabula.models import AssetError, path_of
-from factories import make_story, value_of
+from fakes.factories import make_story, value_of
 
 FIGURES = ("AREL_fig3", "GLACNet_fig3", "KG-Story_fig3", "AREL_fig1")
 

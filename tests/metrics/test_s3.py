@@ -16,7 +16,7 @@ from fabula.metrics.s3_regression import features as s3_module
 from fabula.metrics.s3_regression.features import FEATURES, content_counts, divergence, s3_features
 from fabula.metrics.s3_regression.regressor import OURS, load_regressor, pair_digest
 from fabula.models import load_model
-from factories import make_story, usual_text, value_of
+from fakes.factories import make_story, usual_text, value_of
 
 pytest.importorskip("snowballstemmer")
 METRIC = S3("fake()")

@@ -16,7 +16,7 @@ from fabula.metrics.s3_regression import regressor
 from fabula.metrics.s3_regression.features import s3_features
 from fabula.metrics.s3_regression.regressor import Regressor, fit, load_regressor
 from fabula.models import load_model
-from factories import usual_text
+from fakes.factories import usual_text
 
 SMALL = Regressor(
     target="by hand",

@@ -13,7 +13,7 @@ from fabula.core.story import Story
 from fabula.metrics import self_bleu
 from fabula.metrics.self_bleu import SelfBleu
 from fabula.scoring.evaluate import evaluate
-from factories import usual_text
+from fakes.factories import usual_text
 
 words = st.lists(st.sampled_from("the cat sat on a mat , . The cat!".split()), min_size=1)
 

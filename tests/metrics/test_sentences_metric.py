@@ -4,7 +4,7 @@ import pytest
 
 from fabula.core.score import Status
 from fabula.metrics.sentences import Sentences
-from factories import make_story, values_of
+from fakes.factories import make_story, values_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.metrics.rouge import Rouge
-from factories import values_of
+from fakes.factories import values_of
 
 
 def digest_of(path):

@@ -166,7 +166,7 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_model_that_answers_nothing_is_refused(tmp_path: Any) -> None:
-    from tiny_models import save_t5
+    from fakes.tiny_models import save_t5
 
     metric = Summaqa(model=f"huggingface('{save_t5(tmp_path)}')", entities="capitals")
     with pytest.raises(SettingError, match="is no answerer; take another model"):

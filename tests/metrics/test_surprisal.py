@@ -8,7 +8,7 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics.surprisal import Surprisal, sentence_bits
 from fabula.models import load_model
-from told_model import blind_to, tell, told_logs
+from fakes.scripted_model import blind_to, tell, told_logs
 
 TEXT = "It rained. She left. He slept."
 # Bits by token: 1 3 | 2 4 | 6 5 3, so that the sentences have 2, 3 and 14/3.

@@ -10,7 +10,7 @@ from fabula.core.score import Status
 from fabula.metrics._words import stop_words
 from fabula.metrics.user import User
 from fabula.text.diff import Block
-from factories import make_story, usual_text, values_of
+from fakes.factories import make_story, usual_text, values_of
 
 # Lin's example (2004): of X, Y1 keeps a run of four words, Y2 the four words apart.
 X, Y1, Y2 = "A B C D E F G", "A B C D H I K", "A H B K C I D"

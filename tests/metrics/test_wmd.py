@@ -11,7 +11,7 @@ from fabula.core.score import Status
 from fabula.metrics import wmd
 from fabula.metrics.wmd import Wmd, content_words
 from fabula.models import load_model
-from factories import make_story, usual_text, value_of
+from fakes.factories import make_story, usual_text, value_of
 
 pytest.importorskip("ot")
 WORDS = "sea 0 0\nocean 3 4\nship 1 0\nboat 1 2\nking 0 1\n"

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api_shop import Shop, chat
 from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Generator, Likelihood
 from fabula.models import _http
 from fabula.models.api import load
+from fakes.api_server import Shop, chat
 
 KEY = "sk-very-secret-0123"
 

@@ -12,7 +12,7 @@ from fabula.core.errors import PackageMissing, SettingError, UserError
 from fabula.models import _runtime
 from fabula.models.huggingface import load
 from fabula.models.networks.checkpoint import CheckpointError
-from tiny_models import TEXTS, save_bert, save_gpt2, save_t5
+from fakes.tiny_models import TEXTS, save_bert, save_gpt2, save_t5
 
 
 @pytest.fixture(scope="module")

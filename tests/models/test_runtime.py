@@ -21,7 +21,7 @@ from fabula.models._runtime import (
 )
 from fabula.models.huggingface import load
 from fabula.models.networks.bert import load_bert
-from tiny_models import save_bert
+from fakes.tiny_models import save_bert
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabula.models import _load
-from factories import forget_assets
+from fakes.factories import forget_assets
 
 
 @pytest.fixture(autouse=True)

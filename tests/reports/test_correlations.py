@@ -11,7 +11,7 @@ import pytest
 from fabula.core.dataset import ScorerCard
 from fabula.meta.study import Study, StudyResult
 from fabula.reports.correlations import render_correlations, study_words, table_order
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 RNG = np.random.default_rng(3)
 GOLD = RNG.integers(1, 6, (12, 4)).astype(float)

@@ -16,7 +16,7 @@ from fabula.reports.review_ranking import render_ranking
 from fabula.scoring.review import MissingPart, Ranking
 from fabula.scoring.review.ranking import Candidate, rank_candidates
 from fabula.scoring.review.steps import assemble_review
-from made_up_review import NOTE, STORY, TEXT, made_up_opinions, made_up_review, without_models
+from fakes.review import NOTE, STORY, TEXT, made_up_opinions, made_up_review, without_models
 
 
 class Shown(HTMLParser):

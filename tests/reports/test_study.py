@@ -13,7 +13,7 @@ from fabula.meta.study import Study
 from fabula.reports.study import make_sections, signature, write_plain_study, write_report
 from fabula.reports.study_blocks import FigureBlock, TableBlock, blocks_of
 from fabula.reports.study_view import View
-from tales import ALL_PARTS, tales, view_of
+from fakes.word_stories import ALL_PARTS, tales, view_of
 
 OPTIONS = {"example": {"item": "i0", "systems": ["a", "b"], "metrics": ["good"]}}
 NUMBER = re.compile(r"\b(?:Tables?|Figures?) \d")

@@ -27,7 +27,7 @@ from fabula.reports.study_blocks import (
     Words,
 )
 from fabula.reports.study_page import mark_up, study_json, write_study
-from study_factory import ASPECTS, make_study, study_sections
+from fakes.study import ASPECTS, make_study, study_sections
 
 LEAD = Words(["A lead with **bold** words and `code`."])
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & 100 %"

@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.metric import Metric
 from fabula.core.story import Story
-from factories import forget_assets
+from fakes.factories import forget_assets
 
 HERE = Path(__file__).parent
 TOYS = ("buggy", "counted", "slow", "spread")

@@ -15,7 +15,7 @@ from fabula.core.score import Score
 from fabula.core.table import ScoreTable
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import BASELINES, add_baselines
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 Toy = Callable[..., Metric]
 

@@ -11,7 +11,7 @@ from fabula.core.story import Story
 from fabula.models import load_model
 from fabula.models.networks.hf_encoder import EncoderModel
 from fabula.scoring.evaluate import evaluate
-from tiny_models import TEXTS, save_bert
+from fakes.tiny_models import TEXTS, save_bert
 
 STORIES = [
     Story(str(number), text, references=(TEXTS[0],)) for number, text in enumerate(TEXTS[1:])

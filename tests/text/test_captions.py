@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.metrics.bleu import caption_words
-from factories import within
+from fakes.factories import within
 
 
 @pytest.mark.parametrize(

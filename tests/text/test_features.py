@@ -13,7 +13,7 @@ from fabula.metrics.repetition import Repetition
 from fabula.metrics.type_token_ratio import TypeTokenRatio
 from fabula.metrics.word_length import WordLength
 from fabula.text.features import FEATURE_NAMES, feature_row, features, paragraphs
-from factories import many_kinds_text, usual_text, value_of, within
+from fakes.factories import many_kinds_text, usual_text, value_of, within
 
 TALE = 'I waited... The ship came, at last!\n"Where is my brother?" I asked. Nobody answered me.'
 

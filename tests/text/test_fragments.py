@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.text.fragments import FragmentSource
-from factories import within
+from fakes.factories import within
 
 
 def greedy(text, source):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.text.posts import NEWLINE_TAG, clean_post, is_note, normalise_post, strip_markup
-from factories import within
+from fakes.factories import within
 
 STORY = "The lamp went out.\n“Who is there?” she asked.\nNobody answered."
 

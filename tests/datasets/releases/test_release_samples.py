@@ -10,7 +10,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.datasets import DATASETS, load_dataset
 from fabula.datasets.releases.verify import digest_file
-from release_samples import FOLDERS, SAMPLES, put
+from fakes.release_samples import FOLDERS, SAMPLES, put
 
 # Stories, items, systems, ratings, scores and pairs of each made-up release, counted by hand.
 COUNTS = {

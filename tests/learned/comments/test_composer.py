@@ -12,7 +12,7 @@ from fabula.learned.comments.composer import (
 )
 from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.text.words import locate_words
-from made_up_review import TEXT
+from fakes.review import TEXT
 
 SENTENCES = st.lists(
     st.sampled_from(

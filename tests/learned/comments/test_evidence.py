@@ -15,7 +15,7 @@ from fabula.learned.comments.evidence import (
     word_list,
 )
 from fabula.text.words import locate_words
-from made_up_review import TEXT
+from fakes.review import TEXT
 
 WORDS = st.sampled_from(
     "Mara Tom sea lamp blood scream tears hug laughed but suddenly “Go,” she said. He ran! \n\n "

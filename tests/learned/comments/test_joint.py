@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fabula.learned.comments.evidence import find_evidence
 from fabula.learned.comments.writer import JointCommenter
+from fakes.review import TEXT
 from learned.comments.test_writer import Said
-from made_up_review import TEXT
 
 SCENE = find_evidence(TEXT, "scene")
 

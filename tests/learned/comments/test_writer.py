@@ -14,7 +14,7 @@ from fabula.learned.comments.writer import (
     find_problem,
     take_first_sentence,
 )
-from made_up_review import TEXT
+from fakes.review import TEXT
 
 SCENE = find_evidence(TEXT, "scene")
 GOOD = " sets a vivid mood through plain details that the reader can feel."

@@ -29,7 +29,7 @@ pytest.importorskip("transformers")
 
 from fabula.learned.joint.network import open_writer  # noqa: E402
 from fabula.learned.training.joint import train_joint  # noqa: E402
-from learned.tiny_joint import (  # noqa: E402
+from fakes.tiny_joint import (  # noqa: E402
     BETTER,
     WORSE,
     joint_recipe,

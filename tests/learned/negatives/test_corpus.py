@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.learned.negatives.corpus import Bag, Corpus, tag_word, write_words
-from learned.small_stories import CORPUS
+from fakes.small_stories import CORPUS
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.learned.negatives import manplts
 from fabula.learned.negatives.manplts import Rewriter
-from learned.small_stories import ANTONYMS, BAKER, CORPUS
+from fakes.small_stories import ANTONYMS, BAKER, CORPUS
 
 SEEDS = range(200)
 

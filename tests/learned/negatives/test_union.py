@@ -11,7 +11,7 @@ import pytest
 
 from fabula.learned.negatives import union
 from fabula.learned.negatives.corpus import Corpus, tag_word
-from learned.small_stories import ANTONYMS, BAKER, CORPUS, SAILOR, TEACHER
+from fakes.small_stories import ANTONYMS, BAKER, CORPUS, SAILOR, TEACHER
 
 SEEDS = range(200)
 
@@ -162,7 +162,7 @@ def test_another_corruption_stands_in_for_an_impossible_one(monkeypatch):
 def test_the_same_seed_gives_the_same_negative_in_every_process():
     code = (
         "import random, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from learned.small_stories import *\n"
+        "from fakes.small_stories import *\n"
         "from fabula.learned.negatives import union, manplts\n"
         "for s in range(20):\n"
         " print(union.corrupt(BAKER, others=CORPUS, seed=f'{s}:a', antonyms=ANTONYMS))\n"

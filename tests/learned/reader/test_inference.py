@@ -20,7 +20,7 @@ from fabula.models import PooledBert
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from learned.tiny_reader import ABOUT, write_encoder, write_reader  # noqa: E402
+from fakes.tiny_reader import ABOUT, write_encoder, write_reader  # noqa: E402
 
 SHORT, LONG = "The cat sat, undoing a river.", "the old dog ran home and saw a cat . " * 9
 TEXTS = [SHORT, LONG, "home", "a \ud83d dog", SHORT, "the night river " * 9]

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contract_specs import full_story
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.score import Status
 from fabula.core.story import Story
@@ -28,6 +27,7 @@ from fabula.models import _load
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
+from fakes.contract_specs import full_story
 
 NAMES = ["aspects", "coherence", "criteria", "manplts", "rovist_c", "storyer", "union"]
 STORIES = [full_story(f"Tale {number} goes on. It ends.", id=f"{number}") for number in range(40)]

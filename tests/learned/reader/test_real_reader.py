@@ -14,12 +14,12 @@ from fabula.learned.reader.config import Pin
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.rovist_c import RovistC
 from fabula.models import AssetError, get_asset, load_model, load_pooled_bert
-from factories import make_story, usual_text
+from fakes.factories import make_story, usual_text
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from learned.tiny_reader import ABOUT, write_reader
+from fakes.tiny_reader import ABOUT, write_reader
 
 pytestmark = pytest.mark.assets
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from learned.tiny_tasks import write_tiny_encoder
+from fakes.tiny_tasks import write_tiny_encoder
 
 
 @pytest.fixture(autouse=True, scope="package")

@@ -7,7 +7,7 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.learned.training.corpus import Text, split_texts
 from fabula.learned.training.stories import near_duplicate_groups, word_runs
-from learned.tiny_encoder import RECIPE
+from fakes.tiny_encoder import RECIPE
 
 CASED = "Tom didn't find his boat at the pier. He walked home along the cold river and wept."
 LOWER = "tom did n't find his boat at the pier . he walked home along the cold river and wept ."

@@ -11,7 +11,7 @@ from fabula.learned.training.cross_fit import CrossFitted, FoldOutputs, cross_fi
 from fabula.learned.training.examples import fold_of_items
 from fabula.learned.training.reader import Workshop
 from fabula.learned.training.reader_model import ReaderTrainee
-from learned.tiny_tasks import tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")

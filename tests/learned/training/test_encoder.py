@@ -11,7 +11,7 @@ from fabula.core.errors import InputError, UnknownName
 from fabula.learned.training import encoder
 from fabula.learned.training.bert import WORD_EMBEDDINGS
 from fabula.learned.training.encoder_batches import cut_spans, fill_spans, pack_spans
-from learned.tiny_encoder import RECIPE, counting_texts, made_up_corpus, write_encoder
+from fakes.tiny_encoder import RECIPE, counting_texts, made_up_corpus, write_encoder
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")

@@ -15,7 +15,7 @@ from fabula.learned.training.encoder_batches import (
     share_of,
 )
 from fabula.learned.training.examples import token_set
-from learned.tiny_encoder import RECIPE, counting_texts
+from fakes.tiny_encoder import RECIPE, counting_texts
 
 
 def test_windows_cover_every_token_once_wherever_the_first_cut_is():

@@ -9,7 +9,7 @@ from fabula.core.errors import InputError, SettingError
 from fabula.learned.training.corpus import load_corpus, save_corpus
 from fabula.learned.training.encoder import EncoderRecipe
 from fabula.learned.training.recipe import read_recipe
-from learned.tiny_encoder import RECIPE, made_up_corpus
+from fakes.tiny_encoder import RECIPE, made_up_corpus
 
 RECIPES = Path(__file__).resolve().parents[3] / "recipes"
 

@@ -13,7 +13,7 @@ from fabula.learned.training.examples import (
     save_prepared,
 )
 from fabula.learned.training.recipe import example_settings
-from learned.tiny_tasks import pair_examples, tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import pair_examples, tiny_prepared, tiny_recipe
 
 
 def test_examples_know_their_texts_and_lengths():

@@ -9,7 +9,7 @@ import pytest
 from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.examples import ExampleSet, example_set
 from fabula.learned.training.filling import fill_words
-from learned.tiny_tasks import MARKS, cut, tale
+from fakes.tiny_tasks import MARKS, cut, tale
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")

@@ -14,7 +14,7 @@ from fabula.learned.training.examples import (
     hold_out,
     without_fold,
 )
-from learned.tiny_tasks import tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import tiny_prepared, tiny_recipe
 
 
 @given(st.sets(st.text(max_size=6), max_size=40), st.integers(2, 7), st.integers(0, 5))

@@ -17,7 +17,7 @@ from fabula.learned.training.grid import (
     read_grid,
     try_all,
 )
-from learned.tiny_tasks import PLAIN_RECIPE
+from fakes.tiny_tasks import PLAIN_RECIPE
 
 
 def grid(tmp_path: Path, text: str):

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
 
-from learned.tiny_joint import BACKBONES, BETTER, joint_recipe, made_up_data, one_thread  # noqa: E402
+from fakes.tiny_joint import BACKBONES, BETTER, joint_recipe, made_up_data, one_thread  # noqa: E402
 
 QUIET: dict[str, Any] = {"device": "cpu", "report": lambda line: None}
 

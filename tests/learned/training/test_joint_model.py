@@ -31,7 +31,7 @@ from fabula.learned.training.joint_model import (
 )
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.recipe import is_joint, read_recipe
-from learned.tiny_joint import joint_recipe, made_up_data
+from fakes.tiny_joint import joint_recipe, made_up_data
 
 torch = pytest.importorskip("torch")
 

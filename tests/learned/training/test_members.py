@@ -12,9 +12,9 @@ from fabula.learned.training.folder import TrainingFolder
 from fabula.learned.training.loop import TrainingState, run_training
 from fabula.learned.training.reader import Workshop, train_members
 from fabula.learned.training.reader_model import ReaderTrainee
-from learned.tiny_tasks import tiny_prepared, tiny_recipe
-from learned.training import trained
-from learned.training.trained import kill_at, same
+from fakes import trained_reader
+from fakes.tiny_tasks import tiny_prepared, tiny_recipe
+from fakes.trained_reader import kill_at, same
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -23,7 +23,7 @@ THREE = tiny_recipe(members=3)
 
 
 def train(start: Path, out: Path, recipe=THREE, **options):
-    return trained.train(start, out, recipe, **options)
+    return trained_reader.train(start, out, recipe, **options)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from fabula.learned.training.personal import (
     read_own_opinions,
 )
 from fabula.text.features import feature_row
-from learned.tiny_tasks import tale
+from fakes.tiny_tasks import tale
 
 TEXTS = tuple(tale(number, sentences=number % 4 + 1) for number in range(60))
 

@@ -15,14 +15,14 @@ from fabula.learned.training import reader, reader_model
 from fabula.learned.training.folder import BEST, CHECKPOINT, OUTPUTS
 from fabula.learned.training.reader import standardise, train_reader
 from fabula.learned.training.reader_model import ReaderTrainee
-from learned.tiny_tasks import (
+from fakes import trained_reader
+from fakes.tiny_tasks import (
     label_examples,
     rating_examples,
     tiny_prepared,
     tiny_recipe,
 )
-from learned.training import trained
-from learned.training.trained import Ready, kill_at, same
+from fakes.trained_reader import Ready, kill_at, same
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
@@ -31,7 +31,7 @@ RECIPE = tiny_recipe()
 
 
 def train(start: Path, out: Path, recipe=RECIPE, **options):
-    return trained.train(start, out, recipe, **options)
+    return trained_reader.train(start, out, recipe, **options)
 
 
 @pytest.fixture(scope="module")

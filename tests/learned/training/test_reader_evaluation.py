@@ -21,7 +21,7 @@ from fabula.learned.training.reader_evaluation import (
 )
 from fabula.learned.training.reader_model import ReaderModel
 from fabula.learned.training.recipe import Task
-from learned.tiny_tasks import cut, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
+from fakes.tiny_tasks import cut, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")

@@ -15,7 +15,7 @@ from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.loop import StagePlan
 from fabula.learned.training.reader_model import ReaderModel, ReaderTrainee, example_losses
 from fabula.learned.training.recipe import Task
-from learned.tiny_tasks import PLAIN_RECIPE, cut, tale, tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import PLAIN_RECIPE, cut, tale, tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")

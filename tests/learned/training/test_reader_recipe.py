@@ -11,7 +11,7 @@ from fabula.core.errors import SettingError, UnknownName
 from fabula.learned.training import recipe as recipes
 from fabula.learned.training.recipe import ReaderRecipe, example_settings, find_recipe, read_recipe
 from fabula.learned.training.ruber import RuberRecipe
-from learned.tiny_tasks import PLAIN_RECIPE, tiny_recipe
+from fakes.tiny_tasks import PLAIN_RECIPE, tiny_recipe
 
 REPO = Path(__file__).resolve().parents[3]
 

@@ -21,7 +21,7 @@ from fabula.learned.training.reader_scales import (
     write_reader,
 )
 from fabula.meta.coefficients import spearman
-from learned.tiny_tasks import tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import tiny_prepared, tiny_recipe
 
 RECORD = {"seed": 3, "data": {}, "versions": {}}
 SEEDS = 2

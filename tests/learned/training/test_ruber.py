@@ -21,7 +21,7 @@ from fabula.learned.training import ruber
 from fabula.learned.training.recipe import read_recipe
 from fabula.learned.training.ruber import RuberRecipe, RuberTrainee, evaluate, others_of
 from fabula.learned.training.ruber_pairs import PARTS, plain_prompt, pool_pairs, split_pairs
-from learned.tiny_ruber import RECIPE, made_up_pairs
+from fakes.tiny_ruber import RECIPE, made_up_pairs
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")

@@ -16,7 +16,7 @@ from fabula.learned.training.stories import (
     task_stories,
     vist_part,
 )
-from learned.tiny_tasks import tale
+from fakes.tiny_tasks import tale
 
 CARD = DatasetCard("made up", "made up", "none")
 

@@ -17,7 +17,7 @@ from fabula.learned.training.surface import (
     surface_values,
 )
 from fabula.text.features import FEATURE_NAMES
-from learned.tiny_tasks import pair_examples, rating_examples
+from fakes.tiny_tasks import pair_examples, rating_examples
 
 
 def scaled(one):

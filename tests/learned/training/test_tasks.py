@@ -18,9 +18,9 @@ from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.learned.training.stories import open_tokeniser
 from fabula.learned.training.tasks import prepare
 from fabula.text.features import feature_row
-from learned import tiny_tasks
-from learned.tiny_tasks import tale, write_tiny_encoder
-from release_samples import lines, pair, put
+from fakes import tiny_tasks
+from fakes.release_samples import lines, pair, put
+from fakes.tiny_tasks import tale, write_tiny_encoder
 
 NUMBERS: dict[str, int] = {}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fabula.meta.levels import correlation_table
 from fabula.meta.ranking.aggregation import borda, mean_strength, rank_places
-from hanna_figures import bare, hanna_grids, hanna_tables
+from fakes.hanna_figures import bare, hanna_grids, hanna_tables
 
 TOP_STORY = {
     "chrF": 1237, "S3-Pyramid": 1198, "ROUGE-1 Recall": 1186, "S3-Responsiveness": 1177,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.meta.levels import correlation_table
 from fabula.meta.ranking.labels import bootstrap_labels, label_f1, weighted_f1
-from grids import make_grid
-from hanna_figures import CRITERIA, bare, hanna, hanna_grids, hanna_tables
+from fakes.grids import make_grid
+from fakes.hanna_figures import CRITERIA, bare, hanna, hanna_grids, hanna_tables
 
 RNG = np.random.default_rng(0)
 

@@ -10,7 +10,7 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.meta.ranking.means import place_ranges, system_clusters, system_means, tell_apart
-from hanna_figures import CRITERIA, hanna, hanna_tables
+from fakes.hanna_figures import CRITERIA, hanna, hanna_tables
 
 STORIES = [Story(f"{s}{i}", "Once.", system=s, item=str(i)) for s in "ab" for i in range(3)]
 

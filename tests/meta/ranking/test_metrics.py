@@ -8,7 +8,7 @@ from fabula.core.errors import InputError
 from fabula.meta.grid import Grid
 from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
 from fabula.meta.study import Study
-from grids import make_dataset, make_grid
+from fakes.grids import make_dataset, make_grid
 
 RNG = np.random.default_rng(3)
 GOLD = (RNG.integers(1, 6, (12, 5)) + np.arange(5)).astype(float)

@@ -10,7 +10,7 @@ from fabula.core.dataset import Dataset, Preference
 from fabula.core.errors import InputError, UnknownName
 from fabula.core.table import ScoreTable
 from fabula.meta.ranking.systems import Resampling, SystemRule, rank_systems
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 RNG = np.random.default_rng(5)
 NOISE = RNG.normal(size=(20, 1)) + 0.8 * RNG.normal(size=(20, 4))

@@ -9,7 +9,7 @@ from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import SettingError, UnknownName
 from fabula.core.score import Status
 from fabula.meta.raters.agreement import Agreement, agree
-from rated import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, table_of
+from fakes.ratings import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, table_of
 
 ALIGNED = {
     "ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)",

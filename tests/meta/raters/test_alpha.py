@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from fabula.meta.raters.alpha import MEASUREMENT_LEVELS, MeasurementLevel, krippendorff
 from fabula.meta.resampling import value_of
-from rated import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, THREE
+from fakes.ratings import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, THREE
 
 
 def alpha(matrix: np.ndarray, level: MeasurementLevel) -> float:

@@ -8,7 +8,7 @@ from scipy.stats import friedmanchisquare
 
 from fabula.meta.raters.alpha import kendall_w
 from fabula.meta.resampling import value_of
-from rated import NAN, OWN, SHROUT_FLEISS
+from fakes.ratings import NAN, OWN, SHROUT_FLEISS
 
 
 def w(matrix: np.ndarray) -> float:

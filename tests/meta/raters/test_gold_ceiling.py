@@ -15,7 +15,7 @@ from fabula.meta.grid import Grid, Layout
 from fabula.meta.levels import LEVELS, correlate_pairs
 from fabula.meta.raters.ceiling import gold_ceilings, noise_ceiling
 from fabula.meta.study import Study
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 ITEMS, SYSTEMS = 40, 6
 STORIES = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fabula.meta.raters.icc import intraclass, one_way, spearman_brown, two_way
-from rated import NAN, OWN, SHROUT_FLEISS
+from fakes.ratings import NAN, OWN, SHROUT_FLEISS
 
 # pingouin 0.6.1, intraclass_corr: value, F, p, low, high. It calls ours ICC(2,·) and ICC(3,·) by
 # McGraw and Wong's names, ICC(A,·) and ICC(C,·).

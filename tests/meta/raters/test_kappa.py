@@ -11,7 +11,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 
 from fabula.meta.raters.kappa import Weighting, cohen, cohen_pairs, fleiss, gwet, light
 from fabula.meta.resampling import value_of
-from rated import KRIPPENDORFF, NAN, OWN, THREE
+from fakes.ratings import KRIPPENDORFF, NAN, OWN, THREE
 
 WEIGHTINGS: tuple[Weighting, ...] = ("identity", "linear", "quadratic")
 

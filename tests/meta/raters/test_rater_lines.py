@@ -7,7 +7,7 @@ import pytest
 
 from fabula.meta.raters.rater_lines import RaterLine, rater_lines
 from fabula.meta.raters.ratings import ratings_of
-from rated import NAN, table_of
+from fakes.ratings import NAN, table_of
 
 
 def lines_of(matrix: np.ndarray) -> dict[str, RaterLine]:

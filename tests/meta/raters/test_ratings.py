@@ -8,7 +8,7 @@ from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.meta.raters.ratings import categories_of, category_counts, complete_rows, ratings_of
-from rated import KRIPPENDORFF, NAN, table_of
+from fakes.ratings import KRIPPENDORFF, NAN, table_of
 
 ONE = [Story("s", "Once.")]
 

@@ -9,7 +9,7 @@ import pytest
 from fabula.core.model import Answerer, Embedder
 from fabula.models.fake import load as load_fake
 from fabula.models.huggingface import load
-from tiny_models import TEXTS, save_bert, torch
+from fakes.tiny_models import TEXTS, save_bert, torch
 
 QUESTION = "the old MASKED saw a light ."
 LONG = " ".join(TEXTS * 6)

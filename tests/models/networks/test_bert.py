@@ -15,7 +15,7 @@ from fabula.models.networks.bert import load_bert
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from tiny_bert import write_tiny_bert  # noqa: E402
+from fakes.tiny_bert import write_tiny_bert  # noqa: E402
 
 TEXTS = [[2, 5, 3], [2, 6, 3], [2, *range(5, 20), 3], [2, 9, 10, 11, 3], [2, *[7] * 30]]
 LENGTHS = [len(ids) for ids in TEXTS]

@@ -9,7 +9,7 @@ import pytest
 from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Generator, Likelihood
 from fabula.models.huggingface import load
-from tiny_models import TEXTS, save_gpt2, save_llama, torch
+from fakes.tiny_models import TEXTS, save_gpt2, save_llama, torch
 
 MAKERS = {"gpt2": save_gpt2, "llama": save_llama}
 LONG = " ".join(TEXTS * 12)

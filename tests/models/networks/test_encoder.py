@@ -21,7 +21,7 @@ from fabula.models.reading.state_cache import StateCache, VectorCache, vectors_s
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tiny_bert import WINDOW, write_tiny_bert  # noqa: E402
+from fakes.tiny_bert import WINDOW, write_tiny_bert  # noqa: E402
 
 SHORT = "The cat sat, undoing a river."
 LONG = "the old dog ran home and saw a cat . " * 40

@@ -9,7 +9,7 @@ import pytest
 from fabula.core.model import GapFiller
 from fabula.models.huggingface import load
 from fabula.models.networks.tuning import Lesson, Tuning
-from tiny_models import TEXTS, save_bert, torch
+from fakes.tiny_models import TEXTS, save_bert, torch
 
 ROW = ("the", "old", None, "saw", "a", None, "at", "sea", ".")
 SHORT = ("she", None, "home")

@@ -9,7 +9,7 @@ import pytest
 from fabula.core.errors import SettingError
 from fabula.core.model import Embedder, Likelihood, MaskedLikelihood
 from fabula.models.huggingface import load
-from tiny_models import TEXTS, save_bert, torch
+from fakes.tiny_models import TEXTS, save_bert, torch
 
 LONG = " ".join(TEXTS * 6)
 

@@ -14,7 +14,7 @@ from fabula.models.networks.encoder import load_tokenizer
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tiny_bert import write_tiny_bert  # noqa: E402
+from fakes.tiny_bert import write_tiny_bert  # noqa: E402
 
 TEXTS = [[5], [6, 7, 8], [*range(5, 20)], [], [9, 10, 11], [7] * 30]
 PAIRS = [([5, 6], [7]), ([*range(5, 15)], [*range(8, 20)]), ([9], [9]), ([7, 8], [5])]

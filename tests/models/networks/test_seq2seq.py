@@ -8,7 +8,7 @@ import pytest
 
 from fabula.core.model import Generator, Likelihood, MaskedLikelihood
 from fabula.models.huggingface import load
-from tiny_models import TEXTS, save_bart, save_t5, torch
+from fakes.tiny_models import TEXTS, save_bart, save_t5, torch
 
 LONG = " ".join(TEXTS * 4)
 

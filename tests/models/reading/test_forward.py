@@ -5,7 +5,7 @@ import pytest
 
 from fabula.core.errors import UserError
 from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
-from tiny_models import torch
+from fakes.tiny_models import torch
 
 LENGTHS = [5, 1, 9, 9, 2, 7]
 

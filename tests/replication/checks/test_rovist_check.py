@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabula.replication.checks.metric_values import check_rovist
-from release_samples import SAMPLES, put
+from fakes.release_samples import SAMPLES, put
 
 
 def test_the_check_says_why_it_cannot_be_made(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.replication.hanna import Printed, read_printed, replicate
 from fabula.reports.study_view import PrintedValue
-from hanna_figures import hanna
+from fakes.hanna_figures import hanna
 
 
 @pytest.fixture(scope="session")

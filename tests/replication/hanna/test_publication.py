@@ -8,7 +8,7 @@ from fabula.replication.hanna.publication import read_publication
 from fabula.reports.study import make_sections
 from fabula.reports.study_blocks import FigureBlock, TableBlock, blocks_of
 from fabula.reports.study_view import PrintedValue, Publication, View
-from tales import tales, view_of
+from fakes.word_stories import tales, view_of
 
 PARTS = ("systems", "strongest", "ranking", "labels", "top_k", "significance")
 

@@ -10,7 +10,7 @@ from fabula.replication.hanna import Printed
 from fabula.replication.hanna.paper import ASPECTS, Paper
 from fabula.replication.hanna.replicate import MISPRINTS
 from fabula.reports.study_view import PrintedValue
-from grids import make_dataset, scipy_value
+from fakes.grids import make_dataset, scipy_value
 
 # What the paper's tables and figures hold: rows × columns.
 COUNTS = {

@@ -9,7 +9,7 @@ from fabula.replication.hanna import Printed
 from fabula.replication.hanna.paper import ASPECTS, Paper
 from fabula.replication.hanna.replicate import williams_tables, williams_values
 from fabula.reports.study_view import PrintedValue
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 RNG = np.random.default_rng(4)
 GOLD = {aspect: RNG.normal(size=(9, 6)) for aspect in ASPECTS.values()}

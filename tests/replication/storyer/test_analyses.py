@@ -34,7 +34,7 @@ from fabula.replication.storyer.unseen_ratings import (
 )
 from fabula.replication.storyer.variants import Training
 from fabula.replication.unseen import UnseenValues
-from storyer_material import PROMPTS, SmallEncoder, kept_values, story, write_storyer
+from fakes.storyer_material import PROMPTS, SmallEncoder, kept_values, story, write_storyer
 
 QUICK = {"folds": 2, "seeds": 1, "steps": 25, "hidden": 8, "rate": 0.02, "dropout": 0.0}
 

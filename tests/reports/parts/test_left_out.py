@@ -10,7 +10,7 @@ from fabula.core.dataset import Dataset
 from fabula.meta.study import Study
 from fabula.reports.parts import find_part, known_parts
 from fabula.reports.study_blocks import Section
-from tales import ALL_PARTS, tales, view_of
+from fakes.word_stories import ALL_PARTS, tales, view_of
 
 ASKED = {"example": {"item": "i0", "systems": ["a", "b"], "metrics": ["good"]}}
 # By what is missing: the data, how to view them, and the parts that are then left out.

@@ -21,8 +21,8 @@ from fabula.reports.study_blocks import (
     blocks_of,
 )
 from fabula.reports.study_view import View
-from grids import make_dataset
-from tales import tales, view_of
+from fakes.grids import make_dataset
+from fakes.word_stories import tales, view_of
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from fabula.meta.study import Study
 from fabula.reports.parts import find_part
 from fabula.reports.study_blocks import TableBlock, Words, blocks_of
 from fabula.reports.study_view import View
-from grids import make_dataset, scipy_value
-from tales import CARDS, tales, view_of
+from fakes.grids import make_dataset, scipy_value
+from fakes.word_stories import CARDS, tales, view_of
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from fabula.core.errors import InputError
 from fabula.core.story import Story
 from fabula.scoring.review import rank_stories
 from fabula.scoring.review.ranking import Candidate, logit, rank_candidates, win_rate
-from made_up_review import TEXT
+from fakes.review import TEXT
 
 
 def test_a_win_rate_is_the_mean_chance_to_be_preferred() -> None:

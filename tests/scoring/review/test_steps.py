@@ -16,7 +16,7 @@ from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review import Review, choose_aspects, review_story
 from fabula.scoring.review.steps import add_comments, ask_metrics, assemble_review
-from made_up_review import (
+from fakes.review import (
     CONFIDENCES,
     NOTE,
     RATINGS,

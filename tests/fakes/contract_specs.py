@@ -13,7 +13,7 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
-from factories import usual_text
+from fakes.factories import usual_text
 
 NAMES = METRICS.names()
 SHORT = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).resolve().parents[1]
+REPO = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-c", "from fabula.cli import main; main()")
 _WAIT_S = 240
 

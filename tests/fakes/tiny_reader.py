@@ -11,7 +11,7 @@ from fabula.learned.reader.scales import Scale, Term
 from fabula.models import PooledBert
 from fabula.models.networks.bert import load_bert
 from fabula.models.networks.encoder import load_tokenizer
-from tiny_bert import write_tiny_bert
+from fakes.tiny_bert import write_tiny_bert
 
 WINDOW = 20
 HEADS = {"preference": Head(("preference",)), "order": Head(("order", "other"), 6)}

@@ -13,7 +13,7 @@ from fabula.core.table import ScoreTable
 from fabula.meta.study import USUAL_PARTS, Study, StudyFile
 from fabula.reports.study_view import View
 from fabula.scoring.evaluate import add_baselines
-from grids import make_dataset
+from fakes.grids import make_dataset
 
 CARDS = {
     "good": ScorerCard("string", "higher", ("references",)),

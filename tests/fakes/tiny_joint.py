@@ -11,7 +11,7 @@ from fabula.core.story import Story
 from fabula.learned.training.joint_data import JointData, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.pairs import Pair
-from tiny_models import save_bart, save_bytes, save_t5, torch
+from fakes.tiny_models import save_bart, save_bytes, save_t5, torch
 
 BETTER = (
     "The old sailor saw a light at sea.\nShe said never again. The night ran.",

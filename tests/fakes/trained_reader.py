@@ -11,7 +11,7 @@ from fabula.learned.training.examples import Prepared
 from fabula.learned.training.reader import train_reader
 from fabula.learned.training.reader_model import ReaderTrainee
 from fabula.learned.training.recipe import ReaderRecipe
-from learned.tiny_tasks import tiny_prepared
+from fakes.tiny_tasks import tiny_prepared
 
 
 class Ready:

@@ -15,7 +15,7 @@ from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.fake import fake_config
 from fabula.replication.unseen import UnseenValues
-from release_samples import pair, put, submission
+from fakes.release_samples import pair, put, submission
 
 PROMPTS = 12
 WORDS = {1: "opening beginning first line", 3: "ending last close", 4: "character hero person"}

@@ -259,7 +259,7 @@ class Sample:
 
 
 def estimate_means(
-    samples: Sequence[Sample], *, seed: int, resamples: int = 1000, alpha: float = 0.05
+    samples: Sequence[Sample], *, seed: int, resamples: int = 1000, level: float = 0.95
 ) -> list[Estimates]:
     """Estimate the mean of every column of each sample; `n` counts stories, NaN is no value.
 
@@ -272,14 +272,14 @@ def estimate_means(
     by_place: dict[int, Estimates] = {}
     for units, places in alike.items():
         together = _estimate_together(
-            [samples[place] for place in places], sorted(units), seed, resamples, alpha
+            [samples[place] for place in places], sorted(units), seed, resamples, level
         )
         by_place.update(zip(places, together, strict=True))
     return [by_place[place] for place in range(len(samples))]
 
 
 def _estimate_together(
-    samples: Sequence[Sample], units: Sequence[str], seed: int, resamples: int, alpha: float
+    samples: Sequence[Sample], units: Sequence[str], seed: int, resamples: int, level: float
 ) -> list[Estimates]:
     """Estimate samples over the same units, side by side as columns of one matrix."""
     rank = {unit: place for place, unit in enumerate(units)}
@@ -296,7 +296,7 @@ def _estimate_together(
     sums, sizes = (np.hstack(side) for side in zip(*totals, strict=True))  # (U, K · samples)
     blocks = [mean_draws(drawn, sums, sizes) for drawn in count_blocks(len(units), resamples, seed)]
     draws = np.vstack(blocks)  # (R, K · samples)
-    low, high = percentile_interval(draws, alpha)
+    low, high = percentile_interval(draws, 1 - level)
     enough = (sizes > 0).sum(axis=0) > 1
     centre = np.concatenate(centres)
     with np.errstate(invalid="ignore"):

@@ -96,10 +96,10 @@ def augment_command(
         read_source,
         storyer_rows,
     )
-    from fabula.learned.training.joint_data import rated_dataset
+    from fabula.learned.training.joint_data import read_rated_dataset
 
     comments, stories = read_source(source, column)
-    known = comments_of(rated_dataset(learn, None))
+    known = comments_of(read_rated_dataset(learn, None))
     augmented = label_comments(
         known, comments, seed=seed, least=sure, words=words, per_aspect=per_aspect
     )

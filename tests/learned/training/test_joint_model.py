@@ -19,7 +19,7 @@ from fabula.learned.training.joint_data import (
     JointSampler,
     _pairs,
     part_data,
-    rated_items,
+    read_rated_items,
 )
 from fabula.learned.training.joint_model import (
     IGNORED,
@@ -27,7 +27,7 @@ from fabula.learned.training.joint_model import (
     confidence_losses,
     pair_losses,
     rating_losses,
-    shifted_right,
+    shift_right,
 )
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.recipe import is_joint, read_recipe
@@ -84,9 +84,9 @@ def test_filler_counts_nothing_for_a_comment():
 def test_the_decoder_has_read_a_beginning_and_what_stands_before():
     labels = torch.tensor([[5, 6, 7], [8, 7, IGNORED]])
     wanted = torch.tensor([[2, 5, 6], [2, 8, 7]])
-    assert torch.equal(shifted_right(labels, 2, 1), wanted)
+    assert torch.equal(shift_right(labels, 2, 1), wanted)
     again = torch.tensor([[5, IGNORED, IGNORED]])
-    assert shifted_right(again, 2, 1).tolist() == [[2, 5, 1]]
+    assert shift_right(again, 2, 1).tolist() == [[2, 5, 1]]
 
 
 def test_a_tie_is_no_win_and_compat_averages_batches():
@@ -197,14 +197,14 @@ def made_up_ratings(value: float = 2.0) -> Dataset:
 
 
 def test_ratings_become_items_with_the_aspects_that_a_story_has():
-    first, second, third = rated_items(made_up_ratings())
+    first, second, third = read_rated_items(made_up_ratings())
     assert (first.story, first.prompt) == ("One. Two.\nThree.", "why oh why")
     assert (first.aspect, first.rating, first.comment) == (2, 0.25, "Too soon.")
     assert first.chosen == second.chosen == (0, 2)
     assert (second.comment, second.rating) == ("", 1.0)
     assert (third.prompt, third.chosen) == ("made_up:b", (8,))
     with pytest.raises(InputError, match="ending of story 'a' is rated 7"):
-        rated_items(made_up_ratings(7.0))
+        read_rated_items(made_up_ratings(7.0))
 
 
 def test_posts_are_cleaned_unless_the_recipe_says_otherwise():

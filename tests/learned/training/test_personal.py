@@ -130,7 +130,7 @@ def test_an_item_is_never_on_both_sides(reader):
     values, groups = by_head(reader, "union"), tuple(str(i // 6) for i in range(60))
     opinions = OwnOpinions(TEXTS, tuple((i,) for i in range(60)), groups, tuple(values))
     fit = _Fit(np.zeros((60, 2)), opinions)
-    for part, kept in fit._parted(np.arange(60), 0):
+    for part, kept in fit._split_folds(np.arange(60), 0):
         assert not {groups[i] for i in part} & {groups[i] for i in kept}
         assert len(part) + len(kept) == 60
 

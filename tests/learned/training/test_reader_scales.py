@@ -15,7 +15,7 @@ from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Prepared, fold_of_items
 from fabula.learned.training.reader_scales import (
     _error,
-    _linked,
+    _link,
     _Target,
     logistic_slope,
     write_reader,
@@ -168,7 +168,7 @@ def test_what_tells_nothing_is_not_read_backwards():
     scale = Scale((Term("rated"),), link="clipped")
     mean = float(examples.targets[:, 0].mean())
     for raw in (-examples.targets[:, 0], np.zeros(30)):
-        found = _linked(scale, [target], {"rated": raw[None].astype(float)})
+        found = _link(scale, [target], {"rated": raw[None].astype(float)})
         assert (found.slope, found.shift) == (0.0, pytest.approx(mean))
 
 

@@ -19,7 +19,7 @@ from fabula.learned.ruber_model.network import (
 )
 from fabula.learned.training import ruber
 from fabula.learned.training.recipe import read_recipe
-from fabula.learned.training.ruber import RuberRecipe, RuberTrainee, evaluate, others_of
+from fabula.learned.training.ruber import RuberRecipe, RuberTrainee, draw_others, evaluate
 from fabula.learned.training.ruber_pairs import PARTS, plain_prompt, pool_pairs, split_pairs
 from fakes.tiny_ruber import RECIPE, made_up_pairs
 
@@ -149,7 +149,7 @@ def test_patience_ends_a_training_that_gets_no_better(tmp_path):
 def test_a_negative_is_never_of_the_same_prompt():
     items = np.repeat(np.arange(5), 7)
     for seed in range(20):
-        other = others_of(items, np.random.default_rng(seed))
+        other = draw_others(items, np.random.default_rng(seed))
         assert (items[other] != items).all()
 
 

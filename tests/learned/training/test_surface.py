@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fabula.learned.reader.scales import standardise_features
 from fabula.learned.training.examples import fold_of_items
 from fabula.learned.training.surface import (
+    CLIP,
+    fit_ranking,
     fit_surface,
-    ranked_weights,
-    standardised_features,
     surface_parts,
     surface_values,
 )
@@ -22,7 +23,7 @@ from fakes.tiny_tasks import pair_examples, rating_examples
 
 def scaled(one):
     means, deviations = one.features.mean(0, dtype=float), one.features.std(0, dtype=float)
-    return standardised_features(one.features, means, np.maximum(deviations, 1e-9))
+    return standardise_features(one.features, means, np.maximum(deviations, 1e-9), CLIP)
 
 
 def test_ratings_are_fitted_as_by_ridge():
@@ -47,8 +48,8 @@ def test_preferences_are_fitted_as_by_logistic_regression():
 def test_a_ridge_may_be_said_for_every_feature():
     rng = np.random.default_rng(0)
     gaps = rng.normal(size=(50, 3)) + np.array([1.0, 1.0, 0.0])
-    even, uneven = ranked_weights(gaps, 5.0), ranked_weights(gaps, np.array([5.0, 1e6, 5.0]))
-    np.testing.assert_allclose(ranked_weights(gaps, np.full(3, 5.0)), even)
+    even, uneven = fit_ranking(gaps, 5.0), fit_ranking(gaps, np.array([5.0, 1e6, 5.0]))
+    np.testing.assert_allclose(fit_ranking(gaps, np.full(3, 5.0)), even)
     assert abs(uneven[1]) < 1e-4 < even[1]
 
 
@@ -74,7 +75,7 @@ def test_features_far_out_are_clipped():
     rows[:, 0] = 5.0
     means = np.zeros(len(FEATURE_NAMES))
     means[0] = 5.0
-    found = standardised_features(rows, means, np.ones(len(FEATURE_NAMES)))
+    found = standardise_features(rows, means, np.ones(len(FEATURE_NAMES)), CLIP)
     assert found[:, 1:].tolist() == [[one] * (len(FEATURE_NAMES) - 1) for one in (3.0, -3.0, 1.0)]
 
 
@@ -84,7 +85,7 @@ def test_in_a_few_words_all_but_their_number_is_faint():
     means[0], deviations[0] = 6.0, 1.0
     rows = np.ones((2, len(FEATURE_NAMES)))
     rows[:, 0] = math.log1p(6), math.log1p(20)
-    few, enough = standardised_features(rows, means, deviations)
+    few, enough = standardise_features(rows, means, deviations, CLIP)
     share = 6 / math.expm1(3)
     assert few[0] == -3.0 and few[1] == 1.0
     np.testing.assert_allclose(few[2:], share)

@@ -56,18 +56,18 @@ class Classifier:
         try:
             with np.load(path, allow_pickle=False) as file:
                 aspects, stems = tuple(file["aspects"].tolist()), tuple(file["stems"].tolist())
-                found = cls(aspects, stems, file["rarity"], file["weights"], file["offsets"])
+                classifier = cls(aspects, stems, file["rarity"], file["weights"], file["offsets"])
         except FileNotFoundError:
             raise InputError(f"no file {path}", "fit a classifier and save it there") from None
         except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError):
             raise InputError(f"{path} holds no classifier", "fit one and save it again") from None
-        sizes = found.rarity.shape, found.weights.shape, found.offsets.shape
+        sizes = classifier.rarity.shape, classifier.weights.shape, classifier.offsets.shape
         if sizes != ((len(stems),), (len(aspects), len(stems)), (len(aspects),)):
             raise InputError(f"{path}: its arrays do not fit together", "save it again")
-        return found
+        return classifier
 
     def _of(self, text: str, place: Mapping[str, int]) -> dict[str, float]:
-        counts = Counter(place[one] for one in stems_of(text) if one in place)
+        counts = Counter(place[stem_] for stem_ in stems_of(text) if stem_ in place)
         at = np.array(list(counts), dtype=np.int64)
         values = (1 + np.log(list(counts.values()))) * self.rarity[at]  # (words of the text,)
         size = math.sqrt(float(values @ values)) or 1.0
@@ -86,7 +86,7 @@ class OutOfFold:
     @property
     def predicted(self) -> tuple[str, ...]:
         """The likeliest aspect of each comment."""
-        return tuple(max(one, key=lambda name: one[name]) for one in self.probabilities)
+        return tuple(max(chances, key=lambda name: chances[name]) for chances in self.probabilities)
 
     def share(self, least: float) -> float:
         """Give the share of comments whose likeliest aspect has at least this probability."""
@@ -96,28 +96,28 @@ class OutOfFold:
     def accuracy(self, least: float = 0.0) -> float:
         """Give the share that is right, of the comments that are so sure; NaN of none."""
         pairs = zip(self.gold, self.predicted, self._sure(least), strict=True)
-        right = [one == other for one, other, sure in pairs if sure]
+        right = [gold == guess for gold, guess, sure in pairs if sure]
         return sum(right) / len(right) if right else math.nan
 
     def confusion(self) -> dict[str, dict[str, int]]:
         """Count comments by gold aspect, then by predicted aspect."""
         names = sorted({*self.gold, *self.predicted})
         pairs = Counter(zip(self.gold, self.predicted, strict=True))
-        return {one: {other: pairs[one, other] for other in names} for one in names}
+        return {gold: {guess: pairs[gold, guess] for guess in names} for gold in names}
 
     def _sure(self, least: float) -> list[bool]:
-        return [max(one.values()) >= least for one in self.probabilities]
+        return [max(chances.values()) >= least for chances in self.probabilities]
 
 
 def fit_classifier(texts: Sequence[str], aspects: Sequence[str], *, seed: int) -> Classifier:
     """Fit a classifier to comments whose aspects are known."""
     _check(texts, aspects)
     names = sorted(set(aspects))
-    seen = Counter(one for text in texts for one in set(stems_of(text)))
-    stems = sorted(one for one, count in seen.items() if count > 1)
+    seen = Counter(stem_ for text in texts for stem_ in set(stems_of(text)))
+    stems = sorted(stem_ for stem_, count in seen.items() if count > 1)
     if len(names) < 2 or not stems:
-        found = f"{len(texts)} comments on {len(names)} aspects, {len(stems)} words that return"
-        raise InputError(f"{found}: nothing to tell apart", "give more comments, of two aspects")
+        counts = f"{len(texts)} comments on {len(names)} aspects, {len(stems)} words that return"
+        raise InputError(f"{counts}: nothing to tell apart", "give more comments, of two aspects")
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.linear_model import LogisticRegression
@@ -150,13 +150,13 @@ def cross_validate(
         raise SettingError(f"{folds} folds of {len(names)} groups", "2 folds or more, as groups")
     random.Random(seed).shuffle(names)
     fold = {name: number % folds for number, name in enumerate(names)}
-    found: dict[int, dict[str, float]] = {}
+    chances: dict[int, dict[str, float]] = {}
     for part in range(folds):
         held = [number for number, group in enumerate(groups) if fold[group] == part]
-        rest = [number for number, group in enumerate(groups) if fold[group] != part]
-        fitted = fit_classifier([texts[n] for n in rest], [aspects[n] for n in rest], seed=seed)
-        found |= zip(held, fitted.probabilities([texts[n] for n in held]), strict=True)
-    return OutOfFold(tuple(aspects), tuple(found[number] for number in range(len(texts))))
+        others = [number for number, group in enumerate(groups) if fold[group] != part]
+        fitted = fit_classifier([texts[n] for n in others], [aspects[n] for n in others], seed=seed)
+        chances |= zip(held, fitted.probabilities([texts[n] for n in held]), strict=True)
+    return OutOfFold(tuple(aspects), tuple(chances[number] for number in range(len(texts))))
 
 
 def stems_of(text: str) -> list[str]:

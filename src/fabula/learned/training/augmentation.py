@@ -75,13 +75,13 @@ def augment(
         given = f"least={least:g}, words={words}, per_aspect={per_aspect}"
         raise SettingError(f"{given} keep nothing", "fewest words first, least from 0 to 1")
     left_out: Counter[str] = Counter()
-    fit = _of_fit_length(comments, words, left_out)
-    sure = _of_sure_aspect(fit, classify, least, left_out)
-    rated = _rated(sure, rate, left_out)
-    return Augmented(_balanced(rated, per_aspect, seed, left_out), dict(left_out))
+    fit = _keep_fit_length(comments, words, left_out)
+    sure = _keep_sure_aspects(fit, classify, least, left_out)
+    rated = _rate(sure, rate, left_out)
+    return Augmented(_balance(rated, per_aspect, seed, left_out), dict(left_out))
 
 
-def _of_fit_length(
+def _keep_fit_length(
     comments: Iterable[Comment], words: tuple[int, int], left_out: Counter[str]
 ) -> list[Comment]:
     found: dict[Comment, None] = {}
@@ -98,7 +98,7 @@ def _of_fit_length(
     return list(found)
 
 
-def _of_sure_aspect(
+def _keep_sure_aspects(
     comments: Sequence[Comment], classify: Classify, least: float, left_out: Counter[str]
 ) -> list[tuple[Comment, str, float]]:
     found = []
@@ -112,7 +112,7 @@ def _of_sure_aspect(
     return found
 
 
-def _rated(
+def _rate(
     comments: Sequence[tuple[Comment, str, float]], rate: Rate, left_out: Counter[str]
 ) -> list[RatedComment]:
     found = []
@@ -129,7 +129,7 @@ def _rated(
     return found
 
 
-def _balanced(
+def _balance(
     comments: Sequence[RatedComment], per_aspect: int, seed: int, left_out: Counter[str]
 ) -> tuple[RatedComment, ...]:
     """Draw from each aspect by itself, so that no aspect's draw hangs on another's."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError
-from fabula.learned.training.examples import TokenSet, token_set
+from fabula.learned.training.examples import TokenSet, digest_of, token_set
 from fabula.learned.training.folder import write_arrays
 from fabula.learned.training.stories import (
     PLACEHOLDER,
@@ -76,64 +75,68 @@ def split_texts(texts: Sequence[Text], recipe: EncoderRecipe) -> Split:
     Of near duplicates one is kept: with its names rather than masked, cased rather than not, then
     the longest. Held-out texts have no masked names, which are too easy to guess.
     """
-    twins = near_duplicate_groups([one.text for one in texts])
-    kin = _with_items(texts, twins)
-    barred = {twins[i] for i, one in enumerate(texts) if one.source in recipe.left_out}
+    twins = near_duplicate_groups([text.text for text in texts])
+    kin = _join_items(texts, twins)
+    barred = {twins[i] for i, text in enumerate(texts) if text.source in recipe.left_out}
     held: dict[str, list[int]] = {}
     for name, wanted in recipe.held_out.items():
-        found = [i for i, one in enumerate(texts) if one.source == name and twins[i] not in barred]
-        held[name] = _drawn(found, kin, texts=texts, wanted=wanted, seed=recipe.split_seed)
-    kin_of_held = {kin[i] for found in held.values() for i in found}
-    fates = _fates(texts, twins, recipe=recipe, barred=barred, aside=(kin, kin_of_held))
+        places = [
+            i for i, text in enumerate(texts) if text.source == name and twins[i] not in barred
+        ]
+        held[name] = _draw(places, kin, texts=texts, wanted=wanted, seed=recipe.split_seed)
+    kin_of_held = {kin[i] for places in held.values() for i in places}
+    fates = _assign_fates(texts, twins, recipe=recipe, barred=barred, aside=(kin, kin_of_held))
     train = {
-        source: tuple(one.text for one, fate in zip(texts, fates, strict=True) if fate == source)
+        source: tuple(text.text for text, fate in zip(texts, fates, strict=True) if fate == source)
         for source in recipe.sources
     }
     counts = {
         source: Counter(
             "trained on" if fate == source else fate
-            for one, fate in zip(texts, fates, strict=True)
-            if one.source == source
+            for text, fate in zip(texts, fates, strict=True)
+            if text.source == source
         )
         for source in recipe.sources
     }
-    kept = {
-        name: tuple(texts[i].text for i in _best(found, twins, texts))
-        for name, found in held.items()
+    held_texts = {
+        name: tuple(texts[i].text for i in _keep_best(places, twins, texts))
+        for name, places in held.items()
     }
-    return Split(train, kept, counts)
+    return Split(train, held_texts, counts)
 
 
-def _with_items(texts: Sequence[Text], twins: Sequence[int]) -> list[int]:
+def _join_items(texts: Sequence[Text], twins: Sequence[int]) -> list[int]:
     groups, first = Groups(len(texts)), dict[str, int]()
-    for i, one in enumerate(texts):
+    for i, text in enumerate(texts):
         groups.join(i, twins[i])
-        if one.item is not None:
-            groups.join(i, first.setdefault(one.item, i))
+        if text.item is not None:
+            groups.join(i, first.setdefault(text.item, i))
     return groups.numbers()
 
 
-def _drawn(
-    found: list[int], kin: Sequence[int], *, texts: Sequence[Text], wanted: int, seed: int
+def _draw(
+    places: list[int], kin: Sequence[int], *, texts: Sequence[Text], wanted: int, seed: int
 ) -> list[int]:
     """Draw whole groups until enough texts are there."""
-    members: dict[int, list[int]] = {}
-    for i in found:
-        members.setdefault(kin[i], []).append(i)
-    named = [one for one in members.values() if not any(_masked(texts[i]) for i in one)]
+    groups: dict[int, list[int]] = {}
+    for i in places:
+        groups.setdefault(kin[i], []).append(i)
+    named = [
+        group for group in groups.values() if not any(_has_masked_names(texts[i]) for i in group)
+    ]
     # By digest, so that the same stories are drawn whatever other sources are there.
-    named.sort(key=lambda one: min(_lot(texts[i], seed) for i in one))
+    named.sort(key=lambda group: min(digest_of(texts[i].text, seed) for i in group))
     drawn: list[int] = []
-    for one in named:
+    for group in named:
         if len(drawn) >= wanted:
             return drawn
-        drawn += one
+        drawn += group
     if len(drawn) < wanted:
         raise InputError(f"{wanted} held-out stories are wanted of {len(drawn)}", "ask for fewer")
     return drawn
 
 
-def _fates(
+def _assign_fates(
     texts: Sequence[Text],
     twins: Sequence[int],
     *,
@@ -145,41 +148,37 @@ def _fates(
     kin, kin_of_held = aside
     fates = ["other" for _ in texts]
     free = []
-    for i, one in enumerate(texts):
-        if one.source not in recipe.sources:
+    for i, text in enumerate(texts):
+        if text.source not in recipe.sources:
             continue
         if kin[i] in kin_of_held:
             fates[i] = "held out, or like one held out"
-        elif twins[i] in barred and one.source not in recipe.left_out:
+        elif twins[i] in barred and text.source not in recipe.left_out:
             fates[i] = "left out"
         else:
             fates[i] = "near duplicate"
             free.append(i)
-    for i in _best(free, twins, texts):
+    for i in _keep_best(free, twins, texts):
         fates[i] = texts[i].source
     return fates
 
 
-def _best(found: Iterable[int], twins: Sequence[int], texts: Sequence[Text]) -> list[int]:
+def _keep_best(places: Iterable[int], twins: Sequence[int], texts: Sequence[Text]) -> list[int]:
     """Keep one text of every group of near duplicates."""
     best: dict[int, int] = {}
-    for i in found:
-        kept = best.setdefault(twins[i], i)
-        if _worth(texts[i]) > _worth(texts[kept]):
+    for i in places:
+        best_place = best.setdefault(twins[i], i)
+        if _worth(texts[i]) > _worth(texts[best_place]):
             best[twins[i]] = i
     return sorted(best.values())
 
 
-def _worth(one: Text) -> tuple[bool, bool, int]:
-    return not _masked(one), one.text != one.text.lower(), len(one.text)
+def _worth(text: Text) -> tuple[bool, bool, int]:
+    return not _has_masked_names(text), text.text != text.text.lower(), len(text.text)
 
 
-def _lot(one: Text, seed: int) -> bytes:
-    return hashlib.blake2b(one.text.encode(), key=str(seed).encode()).digest()
-
-
-def _masked(one: Text) -> bool:
-    return PLACEHOLDER.search(one.text) is not None
+def _has_masked_names(text: Text) -> bool:
+    return PLACEHOLDER.search(text.text) is not None
 
 
 @dataclass(frozen=True)
@@ -194,11 +193,15 @@ class TokenCorpus:
         """Counts and digests, for the record."""
         return {
             part: {
-                name: {"texts": len(one), "tokens": int(one.offsets[-1]), "sha256": one.sha256}
-                for name, one in sets.items()
+                name: {
+                    "texts": len(tokens),
+                    "tokens": int(tokens.offsets[-1]),
+                    "sha256": tokens.sha256,
+                }
+                for name, tokens in sets.items()
             }
             for part, sets in (("train", self.train), ("held_out", self.held_out))
-        } | {"counts": {name: dict(one) for name, one in self.counts.items()}}
+        } | {"counts": {name: dict(counts) for name, counts in self.counts.items()}}
 
 
 def tokenise(split: Split, folder: Path) -> TokenCorpus:
@@ -218,12 +221,12 @@ def tokenise(split: Split, folder: Path) -> TokenCorpus:
 def save_corpus(corpus: TokenCorpus, path: Path) -> None:
     """Write a corpus into one file."""
     arrays = {
-        f"{part}/{name}/{kind}": getattr(one, kind)
+        f"{part}/{name}/{kind}": getattr(tokens, kind)
         for part, sets in (("train", corpus.train), ("held_out", corpus.held_out))
-        for name, one in sets.items()
+        for name, tokens in sets.items()
         for kind in ("flat", "offsets")
     }
-    counts = json.dumps({name: dict(one) for name, one in corpus.counts.items()})
+    counts = json.dumps({name: dict(fates) for name, fates in corpus.counts.items()})
     write_arrays(path, {"counts": np.array(counts), **arrays})
 
 
@@ -231,12 +234,12 @@ def load_corpus(path: Path, recipe: EncoderRecipe | None = None) -> TokenCorpus:
     """Read a corpus that `save_corpus` wrote; with a recipe, one that holds what it names."""
     sets: dict[str, dict[str, TokenSet]] = {"train": {}, "held_out": {}}
     try:
-        with np.load(path, allow_pickle=False) as found:
-            for key in found.files:
+        with np.load(path, allow_pickle=False) as stored:
+            for key in stored.files:
                 if key.endswith("/flat"):
                     part, name, _ = key.split("/")
-                    sets[part][name] = TokenSet(found[key], found[f"{part}/{name}/offsets"])
-            counts = json.loads(str(found["counts"]))
+                    sets[part][name] = TokenSet(stored[key], stored[f"{part}/{name}/offsets"])
+            counts = json.loads(str(stored["counts"]))
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{path} holds no word pieces ({error})", "delete it") from None
     if recipe and (set(sets["train"]), set(sets["held_out"])) != (

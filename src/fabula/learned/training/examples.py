@@ -59,14 +59,14 @@ class ExampleSet:
     def lengths(self) -> Array:
         """Count the tokens of every example."""
         sizes = np.diff(self.texts.offsets)
-        found: Array = sizes[self.members].sum(axis=1)
-        return found
+        lengths: Array = sizes[self.members].sum(axis=1)
+        return lengths
 
     def text(self, number: int) -> list[int]:
         """Give the word pieces of a text."""
         start, end = self.texts.offsets[number : number + 2]
-        found: list[int] = self.texts.flat[start:end].tolist()
-        return found
+        pieces: list[int] = self.texts.flat[start:end].tolist()
+        return pieces
 
     def choose(self, rows: Array) -> ExampleSet:
         """Give some of the examples; the texts stay."""
@@ -122,8 +122,12 @@ def example_set(
 def describe(examples: Examples) -> dict[str, Any]:
     """Counts and digests, for the record."""
     return {
-        name: {"examples": len(one), "texts": len(one.texts), "sha256": one.sha256}
-        for name, one in examples.items()
+        name: {
+            "examples": len(task_examples),
+            "texts": len(task_examples.texts),
+            "sha256": task_examples.sha256,
+        }
+        for name, task_examples in examples.items()
     }
 
 
@@ -137,11 +141,17 @@ def save_prepared(
     arrays: dict[str, Array] = {"domain": np.array(json.dumps(prepared.domain))}
     if settings is not None:
         arrays["settings"] = np.array(json.dumps(settings))
-    for name, one in prepared.examples.items():
-        arrays |= {f"{name}/flat": one.texts.flat, f"{name}/offsets": one.texts.offsets}
-        arrays |= {f"{name}/members": one.members, f"{name}/targets": one.targets}
-        arrays[f"{name}/features"] = one.features
-        arrays[f"{name}/names"] = np.array(json.dumps([one.items, one.ids]))
+    for name, task_examples in prepared.examples.items():
+        arrays |= {
+            f"{name}/flat": task_examples.texts.flat,
+            f"{name}/offsets": task_examples.texts.offsets,
+        }
+        arrays |= {
+            f"{name}/members": task_examples.members,
+            f"{name}/targets": task_examples.targets,
+        }
+        arrays[f"{name}/features"] = task_examples.features
+        arrays[f"{name}/names"] = np.array(json.dumps([task_examples.items, task_examples.ids]))
     write_arrays(path, arrays)
 
 
@@ -154,21 +164,23 @@ def load_prepared(
     """
     remedy = "delete it, or name another file"
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            kept = json.loads(str(found["settings"])) if "settings" in found.files else settings
-            if settings is not None and kept != json.loads(json.dumps(settings)):
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            stored_settings = (
+                json.loads(str(stored["settings"])) if "settings" in stored.files else settings
+            )
+            if settings is not None and stored_settings != json.loads(json.dumps(settings)):
                 raise InputError(f"{path} holds examples of another recipe", remedy)
-            domain = json.loads(str(found["domain"]))
-            return Prepared({name: _read(found, name) for name in tasks}, domain)
+            domain = json.loads(str(stored["domain"]))
+            return Prepared({name: _read(stored, name) for name in tasks}, domain)
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise InputError(f"{path} does not hold the examples ({error})", remedy) from None
 
 
-def _read(found: Any, name: str) -> ExampleSet:
-    items, ids = json.loads(str(found[f"{name}/names"]))
-    texts = TokenSet(found[f"{name}/flat"], found[f"{name}/offsets"])
-    members, targets = found[f"{name}/members"], found[f"{name}/targets"]
-    return ExampleSet(texts, members, targets, tuple(items), tuple(ids), found[f"{name}/features"])
+def _read(stored: Any, name: str) -> ExampleSet:
+    items, ids = json.loads(str(stored[f"{name}/names"]))
+    texts = TokenSet(stored[f"{name}/flat"], stored[f"{name}/offsets"])
+    members, targets = stored[f"{name}/members"], stored[f"{name}/targets"]
+    return ExampleSet(texts, members, targets, tuple(items), tuple(ids), stored[f"{name}/features"])
 
 
 def fold_of_items(items: Iterable[str], folds: int, seed: int) -> dict[str, int]:
@@ -193,8 +205,8 @@ def without_fold(
 ) -> dict[str, ExampleSet]:
     """Leave out the examples of one fold; items that are in none stay."""
     return {
-        name: one.choose(_rows_of(one, fold_of, fold, inside=False))
-        for name, one in examples.items()
+        name: task_examples.choose(_rows_of(task_examples, fold_of, fold, inside=False))
+        for name, task_examples in examples.items()
     }
 
 
@@ -210,8 +222,10 @@ def hold_out(
     if not share:
         return dict(examples), {}
     folds = max(2, round(1 / share))
-    fold_of = fold_of_items({item for one in examples.values() for item in one.items}, folds, 0)
-    held = {name: fold_alone(one, fold_of, 0) for name, one in examples.items()}
+    fold_of = fold_of_items(
+        {item for task_examples in examples.values() for item in task_examples.items}, folds, 0
+    )
+    held = {name: fold_alone(task_examples, fold_of, 0) for name, task_examples in examples.items()}
     return without_fold(examples, fold_of, 0), held
 
 

@@ -42,15 +42,17 @@ def fill_words(
     """Make examples of stories (1) and of the same with guessed words (0)."""
     stories = [[runs.text(number) for number in range(*run)] for run in runs.members.tolist()]
     filler = _Filler({k: v.to(device) for k, v in weights.items()}, shape, device, seed)
-    made = filler.stories(stories)
-    kept = [i for i, (one, other) in enumerate(zip(stories, made, strict=True)) if one != other]
-    texts = [_joined(source[i]) for source in (stories, made) for i in kept]
-    labels = [[1.0]] * len(kept) + [[0.0]] * len(kept)
-    items = [runs.items[i] for i in kept] * 2
+    changed = filler.stories(stories)
+    places = [
+        i for i, (story, told) in enumerate(zip(stories, changed, strict=True)) if story != told
+    ]
+    texts = [_join(source[i]) for source in (stories, changed) for i in places]
+    labels = [[1.0]] * len(places) + [[0.0]] * len(places)
+    items = [runs.items[i] for i in places] * 2
     return example_set(texts, [[i] for i in range(len(texts))], labels, items=items, ids=[])
 
 
-def _joined(story: Sequence[Sequence[int]]) -> list[int]:
+def _join(story: Sequence[Sequence[int]]) -> list[int]:
     return [piece for sentence in story for piece in sentence]
 
 
@@ -66,29 +68,29 @@ class _Filler:
 
     def stories(self, stories: Sequence[Sequence[Sequence[int]]]) -> list[list[list[int]]]:
         """Give every story with some sentences changed."""
-        made = [[list(sentence) for sentence in story] for story in stories]
+        changed = [[list(sentence) for sentence in story] for story in stories]
         wanted = [
             (sentence, hidden)
-            for story in made
-            for sentence in self._chosen(story)
-            if (hidden := self._hidden(sentence))
+            for story in changed
+            for sentence in self._choose_sentences(story)
+            if (hidden := self._choose_words(sentence))
         ]
-        wanted.sort(key=lambda one: len(one[0]))
+        wanted.sort(key=lambda pair: len(pair[0]))
         for start in range(0, len(wanted), _ROWS):
             part = wanted[start : start + _ROWS]
             # In two goes, so that half of the guesses know the other half.
             self._fill(part, [hidden[::2] for _, hidden in part], [h[1::2] for _, h in part])
             self._fill(part, [hidden[1::2] for _, hidden in part], [[] for _ in part])
-        return made
+        return changed
 
-    def _chosen(self, story: Sequence[list[int]]) -> list[list[int]]:
+    def _choose_sentences(self, story: Sequence[list[int]]) -> list[list[int]]:
         """Draw sentences after the first."""
         count = min(len(story) - 1, self._rng.choice(_COUNTS))
         self._share = self._rng.choice(_SHARES)
         chosen = [story[place] for place in self._rng.sample(range(1, len(story)), count)]
-        return [one for one in chosen if len(one) <= _LONGEST]
+        return [sentence for sentence in chosen if len(sentence) <= _LONGEST]
 
-    def _hidden(self, sentence: Sequence[int]) -> list[int]:
+    def _choose_words(self, sentence: Sequence[int]) -> list[int]:
         return [
             place
             for place, piece in enumerate(sentence)
@@ -105,7 +107,9 @@ class _Filler:
         cells = [(row, place) for row, places in enumerate(guessed) for place in places]
         if not cells:
             return
-        ids = np.full((len(part), max(len(one) for one, _ in part) + 2), PAD, dtype=np.int64)
+        ids = np.full(
+            (len(part), max(len(sentence) for sentence, _ in part) + 2), PAD, dtype=np.int64
+        )
         for row, (sentence, _) in enumerate(part):
             ids[row, : len(sentence) + 2] = [CLS, *sentence, SEP]
             ids[row, [place + 1 for place in (*guessed[row], *hidden[row])]] = MASK
@@ -126,5 +130,5 @@ class _Filler:
         logits[:, :_FIRST_WORD] = -torch.inf
         best = logits.topk(_TOP)
         drawn = torch.multinomial((best.values / _TEMPERATURE).softmax(-1), 1, generator=self._draw)
-        found: list[int] = best.indices.gather(1, drawn)[:, 0].tolist()
-        return found
+        pieces: list[int] = best.indices.gather(1, drawn)[:, 0].tolist()
+        return pieces

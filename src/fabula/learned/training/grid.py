@@ -52,15 +52,15 @@ def apply_settings(recipe: Mapping[str, Any], settings: Settings) -> dict[str, A
 
     A setting of stages that is said without a stage counts for all of them.
     """
-    found = deepcopy(dict(recipe))
-    of_stages = {one.name for one in fields(Stage)}
+    changed = deepcopy(dict(recipe))
+    of_stages = {setting.name for setting in fields(Stage)}
     for place, value in settings.items():
-        if len(place) == 1 and place[0] in of_stages and "stages" in found:
-            for stage in found["stages"]:
+        if len(place) == 1 and place[0] in of_stages and "stages" in changed:
+            for stage in changed["stages"]:
                 stage[place[0]] = value
         else:
-            _put(found, place, value)
-    return found
+            _put(changed, place, value)
+    return changed
 
 
 def try_all(
@@ -87,7 +87,7 @@ def try_all(
         report(f"{number} of {len(grid)}: {describe(settings)}")
         record = train(recipe, folder)
         trials.append(Trial(settings, folder, mean_figure(record), record))
-    return sorted(trials, key=lambda one: math.inf if math.isnan(one.figure) else -one.figure)
+    return sorted(trials, key=lambda trial: math.inf if math.isnan(trial.figure) else -trial.figure)
 
 
 def try_readers(
@@ -149,16 +149,16 @@ def try_rubers(
 def mean_figure(record: Mapping[str, Any]) -> float:
     """Give the mean over tasks of what unseen stories show; without folds, of held-out ones."""
     if rows := record.get("unseen"):
-        values = [one["value"] for one in rows.values() if one["value"] is not None]
+        values = [row["value"] for row in rows.values() if row["value"] is not None]
         return sum(values) / len(values) if values else math.nan
     if (best := record.get("best")) and record.get("history"):  # RUBER: the epoch that was kept
-        return float(next(one["accuracy"] for one in record["history"] if one["epoch"] == best))
-    return max((one["mean"] for one in record.get("history", ())), default=math.nan)
+        return float(next(row["accuracy"] for row in record["history"] if row["epoch"] == best))
+    return max((row["mean"] for row in record.get("history", ())), default=math.nan)
 
 
 def describe(settings: Settings) -> str:
     """Say a setting in words."""
-    return ", ".join(f"{spell(place)} = {json.dumps(one)}" for place, one in settings.items())
+    return ", ".join(f"{spell(place)} = {json.dumps(value)}" for place, value in settings.items())
 
 
 def spell(place: Sequence[str]) -> str:
@@ -167,17 +167,17 @@ def spell(place: Sequence[str]) -> str:
 
 
 def _leaves(
-    found: Mapping[str, Any], at: tuple[str, ...] = ()
+    table: Mapping[str, Any], at: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, value in found.items():
+    for name, value in table.items():
         if isinstance(value, dict):
             yield from _leaves(value, (*at, name))
         else:
             yield (*at, name), value
 
 
-def _put(found: Any, place: tuple[str, ...], value: Any) -> None:
-    here = found
+def _put(recipe: Any, place: tuple[str, ...], value: Any) -> None:
+    here = recipe
     for name in place[:-1]:
         here = _below(here, name, place)
     if isinstance(here, list):
@@ -207,7 +207,7 @@ def _nowhere(place: Sequence[str], known: Any) -> SettingError:
 
 def _open(out: Path, recipe: Mapping[str, Any], grid: Sequence[Settings], *, resume: bool) -> None:
     """Note what the folder is for; one that holds another grid is refused."""
-    wanted = {"recipe": dict(recipe), "settings": [_plain(one) for one in grid]}
+    wanted = {"recipe": dict(recipe), "settings": [_plain(settings) for settings in grid]}
     file = out / GRID
     if file.exists():
         if not resume:

@@ -73,33 +73,41 @@ def prepare_joint(recipe: JointRecipe, data: Path | None = None) -> JointData:
         for name in recipe.pairs
         for pair in _pairs(read_dataset(name, data), cleaned=recipe.cleaned)
     ]
-    items = [item for name in recipe.items for item in rated_items(rated_dataset(name, data))]
+    items = [
+        item for name in recipe.items for item in read_rated_items(read_rated_dataset(name, data))
+    ]
     augmented = [
-        item for name in recipe.augmented for item in rated_items(rated_dataset(name, data))
+        item
+        for name in recipe.augmented
+        for item in read_rated_items(read_rated_dataset(name, data))
     ]
     return JointData(tuple(pairs), tuple(items), tuple(augmented))
 
 
-def rated_items(dataset: Dataset) -> list[RatedItem]:
+def read_rated_items(dataset: Dataset) -> list[RatedItem]:
     """Give the ratings of StoryER's aspects in a data set, from 1 to 5, with their notes."""
     stories = {story.id: story for story in dataset.stories}
-    said = [one for one in dataset.ratings if one.aspect in ASPECTS and not math.isnan(one.value)]
+    ratings = [
+        rating
+        for rating in dataset.ratings
+        if rating.aspect in ASPECTS and not math.isnan(rating.value)
+    ]
     chosen: dict[str, set[int]] = {}
-    for one in said:
-        if not 1 <= one.value <= 5:
-            where = f"{dataset.name}: {one.aspect} of story {one.story!r}"
-            raise InputError(f"{where} is rated {one.value:g}", "rate from 1 to 5")
-        chosen.setdefault(one.story, set()).add(ASPECTS.index(one.aspect))
+    for rating in ratings:
+        if not 1 <= rating.value <= 5:
+            where = f"{dataset.name}: {rating.aspect} of story {rating.story!r}"
+            raise InputError(f"{where} is rated {rating.value:g}", "rate from 1 to 5")
+        chosen.setdefault(rating.story, set()).add(ASPECTS.index(rating.aspect))
     return [
         RatedItem(
-            normalise_post(stories[one.story].text),
-            prompt_key(stories[one.story], dataset.name),
-            ASPECTS.index(one.aspect),
-            (one.value - 1) / 4,
-            " ".join(one.note.split()),
-            tuple(sorted(chosen[one.story])),
+            normalise_post(stories[rating.story].text),
+            prompt_key(stories[rating.story], dataset.name),
+            ASPECTS.index(rating.aspect),
+            (rating.value - 1) / 4,
+            " ".join(rating.note.split()),
+            tuple(sorted(chosen[rating.story])),
         )
-        for one in said
+        for rating in ratings
     ]
 
 
@@ -114,19 +122,19 @@ def part_data(data: JointData, recipe: JointRecipe) -> tuple[JointData, JointDat
     """Part data into what is learned from and what is held out, which share no prompt."""
     if not recipe.held_out:
         return data, JointData()
-    lessons, held = _part_pairs(data.pairs, recipe)
-    barred, known = ({_key(pair) for pair in some} for some in (held, lessons))
+    learned, held = _part_pairs(data.pairs, recipe)
+    barred, known = ({_key(pair) for pair in pairs} for pairs in (held, learned))
     free = {item.prompt for item in data.items} - barred - known
     drawn = sorted(free, key=lambda prompt: digest_of(prompt, recipe.split_seed))
     barred |= set(drawn[: round(recipe.held_out * len(drawn))])
     # A text may stand under several prompts.
-    lessons = [pair for pair in lessons if _key(pair) not in barred]
-    kept = [item for item in data.items if item.prompt not in barred]
+    learned = [pair for pair in learned if _key(pair) not in barred]
+    items = [item for item in data.items if item.prompt not in barred]
     more = [item for item in data.augmented if item.prompt not in barred]
     asked = [item for item in data.items if item.prompt in barred]
     most = recipe.most_held
     return (
-        JointData(tuple(lessons), tuple(kept), tuple(more)),
+        JointData(tuple(learned), tuple(items), tuple(more)),
         JointData(
             tuple(_few(held, most, recipe.split_seed)), tuple(_few(asked, most, recipe.split_seed))
         ),
@@ -139,10 +147,13 @@ def _pairs(dataset: Dataset, *, cleaned: bool) -> list[Pair]:
     stories = {
         story.id: replace(story, text=normalise_post(story.text)) for story in dataset.stories
     }
-    return [Pair(stories[one.better], stories[one.worse], one.rater) for one in dataset.preferences]
+    return [
+        Pair(stories[preference.better], stories[preference.worse], preference.rater)
+        for preference in dataset.preferences
+    ]
 
 
-def rated_dataset(name: str, data: Path | None) -> Dataset:
+def read_rated_dataset(name: str, data: Path | None) -> Dataset:
     """Read a data set, or a file in the form of StoryER's own."""
     from fabula.datasets import DATASETS, load_dataset
 
@@ -159,11 +170,11 @@ def _part_pairs(pairs: tuple[Pair, ...], recipe: JointRecipe) -> tuple[list[Pair
     return lessons, held
 
 
-def _few(some: list[Any], most: int, seed: int) -> list[Any]:
-    if len(some) <= most:
-        return some
-    places = sorted(random.Random(seed).sample(range(len(some)), most))
-    return [some[place] for place in places]
+def _few(examples: list[Any], most: int, seed: int) -> list[Any]:
+    if len(examples) <= most:
+        return examples
+    places = sorted(random.Random(seed).sample(range(len(examples)), most))
+    return [examples[place] for place in places]
 
 
 def _key(pair: Pair) -> str:
@@ -262,12 +273,12 @@ class JointSampler:
     def _negative(self, text: str, seed: str) -> str:
         """Corrupt a story; its lines end where they ended, or it would be told by them."""
         lines = _lines(text)
-        made = corrupt(list(chain.from_iterable(lines)), others=self._corpus, seed=seed)
-        if not made.changed:
+        negative = corrupt(list(chain.from_iterable(lines)), others=self._corpus, seed=seed)
+        if not negative.changed:
             return ""
         ends = {*accumulate(map(len, lines))}
-        signs = ["\n" if place in ends else " " for place in range(1, len(made.sentences) + 1)]
-        return "".join(map(add, made.sentences, signs)).strip()
+        signs = ["\n" if place in ends else " " for place in range(1, len(negative.sentences) + 1)]
+        return "".join(map(add, negative.sentences, signs)).strip()
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -46,14 +46,14 @@ class JointModel:
             rows = slice(start, start + size)
             with self.network.autocast():
                 if part == "pairs":
-                    found = self._pair_losses(batch, rows)
+                    losses = self._pair_losses(batch, rows)
                 elif part == "aspects":
-                    found = self._aspect_losses(batch.items[rows], count)
+                    losses = self._aspect_losses(batch.items[rows], count)
                 else:
                     total = sum(map(len, comments))
-                    found = self._comment_losses(batch.items[rows], comments[rows], total)
-            if found:
-                yield found
+                    losses = self._comment_losses(batch.items[rows], comments[rows], total)
+            if losses:
+                yield losses
 
     def preferences(self, texts: Sequence[str]) -> Tensor:
         """Give the logit of every text: (texts,)."""
@@ -71,20 +71,20 @@ class JointModel:
     def _pair_losses(self, batch: JointBatch, rows: slice) -> dict[str, Tensor]:
         recipe = self.recipe
         worse, better = batch.worse[rows], batch.better[rows] if recipe.ranking else ()
-        made = [(at, text) for at, text in enumerate(batch.negatives[rows]) if text]
-        logits = self.preferences([*worse, *better, *(text for _, text in made)])
+        negatives = [(at, text) for at, text in enumerate(batch.negatives[rows]) if text]
+        logits = self.preferences([*worse, *better, *(text for _, text in negatives)])
         ends = len(worse), len(worse) + len(better)
         low, high, bad = logits.tensor_split(ends)
         how: dict[str, Any] = {"loss": recipe.loss, "margin": recipe.margin}
         how["smoothing"] = recipe.smoothing
         total = 1 if recipe.compat else len(batch.worse)
-        found = {}
+        losses = {}
         if recipe.ranking:
-            found["ranking"] = pair_losses(high, low, **how).sum() / total
-        if made:
-            above = low[[at for at, _ in made]]
-            found["negatives"] = pair_losses(above, bad, **how).sum() / total
-        return found
+            losses["ranking"] = pair_losses(high, low, **how).sum() / total
+        if negatives:
+            above = low[[at for at, _ in negatives]]
+            losses["negatives"] = pair_losses(above, bad, **how).sum() / total
+        return losses
 
     def _aspect_losses(self, items: Sequence[RatedItem], total: int) -> dict[str, Tensor]:
         import torch
@@ -103,16 +103,16 @@ class JointModel:
 
     def _comments(self, items: Sequence[RatedItem]) -> list[list[int]]:
         rows = self.network.tokenise_rows(
-            (one.comment for one in items), self.recipe.comment_tokens
+            (item.comment for item in items), self.recipe.comment_tokens
         )
-        return [row if one.comment else [] for row, one in zip(rows, items, strict=True)]
+        return [row if item.comment else [] for row, item in zip(rows, items, strict=True)]
 
     def _comment_losses(
         self, items: Sequence[RatedItem], comments: Sequence[Sequence[int]], total: int
     ) -> dict[str, Tensor]:
         if not any(comments):
             return {}
-        prompts = [comment_input(one.story, ASPECTS[one.aspect]) for one in items]
+        prompts = [comment_input(item.story, ASPECTS[item.aspect]) for item in items]
         given = self.network.encoder_inputs(
             self.network.tokenise_rows(prompts, self.recipe.max_tokens)
         )
@@ -120,7 +120,7 @@ class JointModel:
         for number, row in enumerate(comments):
             ids[number, len(row) :] = IGNORED
         start = int(self.network.net.config.decoder_start_token_id)
-        before = shifted_right(ids, start, self.network.pad)
+        before = shift_right(ids, start, self.network.pad)
         logits = self.network.net(**given, decoder_input_ids=before, use_cache=False).logits
         return {"comments": comment_losses(logits.float(), ids).sum() / total}
 
@@ -198,8 +198,8 @@ def comment_losses(logits: Tensor, labels: Tensor) -> Tensor:
     return cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none")
 
 
-def shifted_right(labels: Tensor, start: int, pad: int) -> Tensor:
+def shift_right(labels: Tensor, start: int, pad: int) -> Tensor:
     """Give what the decoder has read before each token: a sign for the beginning, then labels."""
-    found = labels.roll(1, dims=1)
-    found[:, 0] = start
-    return found.masked_fill(found == IGNORED, pad)
+    shifted = labels.roll(1, dims=1)
+    shifted[:, 0] = start
+    return shifted.masked_fill(shifted == IGNORED, pad)

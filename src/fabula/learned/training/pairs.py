@@ -83,13 +83,18 @@ class Sides:
 def pairs_of(dataset: Dataset) -> list[Pair]:
     """Give the preferences of a data set as pairs of cleaned stories."""
     stories = {story.id: story for story in dataset.stories}
-    chosen = {name for one in dataset.preferences for name in (one.better, one.worse)}
+    chosen = {
+        name for preference in dataset.preferences for name in (preference.better, preference.worse)
+    }
     if unknown := chosen - stories.keys():
         raise InputError(f"{dataset.name}: no story {min(unknown)!r}, but a preference of it")
     cleaned = {
         name: replace(stories[name], text=clean_post(stories[name].text).text) for name in chosen
     }
-    return [Pair(cleaned[one.better], cleaned[one.worse], one.rater) for one in dataset.preferences]
+    return [
+        Pair(cleaned[preference.better], cleaned[preference.worse], preference.rater)
+        for preference in dataset.preferences
+    ]
 
 
 def build_pairs(
@@ -115,10 +120,10 @@ def build_pairs(
     )
     pairs: list[Pair] = []
     for prompt in sorted(sides.liked.keys() & sides.disliked.keys()):
-        found = list(product(sides.liked[prompt], sides.disliked[prompt]))
-        if per_prompt is not None and len(found) > per_prompt:
-            found = random.Random(f"{seed} {prompt}").sample(found, per_prompt)
-        pairs += [Pair(better, worse) for better, worse in found]
+        candidates = list(product(sides.liked[prompt], sides.disliked[prompt]))
+        if per_prompt is not None and len(candidates) > per_prompt:
+            candidates = random.Random(f"{seed} {prompt}").sample(candidates, per_prompt)
+        pairs += [Pair(better, worse) for better, worse in candidates]
     if not pairs:
         why = ", ".join(f"{count} {reason}" for reason, count in sides.left_out.items()) or "none"
         raise InputError(
@@ -146,25 +151,25 @@ def part_posts(
     if low >= high or words[0] > words[1]:
         given = f"high={high:g}, low={low:g}, words={words}"
         raise SettingError(f"{given} leave nothing to pair", "low below high, fewest words first")
-    found: tuple[dict[str, list[Story]], ...] = ({}, {})
+    both: tuple[dict[str, list[Story]], ...] = ({}, {})
     left_out: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
-    for post in sorted(_unique(posts), key=lambda post: (-post.votes, post.id)):
-        reason = _untimely(post, created_before, unsettled)
+    for post in sorted(_check_unique(posts), key=lambda post: (-post.votes, post.id)):
+        reason = _find_date_fault(post, created_before, unsettled)
         if not reason and low < post.votes < high:
             reason = "between the votes"
         story = Story(post.id, "" if reason else clean_post(post.text).text, item=post.prompt)
-        reason = reason or _unfit(story, words)
+        reason = reason or _find_length_fault(story, words)
         if not reason and (post.prompt, story.text) in seen:
             reason = "with the text of another"
         if reason:
             left_out[reason] += 1
             continue
         seen.add((post.prompt, story.text))
-        found[post.votes < high].setdefault(post.prompt, []).append(story)
+        both[post.votes < high].setdefault(post.prompt, []).append(story)
     liked, disliked = (
         {prompt: tuple(sorted(side[prompt], key=lambda story: story.id)) for prompt in sorted(side)}
-        for side in found
+        for side in both
     )
     return Sides(liked, disliked, left_out)
 
@@ -178,29 +183,31 @@ def split_by_prompt(
     """
     if not shares or min(shares) <= 0:
         raise SettingError(f"shares {tuple(shares)} are not all positive", "write (0.8, 0.1, 0.1)")
-    kin = _kin(pairs)
+    kin = _join_prompts(pairs)
     groups = sorted(set(kin.values()), key=lambda prompt: digest_of(prompt, seed))
     if len(groups) < len(shares):
         raise InputError(f"{len(groups)} prompts cannot fill {len(shares)} sets", "ask for fewer")
     part: dict[str, int] = {}
-    for place, end in enumerate(_ends(len(groups), shares)):
+    for place, end in enumerate(_find_ends(len(groups), shares)):
         part |= dict.fromkeys(groups[len(part) : end], place)
-    found: tuple[list[Pair], ...] = tuple([] for _ in shares)
+    parts: tuple[list[Pair], ...] = tuple([] for _ in shares)
     for pair in pairs:
-        found[part[kin[pair.item]]].append(pair)
-    return found
+        parts[part[kin[pair.item]]].append(pair)
+    return parts
 
 
-def _unique(posts: Iterable[Post]) -> list[Post]:
-    found: dict[str, Post] = {}
+def _check_unique(posts: Iterable[Post]) -> list[Post]:
+    by_id: dict[str, Post] = {}
     for post in posts:
-        if post.id in found:
+        if post.id in by_id:
             raise InputError(f"two posts share the id {post.id!r}", "keep one of the two")
-        found[post.id] = post
-    return list(found.values())
+        by_id[post.id] = post
+    return list(by_id.values())
 
 
-def _untimely(post: Post, created_before: date | None, unsettled: tuple[date, date] | None) -> str:
+def _find_date_fault(
+    post: Post, created_before: date | None, unsettled: tuple[date, date] | None
+) -> str:
     """Why a post is left out by its dates, if it is."""
     if created_before and not post.created:
         raise InputError(f"post {post.id!r} has no date of creation", "add it, or drop the limit")
@@ -211,13 +218,13 @@ def _untimely(post: Post, created_before: date | None, unsettled: tuple[date, da
     return ""
 
 
-def _unfit(story: Story, words: tuple[int, int]) -> str:
+def _find_length_fault(story: Story, words: tuple[int, int]) -> str:
     """Why a story is left out by its length, if it is."""
     count = len(words_of(story.text))
     return "too short" if count < words[0] else "too long" if count > words[1] else ""
 
 
-def _kin(pairs: Sequence[Pair]) -> dict[str, str]:
+def _join_prompts(pairs: Sequence[Pair]) -> dict[str, str]:
     """Give each prompt the first of the prompts that share texts with it."""
     prompts = sorted({pair.item for pair in pairs})
     place = {prompt: at for at, prompt in enumerate(prompts)}
@@ -228,7 +235,7 @@ def _kin(pairs: Sequence[Pair]) -> dict[str, str]:
     return {prompt: prompts[top] for prompt, top in zip(prompts, groups.numbers(), strict=True)}
 
 
-def _ends(count: int, shares: Sequence[float]) -> list[int]:
+def _find_ends(count: int, shares: Sequence[float]) -> list[int]:
     """Where each set ends; none is empty."""
     ends: list[int] = []
     for place, share in enumerate(accumulate(shares)):
@@ -285,7 +292,7 @@ def _column(role: str, name: str, sheet: Sheet) -> str:
     """Find the column of a role: the one that is named, or one with a usual name, or none."""
     if name and name not in sheet.names:
         raise InputError(f"{sheet.label}: no column {name!r}", closest(name, sheet.names))
-    plain = {one.strip().lower(): one for one in sheet.names}
+    plain = {column.strip().lower(): column for column in sheet.names}
     return name or next((plain[usual] for usual in _USUAL[role].split() if usual in plain), "")
 
 

@@ -24,11 +24,11 @@ from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.reader.config import FILE, write_config
 from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.reader.network import FILE as WEIGHTS
-from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.learned.reader.scales import Scale, Surface, Term, standardise_features
 from fabula.learned.training.examples import fold_of_items
 from fabula.learned.training.folder import RECORD, TrainingFolder, find_versions, write_record
 from fabula.learned.training.reader_scales import logistic_slope
-from fabula.learned.training.surface import CLIP, ranked_weights, standardised_features
+from fabula.learned.training.surface import CLIP, fit_ranking
 from fabula.meta.coefficients import spearman
 from fabula.meta.resampling import Estimate, estimate, resample_rows
 from fabula.models import asset_names, path_of
@@ -83,15 +83,15 @@ def personalise(
         raise InputError(f"{out} holds a reader", "name another folder: it is not written over")
     loaded = load_reader(reader)
     source = path_of(reader) if reader in asset_names() else Path(reader).expanduser()
-    found = fit_personal(loaded, opinions, seed=seed)
+    fitted = fit_personal(loaded, opinions, seed=seed)
     TrainingFolder(out).open()
-    personal = {**found.plain(), "reader": loaded.signature}
+    personal = {**fitted.plain(), "reader": loaded.signature}
     training = {**loaded.config.training, "personal": personal}
-    scales = {**loaded.config.scales, SCALE: found.scale}
+    scales = {**loaded.config.scales, SCALE: fitted.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
     write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
     write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": find_versions()})
-    return found
+    return fitted
 
 
 def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Personal:
@@ -103,10 +103,10 @@ def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Per
         raise InputError(problem, f"rate stories on at least {_LEAST_ITEMS} items, better on 30")
     scale = inputs.scale(fit.weights(np.arange(len(opinions.items))))
     (before, before_draws), (after, after_draws) = (
-        fit.agreements(values) for values in (inputs.own, fit.unseen(seed))
+        fit.agreements(values) for values in (inputs.own, fit.predict_unseen(seed))
     )
     return Personal(
-        _linked(scale, inputs.raw(scale), opinions),
+        _link(scale, inputs.raw(scale), opinions),
         len(opinions.items),
         fit.count,
         "accuracy" if opinions.is_pairs else "spearman",
@@ -133,14 +133,17 @@ class _Inputs:
         means, deviations = np.array(self._surface.means), np.array(self._surface.deviations)
         self._own_deviation = float(self.own.std()) or 1.0
         heads = [
-            [(float(out[one.head][one.output]) - one.mean) / one.deviation for one in self._terms]
+            [
+                (float(out[term.head][term.output]) - term.mean) / term.deviation
+                for term in self._terms
+            ]
             for out in self._outputs
         ]
         columns = np.hstack(
             [
                 (self.own / self._own_deviation)[:, None],
                 np.array(heads).reshape(len(texts), -1),
-                standardised_features(np.array(self._rows), means, deviations),
+                standardise_features(np.array(self._rows), means, deviations, CLIP),
             ]
         )
         # Around 0, so that values by different weights can be compared.
@@ -149,9 +152,9 @@ class _Inputs:
     def scale(self, weights: Array) -> Scale:
         """Give the scale whose raw values are the columns by weight."""
         own, count = float(weights[0]) / self._own_deviation, len(self._terms)
-        terms = [replace(one, weight=one.weight * own) for one in self._scale.terms]
-        for one, weight in zip(self._terms, weights[1 : count + 1].tolist(), strict=True):
-            terms.append(replace(one, weight=weight))
+        terms = [replace(term, weight=term.weight * own) for term in self._scale.terms]
+        for term, weight in zip(self._terms, weights[1 : count + 1].tolist(), strict=True):
+            terms.append(replace(term, weight=weight))
         part, added = self._surface, weights[count + 1 :]
         share = own * part.weight / part.deviation if self._scale.surface else 0.0
         surface = replace(
@@ -174,12 +177,12 @@ class _Inputs:
             for term in scale.terms
             if term.head != _PAIR_HEAD
         }
-        found = []
+        terms = []
         for head, output in sorted(read):
-            values = np.array([one[head][output] for one in self._outputs], dtype=float)
+            values = np.array([outputs[head][output] for outputs in self._outputs], dtype=float)
             if (deviation := float(values.std())) > 0:
-                found.append(Term(head, output, 1.0, float(values.mean()), deviation))
-        return found
+                terms.append(Term(head, output, 1.0, float(values.mean()), deviation))
+        return terms
 
     def _plain_surface(self) -> Surface:
         rows = np.array(self._rows)
@@ -212,17 +215,17 @@ class _Fit:
         x = self._columns[self._members[rows]]  # (rows, texts of an opinion, columns)
         if self._is_pairs:
             # A choice tells at most a quarter of what a rating does: p (1 - p).
-            return ranked_weights(x[:, 0] - x[:, 1], ridges / 4)
+            return fit_ranking(x[:, 0] - x[:, 1], ridges / 4)
         x, y = x[:, 0] - x[:, 0].mean(0), self._said[rows] - self._said[rows].mean()
-        found: Array = np.linalg.solve(x.T @ x + np.diag(ridges), x.T @ y)
-        return found
+        weights: Array = np.linalg.solve(x.T @ x + np.diag(ridges), x.T @ y)
+        return weights
 
-    def unseen(self, seed: int) -> Array:
+    def predict_unseen(self, seed: int) -> Array:
         """Give raw values of the texts of each opinion, by weights that have not seen its item."""
-        found = np.zeros(self._members.shape)
-        for part, kept in self._parted(np.arange(len(self._items)), seed):
-            found[part] = self._columns[self._members[part]] @ self.weights(kept)
-        return found
+        values = np.zeros(self._members.shape)
+        for part, others in self._split_folds(np.arange(len(self._items)), seed):
+            values[part] = self._columns[self._members[part]] @ self.weights(others)
+        return values
 
     def agreements(self, values: Array) -> tuple[float, Array]:
         """Give the agreement of values with the opinions, and the same in every draw of items.
@@ -243,15 +246,17 @@ class _Fit:
             return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
         return float(spearman(values[rows, 0], self._said[rows]))
 
-    def _parted(self, rows: Array, seed: int) -> list[tuple[Array, Array]]:
+    def _split_folds(self, rows: Array, seed: int) -> list[tuple[Array, Array]]:
         """Part opinions by item: those left out, and the others."""
-        items = [f"own:{one}" for one in self._items[rows].tolist()]
+        items = [f"own:{number}" for number in self._items[rows].tolist()]
         folds = fold_of_items(items, min(_FOLDS, len(set(items))), seed)
         fold = np.array([folds[item] for item in items])
-        return [(rows[fold == one], rows[fold != one]) for one in sorted(set(fold.tolist()))]
+        return [
+            (rows[fold == number], rows[fold != number]) for number in sorted(set(fold.tolist()))
+        ]
 
 
-def _linked(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
+def _link(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
     """Choose slope and shift: .5 for the middle story, the chance to be liked better for gaps."""
     if opinions.is_pairs:
         better, worse = np.array(opinions.members).T
@@ -294,7 +299,7 @@ def read_own_opinions(
     Several ratings of a story are averaged. Stories on one item or prompt belong together.
     """
     sheet = Sheet.read(path, columns or {})
-    sides = [one for side in _SIDES for one in sheet.names if one.strip().lower() == side]
+    sides = [name for side in _SIDES for name in sheet.names if name.strip().lower() == side]
     if len(sides) == len(_SIDES) and not gold:
         return _pairs(sheet, sides)
     return _ratings(_table(path, gold, columns), aspect)
@@ -324,16 +329,18 @@ def _ratings(table: Dataset, aspect: str) -> OwnOpinions:
     for score in table.ratings:
         if score.aspect == aspect and not math.isnan(score.value):
             said.setdefault(score.story, []).append(score.value)
-    rated = [one for one in table.stories if one.id in said and one.text.strip()]
+    rated = [story for story in table.stories if story.id in said and story.text.strip()]
     if not rated:
         raise InputError(
             f"{table.name}: no rated story has a text", "name its column with --column text=NAME"
         )
     return OwnOpinions(
-        tuple(one.text for one in rated),
+        tuple(story.text for story in rated),
         tuple((place,) for place in range(len(rated))),
-        _grouped([[one.text, ("item", one.item or one.prompt or one.id)] for one in rated]),
-        tuple(fmean(said[one.id]) for one in rated),
+        _group_rows(
+            [[story.text, ("item", story.item or story.prompt or story.id)] for story in rated]
+        ),
+        tuple(fmean(said[story.id]) for story in rated),
     )
 
 
@@ -349,10 +356,10 @@ def _pairs(sheet: Sheet, sides: Sequence[str]) -> OwnOpinions:
         members.append(tuple(texts.setdefault(text, len(texts)) for text in pair))
         item = sheet.read_text("item", row) or sheet.read_text("prompt", row)
         nodes.append([*pair, *([("item", item)] if item else [])])
-    return OwnOpinions(tuple(texts), tuple(members), _grouped(nodes))
+    return OwnOpinions(tuple(texts), tuple(members), _group_rows(nodes))
 
 
-def _grouped(rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
+def _group_rows(rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
     """Name the group of every row: rows that share anything, a text or an item, are together."""
     above: dict[object, object] = {}
 

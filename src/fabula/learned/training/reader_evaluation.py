@@ -61,9 +61,9 @@ def _outputs(
             np.add.at(counts, batch.tokens.owners, 1)
             owners = torch.from_numpy(batch.tokens.owners).to(model.device)
             for head in heads:
-                found = model.apply_head(head, pooled)
-                empty = found.new_zeros(texts, found.shape[1])
-                sums[head] = sums.get(head, empty).index_add(0, owners, found)
+                outputs = model.apply_head(head, pooled)
+                empty = outputs.new_zeros(texts, outputs.shape[1])
+                sums[head] = sums.get(head, empty).index_add(0, owners, outputs)
     return {head: value.cpu().numpy() / np.maximum(counts, 1) for head, value in sums.items()}
 
 
@@ -71,7 +71,11 @@ def evaluate(
     model: ReaderModel, held: Mapping[str, ExampleSet], tasks: Mapping[str, Task]
 ) -> dict[str, float]:
     """Give one figure a task, the higher the better: accuracy, or mean rank correlation."""
-    return {name: _figure(model, one, tasks[name]) for name, one in held.items() if len(one)}
+    return {
+        name: _figure(model, task_examples, tasks[name])
+        for name, task_examples in held.items()
+        if len(task_examples)
+    }
 
 
 def unseen_figures(
@@ -81,26 +85,26 @@ def unseen_figures(
 
     It is the mean over seeds; `n` counts examples.
     """
-    found = {}
-    for name, one in examples.items():
+    figures = {}
+    for name, task_examples in examples.items():
         task = recipe.tasks[name]
-        if (name, task.head) in crossed.outputs and len(one):
+        if (name, task.head) in crossed.outputs and len(task_examples):
             seeds = [
-                _opinion_figure(values[one.members], one, task)
+                _opinion_figure(values[task_examples.members], task_examples, task)
                 for values in crossed.outputs[name, task.head]
             ]
-            found[name] = figure_row(seeds, len(one), is_pair=task.kind == "pairs")
-    return found
+            figures[name] = figure_row(seeds, len(task_examples), is_pair=task.kind == "pairs")
+    return figures
 
 
 def figure_row(seeds: Sequence[float], count: int, *, is_pair: bool) -> dict[str, Any]:
     """Lay a figure out for the record; a value that is not defined is None."""
-    known = [None if np.isnan(one) else float(one) for one in seeds]
-    value = None if None in known or not known else float(np.mean(seeds))
+    figures = [None if np.isnan(figure) else float(figure) for figure in seeds]
+    mean = None if None in figures or not figures else float(np.mean(seeds))
     return {
         "figure": "accuracy" if is_pair else "spearman",
-        "value": value,
-        "seeds": known,
+        "value": mean,
+        "seeds": figures,
         "n": count,
     }
 
@@ -109,9 +113,9 @@ def text_means(values: Array) -> Array:
     """Give the mean over seeds of every text's values; NaN where it has none."""
     known = ~np.isnan(values)
     counts = known.sum(axis=0)
-    found: Array = np.full(values.shape[1], np.nan)
-    np.divide(np.where(known, values, 0).sum(axis=0), counts, out=found, where=counts > 0)
-    return found
+    means: Array = np.full(values.shape[1], np.nan)
+    np.divide(np.where(known, values, 0).sum(axis=0), counts, out=means, where=counts > 0)
+    return means
 
 
 def _figure(model: ReaderModel, examples: ExampleSet, task: Task) -> float:
@@ -119,28 +123,28 @@ def _figure(model: ReaderModel, examples: ExampleSet, task: Task) -> float:
         right = order_logits(model, examples, task.head, turned=False) > 0
         wrong = order_logits(model, examples, task.head, turned=True) > 0
         return float(np.mean(right) + 1 - np.mean(wrong)) / 2
-    numbers = sorted({one for some in examples.members.tolist() for one in some})
+    numbers = sorted({text for texts in examples.members.tolist() for text in texts})
     values = text_outputs(model, examples, numbers, [task.head])[task.head]
     place = {number: at for at, number in enumerate(numbers)}
-    found = values[np.vectorize(place.__getitem__)(examples.members)]
-    return _opinion_figure(found, examples, task)
+    outputs = values[np.vectorize(place.__getitem__)(examples.members)]
+    return _opinion_figure(outputs, examples, task)
 
 
-def _opinion_figure(found: Array, examples: ExampleSet, task: Task) -> float:
+def _opinion_figure(outputs: Array, examples: ExampleSet, task: Task) -> float:
     """Compare what was said of every example's texts, (n, texts, outputs), with its targets."""
     if task.kind == "pairs":
-        return float(np.mean(found[:, 0, 0] > found[:, 1, 0]))
-    return _mean_figure(found[:, 0], examples.targets, _FIGURES.get(task.kind, _accuracy))
+        return float(np.mean(outputs[:, 0, 0] > outputs[:, 1, 0]))
+    return _mean_figure(outputs[:, 0], examples.targets, _FIGURES.get(task.kind, _accuracy))
 
 
 def _mean_figure(values: Array, targets: Array, figure: Callable[[Array, Array], float]) -> float:
-    found = []
+    figures = []
     for value, target in zip(values.T, targets.T, strict=True):
         said = ~np.isnan(target)
         if said.sum() > 2:
-            found.append(figure(value[said], target[said]))
-    known = [one for one in found if not np.isnan(one)]
-    return float(np.mean(known)) if known else float("nan")
+            figures.append(figure(value[said], target[said]))
+    defined = [value for value in figures if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else float("nan")
 
 
 def _accuracy(values: Array, targets: Array) -> float:

@@ -41,7 +41,7 @@ def write_reader(
     """
     heads = {name: Head(_names(task), task.hidden) for name, task in recipe.heads.items()}
     fit = _Fit(recipe, prepared.examples, crossed)
-    scales = {name: fit.scale(name, one) for name, one in recipe.scales.items()}
+    scales = {name: fit.scale(name, scale) for name, scale in recipe.scales.items()}
     about = ReaderConfig(
         kind=recipe.kind,
         encoder=_pin(recipe.encoder),
@@ -90,24 +90,24 @@ class _Target:
         for number, item in enumerate(self.examples.items):
             by_item.setdefault(item, []).append(number)
         said = self.examples.targets[:, self.output]
-        found = [
-            (one, other)
+        pairs = [
+            (number, other)
             for numbers in by_item.values()
-            for one in numbers
+            for number in numbers
             for other in numbers
-            if said[one] > said[other]
+            if said[number] > said[other]
         ]
         texts = self.examples.members[:, 0]
-        better, worse = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return texts[better], texts[worse]
 
     @property
     def values(self) -> Array:
         """Give people's values by text, mean 0 and deviation 1; NaN where there is none."""
-        found = np.full(len(self.examples.texts), np.nan)
+        values = np.full(len(self.examples.texts), np.nan)
         if self.output is not None:
-            found[self.examples.members[:, 0]] = self.examples.targets[:, self.output]
-        return found
+            values[self.examples.members[:, 0]] = self.examples.targets[:, self.output]
+        return values
 
 
 class _Fit:
@@ -121,26 +121,26 @@ class _Fit:
         self.kept: dict[str, Array] = {}
         self.figures: dict[str, dict[str, Any]] = {}
 
-    def scale(self, name: str, one: ScaleRecipe) -> Scale:
+    def scale(self, name: str, recipe: ScaleRecipe) -> Scale:
         """Fit one scale."""
-        terms = tuple(self._term(spelled, weight) for spelled, weight in one.terms.items())
-        if not one.to or self._crossed is None:
-            return Scale(terms, link=one.link if one.link != "clipped" else "identity")
-        targets = [self._target(spelled) for spelled in one.to]
-        terms = tuple(self._standardised(term, targets) for term in terms)
+        terms = tuple(self._term(spelled, weight) for spelled, weight in recipe.terms.items())
+        if not recipe.to or self._crossed is None:
+            return Scale(terms, link=recipe.link if recipe.link != "clipped" else "identity")
+        targets = [self._target(spelled) for spelled in recipe.to]
+        terms = tuple(self._standardise(term, targets) for term in terms)
         surface, parts = None, dict[str, Array]()
-        if one.surface:
-            surface, parts = self._surface(one, targets)
-        raws = {target.task: self._raw(terms, target.task, parts, one) for target in targets}
-        scale = _linked(Scale(terms, surface, one.link), targets, raws)
+        if recipe.surface:
+            surface, parts = self._surface(recipe, targets)
+        raws = {target.task: self._raw(terms, target.task, parts, recipe) for target in targets}
+        scale = _link(Scale(terms, surface, recipe.link), targets, raws)
         scale = replace(scale, error=_error(list(raws.values())))
-        if one.people:
-            people = text_means(self._raw(terms, one.people, parts, one))
+        if recipe.people:
+            people = text_means(self._raw(terms, recipe.people, parts, recipe))
             points = np.percentile(people[~np.isnan(people)], np.arange(101))
             scale = replace(scale, percentiles=tuple(points.tolist()))
-            if one.link == "logistic":
+            if recipe.link == "logistic":
                 scale = replace(scale, shift=-scale.slope * float(points[50]))
-        self._keep(name, one, terms, raws, parts)
+        self._keep(name, recipe, terms, raws, parts)
         return scale
 
     def _target(self, spelled: str) -> _Target:
@@ -163,73 +163,75 @@ class _Fit:
     def _outputs(self, term: Term, task: str) -> Array:
         """What the term's head said of a task's texts: (seeds, texts)."""
         assert self._crossed is not None
-        found: Array = self._crossed.outputs[task, term.head][:, :, term.output]
-        return found
+        outputs: Array = self._crossed.outputs[task, term.head][:, :, term.output]
+        return outputs
 
-    def _standardised(self, term: Term, targets: list[_Target]) -> Term:
-        values = np.concatenate([self._outputs(term, one.task).ravel() for one in targets])
+    def _standardise(self, term: Term, targets: list[_Target]) -> Term:
+        values = np.concatenate([self._outputs(term, target.task).ravel() for target in targets])
         deviation = float(np.nanstd(values)) or 1.0
         return replace(term, mean=float(np.nanmean(values)), deviation=deviation)
 
     def _surface(
-        self, one: ScaleRecipe, targets: list[_Target]
+        self, recipe: ScaleRecipe, targets: list[_Target]
     ) -> tuple[Surface, dict[str, Array]]:
         """Fit the surface features to all; and, for texts unseen, to the other folds alone."""
         assert self._crossed is not None
         opinions = [(t.examples, t.output) for t in targets]
-        means, deviations, weights = fit_surface(opinions, one.without)
+        means, deviations, weights = fit_surface(opinions, recipe.without)
         parts: dict[str, Array] = {}
-        others = [s.partition(".")[0] for s in (*one.also, one.people) if s]
+        others = [s.partition(".")[0] for s in (*recipe.also, recipe.people) if s]
         for task in dict.fromkeys([*(t.task for t in targets), *others]):
             parts[task] = surface_parts(
                 self._examples[task], self._crossed.folds[task],
                 opinions=opinions,
                 folds=[self._crossed.folds[t.task] for t in targets],
                 own=[t.task == task for t in targets],
-                without=one.without,
+                without=recipe.without,
             )  # fmt: skip
         pooled = np.concatenate([parts[t.task].ravel() for t in targets])
         mean, deviation = float(np.nanmean(pooled)), float(np.nanstd(pooled)) or 1.0
         surface = Surface(
             FEATURES_VERSION, tuple(means), tuple(deviations), tuple(weights),
-            clip=CLIP, weight=one.surface, mean=mean, deviation=deviation,
+            clip=CLIP, weight=recipe.surface, mean=mean, deviation=deviation,
         )  # fmt: skip
         return surface, {task: (value - mean) / deviation for task, value in parts.items()}
 
     def _raw(
-        self, terms: tuple[Term, ...], task: str, parts: Mapping[str, Array], one: ScaleRecipe
+        self, terms: tuple[Term, ...], task: str, parts: Mapping[str, Array], recipe: ScaleRecipe
     ) -> Array:
         """Raw values of a task's texts: (seeds, texts)."""
-        found = sum(
+        weighted = sum(
             term.weight * (self._outputs(term, task) - term.mean) / term.deviation for term in terms
         )
-        raw: Array = np.asarray(found) + (one.surface * parts[task] if one.surface else 0.0)
+        raw: Array = np.asarray(weighted) + (
+            recipe.surface * parts[task] if recipe.surface else 0.0
+        )
         return raw
 
     def _keep(
         self,
         name: str,
-        one: ScaleRecipe,
+        recipe: ScaleRecipe,
         terms: tuple[Term, ...],
         raws: Mapping[str, Array],
         parts: Mapping[str, Array],
     ) -> None:
-        found = dict(raws)
-        for spelled in one.also:
+        values = dict(raws)
+        for spelled in recipe.also:
             task = spelled.partition(".")[0]
-            found.setdefault(task, self._raw(terms, task, parts, one))
+            values.setdefault(task, self._raw(terms, task, parts, recipe))
         self.figures[name] = {
-            spelled: _figure(self._target(spelled), found[spelled.partition(".")[0]])
-            for spelled in (*one.to, *one.also)
+            spelled: _figure(self._target(spelled), values[spelled.partition(".")[0]])
+            for spelled in (*recipe.to, *recipe.also)
         }
-        for task, raw in found.items():
+        for task, raw in values.items():
             self.kept[f"{name}/{task}"] = raw.astype(np.float32)
             self.kept[f"ids/{task}"] = np.array(self._examples[task].ids)
             if task in parts:
                 self.kept[f"{name}/{task}/surface"] = parts[task].astype(np.float32)
 
 
-def _linked(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:
+def _link(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:
     """Choose slope and shift so that values are what people would say."""
     if scale.link == "identity":
         return _as_log_share(scale, targets[0], raws) if targets[0].is_share else scale
@@ -282,7 +284,7 @@ def _figure(target: _Target, raw: Array) -> dict[str, Any]:
         return figure_row(shares.tolist(), len(first), is_pair=True)
     said = target.values
     there = ~np.isnan(said) & ~np.isnan(raw).any(axis=0)
-    seeds = [float(spearman(one[there], said[there])) for one in raw] if there.any() else []
+    seeds = [float(spearman(values[there], said[there])) for values in raw] if there.any() else []
     return figure_row(seeds, int(there.sum()), is_pair=False)
 
 

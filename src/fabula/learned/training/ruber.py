@@ -126,7 +126,7 @@ class RuberTrainee:
     stages, unit = range(1), "stories"
 
     def __init__(self, recipe: RuberRecipe, pairs: PooledPairs) -> None:
-        self.weights = _start(recipe, pairs)
+        self.weights = _start_weights(recipe, pairs)
         self._recipe, self._pairs = recipe, pairs
         self.sampler = Sampler(self._open_epoch, recipe.rows, keep_last=True)
         self._losses: list[tuple[Tensor, int]] = []
@@ -134,7 +134,7 @@ class RuberTrainee:
     def _open_epoch(self, epoch: int) -> list[int]:
         """Order all stories anew; beside each comes a random other one for its prompt."""
         items, seed = self._pairs.items["train"], self._recipe.seed
-        self._other = others_of(items, np.random.default_rng([seed, _NEGATIVES, epoch + 1]))
+        self._other = draw_others(items, np.random.default_rng([seed, _NEGATIVES, epoch + 1]))
         self._rng = np.random.default_rng([seed, _ORDER, epoch + 1])
         order: list[int] = self._rng.permutation(len(items)).tolist()
         return order
@@ -167,7 +167,7 @@ class RuberTrainee:
         import torch
 
         q, r, n = map(torch.from_numpy, (batch.prompts, batch.stories, batch.others))  # (B, H)
-        right, wrong = (logits(self.weights, q, some, tanh=torch.tanh) for some in (r, n))
+        right, wrong = (logits(self.weights, q, vectors, tanh=torch.tanh) for vectors in (r, n))
         loss = _loss(right, wrong, self._recipe)
         loss.backward()  # type: ignore[no-untyped-call]
         self._losses.append((loss.detach(), batch.size))
@@ -199,7 +199,7 @@ class RuberBatch:
         return len(self.stories)
 
 
-def _start(recipe: RuberRecipe, pairs: PooledPairs) -> dict[str, Tensor]:
+def _start_weights(recipe: RuberRecipe, pairs: PooledPairs) -> dict[str, Tensor]:
     """Draw weights; means and deviations are those of the vectors and stay as they are."""
     import torch
 
@@ -241,9 +241,9 @@ def _draw_weights(recipe: RuberRecipe, width: int) -> dict[str, Array]:
 
 def _drop(rows: Array, mean: Array, share: float, *, rng: np.random.Generator) -> Array:
     """Put the mean in place of some numbers, and move the others away from it for that."""
-    kept = rng.random(rows.shape) >= share
-    found: Array = (mean + (rows - mean) * kept / (1 - share)).astype(np.float32)
-    return found
+    stays = rng.random(rows.shape) >= share
+    dropped: Array = (mean + (rows - mean) * stays / (1 - share)).astype(np.float32)
+    return dropped
 
 
 def _loss(right: Tensor, wrong: Tensor, recipe: RuberRecipe) -> Tensor:
@@ -264,7 +264,7 @@ def _close(
     """Measure the weights as they were written, and write down all that was found."""
     weights = read_weights(folder.path)
     record["test"] = evaluate(weights, pairs, part="test", seed=recipe.seed)
-    unreferenced, referenced = bounds_of(weights, pairs, seed=recipe.seed)
+    unreferenced, referenced = find_bounds(weights, pairs, seed=recipe.seed)
     write_ruber_config(
         folder.path,
         RuberConfig(
@@ -288,29 +288,31 @@ def evaluate(weights: Weights, pairs: PooledPairs, *, part: str, seed: int) -> d
 
     `error` is the standard error of that share over prompts.
     """
-    prompts, stories, items = (some[part] for some in (pairs.prompts, pairs.stories, pairs.items))
-    other = others_of(items, np.random.default_rng([seed, _HELD_OUT]))
-    own, wrong = (probabilities(weights, some, stories) for some in (prompts, prompts[other]))
+    prompts, stories, items = (
+        arrays[part] for arrays in (pairs.prompts, pairs.stories, pairs.items)
+    )
+    other = draw_others(items, np.random.default_rng([seed, _HELD_OUT]))
+    own, wrong = (probabilities(weights, arrays, stories) for arrays in (prompts, prompts[other]))
     loss = -(np.log(own + 1e-9).mean() + np.log(1 - wrong + 1e-9).mean()) / 2
     wins = (own > wrong) + 0.5 * (own == wrong)
     kinds = np.unique(items)
     means = np.array([wins[items == kind].mean() for kind in kinds])
     error = means.std(ddof=1) / np.sqrt(len(kinds))
-    found = {"loss": loss, "accuracy": wins.mean(), "error": error, "prompts": len(kinds)}
-    return {name: float(value) for name, value in found.items()}
+    figures = {"loss": loss, "accuracy": wins.mean(), "error": error, "prompts": len(kinds)}
+    return {name: float(value) for name, value in figures.items()}
 
 
-def bounds_of(weights: Weights, pairs: PooledPairs, *, seed: int) -> tuple[Bounds, Bounds]:
+def find_bounds(weights: Weights, pairs: PooledPairs, *, seed: int) -> tuple[Bounds, Bounds]:
     """Give the bounds of both parts over stories of the training, beside their own and others.
 
     A story's reference is another one on its prompt, where there is one, and a random one.
     """
     prompts, stories, items = (
-        some["train"] for some in (pairs.prompts, pairs.stories, pairs.items)
+        arrays["train"] for arrays in (pairs.prompts, pairs.stories, pairs.items)
     )
     rng = np.random.default_rng([seed, _BOUNDS])
-    other = others_of(items, rng)
-    answers = [probabilities(weights, some, stories) for some in (prompts, prompts[other])]
+    other = draw_others(items, rng)
+    answers = [probabilities(weights, arrays, stories) for arrays in (prompts, prompts[other])]
     last = {int(item): row for row, item in enumerate(items)}
     kin = [(row, last[int(item)]) for row, item in enumerate(items) if last[int(item)] != row]
     alike = [cosine(stories[a], stories[b]) for a, b in [*kin, *enumerate(other)]]
@@ -320,9 +322,9 @@ def bounds_of(weights: Weights, pairs: PooledPairs, *, seed: int) -> tuple[Bound
     )
 
 
-def others_of(items: Array, rng: np.random.Generator) -> Array:
+def draw_others(items: Array, rng: np.random.Generator) -> Array:
     """Draw another row for each, one with another prompt."""
-    found = rng.integers(0, len(items), len(items))
-    while (same := items[found] == items).any():
-        found[same] = rng.integers(0, len(items), int(same.sum()))
-    return found
+    others = rng.integers(0, len(items), len(items))
+    while (same := items[others] == items).any():
+        others[same] = rng.integers(0, len(items), int(same.sum()))
+    return others

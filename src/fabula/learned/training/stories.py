@@ -84,13 +84,13 @@ def open_tokeniser(folder: Path) -> Cut:
 
 def task_stories(dataset: Dataset, task: Task) -> list[Story]:
     """Give the stories of a data set that a task takes, respaced, with items of their own."""
-    found = [_prompted(story, dataset.name, task) for story in _part(dataset, task.split)]
+    stories = [_prepend_prompt(story, dataset.name, task) for story in _part(dataset, task.split)]
     if task.systems:
-        found = [story for story in found if story.system in task.systems]
-    found = [story for story in found if story.text]
-    if not found:
+        stories = [story for story in stories if story.system in task.systems]
+    stories = [story for story in stories if story.text]
+    if not stories:
         raise SettingError(f"{dataset.name} has no stories for the task", "check split and systems")
-    return found[: task.most or None]
+    return stories[: task.most or None]
 
 
 def human_references(dataset: Dataset, split: str) -> list[Story]:
@@ -114,7 +114,7 @@ def vist_part(dataset: Dataset, part: str) -> list[Story]:
     tested = {item for item, names in systems.items() if names - {"AREL", "XE-ss"}}
     if part not in ("test", "val"):
         raise SettingError(f"vist has no part {part!r}", "say test or val")
-    return [one for one in dataset.stories if (one.item in tested) == (part == "test")]
+    return [story for story in dataset.stories if (story.item in tested) == (part == "test")]
 
 
 class UnratedStories:
@@ -125,10 +125,10 @@ class UnratedStories:
     """
 
     def __init__(self, rated: Iterable[Dataset]) -> None:
-        stories = [story for one in rated for story in one.stories]
-        self._texts = [one.text for one in stories]
-        self._barred = {_key(_opening(text)) for one in stories for text in _openings(one)}
-        self._found: dict[tuple[str, ...], list[Story]] = {}
+        stories = [story for dataset in rated for story in dataset.stories]
+        self._texts = [story.text for story in stories]
+        self._barred = {_key(_opening(text)) for story in stories for text in _openings(story)}
+        self._unrated: dict[tuple[str, ...], list[Story]] = {}
 
     def stories(self, sources: Sequence[Dataset], *, kept_back: bool = False) -> list[Story]:
         """Give the stories of corpora, each once.
@@ -136,10 +136,10 @@ class UnratedStories:
         Those that are kept back for measuring, by a digest of their text, are given instead with
         `kept_back`.
         """
-        names = tuple(one.name for one in sources)
-        if names not in self._found:
-            self._found[names] = self._search(sources)
-        return [one for one in self._found[names] if is_kept_back(one.text) == kept_back]
+        names = tuple(dataset.name for dataset in sources)
+        if names not in self._unrated:
+            self._unrated[names] = self._search(sources)
+        return [story for story in self._unrated[names] if is_kept_back(story.text) == kept_back]
 
     def allows(self, text: str) -> bool:
         """Whether a text does not begin as a rated story does."""
@@ -147,19 +147,20 @@ class UnratedStories:
 
     def _search(self, sources: Sequence[Dataset]) -> list[Story]:
         candidates = [
-            replace(story, text=detokenise(story.text), id=f"{one.name}:{story.id}")
-            for one in sources
-            for story in one.stories
+            replace(story, text=detokenise(story.text), id=f"{dataset.name}:{story.id}")
+            for dataset in sources
+            for story in dataset.stories
         ]
-        groups = near_duplicate_groups([*self._texts, *(one.text for one in candidates)])
+        groups = near_duplicate_groups([*self._texts, *(story.text for story in candidates)])
         taken = set(groups[: len(self._texts)])
         best: dict[int, Story] = {}
         for group, story in zip(groups[len(self._texts) :], candidates, strict=True):
             if group not in taken and (group not in best or _worth(story) > _worth(best[group])):
                 best[group] = story
-        if not (found := [one for one in best.values() if one.text and self.allows(one.text)]):
+        unrated = [story for story in best.values() if story.text and self.allows(story.text)]
+        if not unrated:
             raise InputError("no story is left to learn from", "check data and left_out")
-        return found
+        return unrated
 
 
 def is_kept_back(text: str) -> bool:
@@ -174,7 +175,7 @@ def _part(dataset: Dataset, split: str) -> list[Story]:
     return [story for story in dataset.stories if str(story.item or story.id).startswith(split)]
 
 
-def _prompted(story: Story, name: str, task: Task) -> Story:
+def _prepend_prompt(story: Story, name: str, task: Task) -> Story:
     before = f"{story.prompt} " if task.with_prompt and story.prompt else ""
     item = f"{name}:{story.item or story.id}"
     return replace(story, text=detokenise(before + story.text), item=item)
@@ -185,8 +186,8 @@ def _openings(story: Story) -> tuple[str, ...]:
 
 
 def _opening(text: str) -> str:
-    found = split_any_case(detokenise(text))
-    return found[0] if found else ""
+    sentences = split_any_case(detokenise(text))
+    return sentences[0] if sentences else ""
 
 
 def _key(text: str) -> str:
@@ -205,7 +206,7 @@ def near_duplicate_groups(texts: Sequence[str], share: float = 0.5) -> list[int]
     Runs do not cross a masked name. A text without a run is alone.
     """
     runs = [np.unique(word_runs(text)) for text in texts]
-    sizes = np.array([len(one) for one in runs])
+    sizes = np.array([len(codes) for codes in runs])
     groups = Groups(len(texts))
     for first, second in _alike(runs, sizes, share):
         groups.join(first, second)
@@ -214,12 +215,12 @@ def near_duplicate_groups(texts: Sequence[str], share: float = 0.5) -> list[int]
 
 def word_runs(text: str) -> Array:
     """Numbers of all runs of five words."""
-    found = []
+    codes = []
     for part in PLACEHOLDER.split(_CONTRACTION.sub(r"\1", text.lower())):
         words = _WORD.findall(part.replace("'", "").replace("’", ""))
         if len(words) >= _ORDER:
-            found.append(gram_codes(word_codes(words), _ORDER)[-1])
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+            codes.append(gram_codes(word_codes(words), _ORDER)[-1])
+    return np.concatenate(codes) if codes else np.zeros(0, dtype=np.uint64)
 
 
 def _alike(runs: list[Array], sizes: Array, share: float) -> Iterable[tuple[int, int]]:
@@ -249,18 +250,18 @@ class Groups:
     def __init__(self, count: int) -> None:
         self._above = list(range(count))
 
-    def top(self, one: int) -> int:
+    def top(self, number: int) -> int:
         """Give the smallest number of a group."""
-        while self._above[one] != one:
-            self._above[one] = self._above[self._above[one]]
-            one = self._above[one]
-        return one
+        while self._above[number] != number:
+            self._above[number] = self._above[self._above[number]]
+            number = self._above[number]
+        return number
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, number: int, other: int) -> None:
         """Make one group of two."""
-        low, high = sorted((self.top(one), self.top(other)))
+        low, high = sorted((self.top(number), self.top(other)))
         self._above[high] = low
 
     def numbers(self) -> list[int]:
         """Give the group of every number."""
-        return [self.top(one) for one in range(len(self._above))]
+        return [self.top(number) for number in range(len(self._above))]

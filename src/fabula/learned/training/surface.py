@@ -33,7 +33,7 @@ def fit_surface(
     gram, right = np.eye(len(FEATURE_NAMES)) * _RIDGE, np.zeros(len(FEATURE_NAMES))
     gaps = []
     for (one, output), numbers in zip(opinions, chosen, strict=True):
-        scaled = standardised_features(one.features, means, deviations) * used
+        scaled = standardise_features(one.features, means, deviations, CLIP) * used
         if output is None:
             first, second = one.members[numbers].T
             gaps.append(scaled[first] - scaled[second])
@@ -45,10 +45,10 @@ def fit_surface(
         gram += x.T @ x
         right += x.T @ (y / (y.std() or 1.0))
     weights = np.linalg.solve(gram, right)
-    return means, deviations, ranked_weights(np.concatenate(gaps)) if gaps else weights
+    return means, deviations, fit_ranking(np.concatenate(gaps)) if gaps else weights
 
 
-def ranked_weights(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
+def fit_ranking(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
     """Weights under which the better story of a pair is likely to be ahead.
 
     `gaps` are its features less those of the other story; a ridge may be said for every feature.
@@ -62,16 +62,11 @@ def ranked_weights(gaps: Array, ridge: float | Array = _RIDGE) -> Array:
     return weights
 
 
-def standardised_features(features: Array, means: Array, deviations: Array) -> Array:
-    """Give features as scales look at them: mean 0 and deviation 1, none beyond ±3."""
-    return standardise_features(features, means, deviations, CLIP)
-
-
 def surface_values(features: Array, fitted: tuple[Array, Array, Array]) -> Array:
     """Give the surface's own value of texts."""
     means, deviations, weights = fitted
-    found: Array = standardised_features(features, means, deviations) @ weights
-    return found
+    values: Array = standardise_features(features, means, deviations, CLIP) @ weights
+    return values
 
 
 def surface_parts(

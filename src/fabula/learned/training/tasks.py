@@ -42,14 +42,14 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
         return sets[name]
 
     free = UnratedStories([dataset(name) for name in recipe.left_out])
-    found: dict[str, ExampleSet] = {}
+    examples: dict[str, ExampleSet] = {}
     for name, task in recipe.tasks.items():
-        sources = [dataset(one) for one in task.data]
-        found[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
-        if not len(found[name]):
+        sources = [dataset(source) for source in task.data]
+        examples[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
+        if not len(examples[name]):
             raise InputError(f"task {name} has no example", "check its data and aspects")
     return Prepared(
-        found, describe_domain(_read_by_people(recipe, dataset)) if recipe.scales else {}
+        examples, describe_domain(_read_by_people(recipe, dataset)) if recipe.scales else {}
     )
 
 
@@ -65,15 +65,15 @@ def _build(
     task: Task, sources: Sequence[Dataset], *, free: UnratedStories, cut: Cut, seed: int
 ) -> ExampleSet:
     if task.kind == "pairs":
-        return _preferences(task, sources, cut=cut, seed=seed)
+        return _make_pairs(task, sources, cut=cut, seed=seed)
     if task.kind in ("ratings", "shares", "labels"):
-        return _opinions(task, sources, free=free, cut=cut)
+        return _make_opinions(task, sources, free=free, cut=cut)
     if task.kind == "order":
-        return _neighbours(order_stories(task, sources, free), cut)
-    stories = _stretches(task, free.stories(sources), seed)
+        return _make_neighbours(order_stories(task, sources, free), cut)
+    stories = _cut_stretches(task, free.stories(sources), seed)
     if task.kind == "filled":
-        return _sentence_runs(stories, cut)
-    return _corrupted(stories, cut=cut, seed=seed)
+        return _make_runs(stories, cut)
+    return _make_corrupted(stories, cut=cut, seed=seed)
 
 
 def order_stories(
@@ -83,17 +83,19 @@ def order_stories(
 
     The references of VIST are parted by its own sets, so that none is kept back.
     """
-    corpora = [one for one in sources if not any(story.references for story in one.stories)]
-    found = free.stories(corpora, kept_back=kept_back) if corpora else []
+    corpora = [
+        source for source in sources if not any(story.references for story in source.stories)
+    ]
+    stories = free.stories(corpora, kept_back=kept_back) if corpora else []
     if not kept_back:
-        for one in sources:
-            if one not in corpora:
-                found += human_references(one, task.split)
-    return [split_any_case(story.text) for story in found][: task.most or None]
+        for source in sources:
+            if source not in corpora:
+                stories += human_references(source, task.split)
+    return [split_any_case(story.text) for story in stories][: task.most or None]
 
 
-def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int) -> ExampleSet:
-    pairs = [pair for one in sources for pair in pairs_of(one)][: task.most or None]
+def _make_pairs(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int) -> ExampleSet:
+    pairs = [pair for source in sources for pair in pairs_of(source)][: task.most or None]
     texts: dict[str, str] = {}
     members, items = [], []
     corpus = (
@@ -106,9 +108,11 @@ def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int)
         texts.setdefault(pair.worse.id, detokenise(pair.worse.text))
         sides = pair.better.id, pair.worse.id
         if corpus is not None:
-            made = corrupt(split_any_case(texts[sides[1]]), others=corpus, seed=_seed(seed, number))
+            negative = corrupt(
+                split_any_case(texts[sides[1]]), others=corpus, seed=_seed_of(seed, number)
+            )
             sides = sides[1], f"{sides[1]}/negative{number}"
-            texts[sides[1]] = " ".join(made.sentences)
+            texts[sides[1]] = " ".join(negative.sentences)
         members.append(sides)
         items.append(f"{sources[0].name}:{pair.item}")
     place = {name: number for number, name in enumerate(texts)}
@@ -122,23 +126,23 @@ def _preferences(task: Task, sources: Sequence[Dataset], *, cut: Cut, seed: int)
     )
 
 
-def _opinions(
+def _make_opinions(
     task: Task, sources: Sequence[Dataset], *, free: UnratedStories, cut: Cut
 ) -> ExampleSet:
     texts, targets, items, ids = [], [], [], []
-    for one in sources:
+    for source in sources:
         said: dict[tuple[str, str], list[float]] = {}
-        table = one.scores if task.kind == "labels" else one.ratings
+        table = source.scores if task.kind == "labels" else source.ratings
         for score in table:
             if not math.isnan(score.value):
                 said.setdefault((score.story, score.aspect), []).append(score.value)
-        for story in task_stories(one, task):
+        for story in task_stories(source, task):
             row = [said.get((story.id, aspect), []) for aspect in task.aspects]
             if any(row) and (task.kind != "labels" or free.allows(story.text)):
                 texts.append(story.text)
                 targets.append(_target(row, is_share=task.kind == "shares"))
                 items.append(str(story.item))
-                ids.append(f"{one.name}:{story.id}")
+                ids.append(f"{source.name}:{story.id}")
     return example_set(
         cut(texts),
         [[i] for i in range(len(texts))],
@@ -152,60 +156,60 @@ def _opinions(
 def _target(row: Sequence[Sequence[float]], *, is_share: bool) -> list[float]:
     if is_share:
         total = sum(map(len, row))
-        return [len(one) / total for one in row]
-    return [float(np.mean(one)) if one else math.nan for one in row]
+        return [len(values) / total for values in row]
+    return [float(np.mean(values)) if values else math.nan for values in row]
 
 
-def _neighbours(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
+def _make_neighbours(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
     flat = [sentence for story in stories for sentence in story]
     members, items, at = [], [], 0
     for number, story in enumerate(stories):
-        for place, (one, other) in enumerate(pairwise(story), at):
-            if one.strip().lower() != other.strip().lower():
+        for place, (sentence, following) in enumerate(pairwise(story), at):
+            if sentence.strip().lower() != following.strip().lower():
                 members.append([place, place + 1])
                 items.append(f"story:{number}")
         at += len(story)
-    pieces = [one[:_LONGEST_SENTENCE] for one in cut(flat)]
+    pieces = [sentence[:_LONGEST_SENTENCE] for sentence in cut(flat)]
     return example_set(pieces, members, [[1.0]] * len(members), items=items, ids=[])
 
 
-def _stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list[str]]:
+def _cut_stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list[str]]:
     """Part stories into sentences, longer ones cut to a stretch of a length within bounds."""
     low, high = task.sentences
-    found = []
+    stretches = []
     for number, story in enumerate(stories[: task.most or None]):
         parts = split_any_case(story.text)
         if high:
-            rng = random.Random(_seed(seed, number))
+            rng = random.Random(_seed_of(seed, number))
             count = min(rng.randint(low, high), len(parts))
             start = rng.randint(0, len(parts) - count)
             parts = parts[start : start + count]
         if len(parts) >= max(3, low):
-            found.append(parts)
-    return found
+            stretches.append(parts)
+    return stretches
 
 
-def _corrupted(stories: Sequence[Sequence[str]], *, cut: Cut, seed: int) -> ExampleSet:
+def _make_corrupted(stories: Sequence[Sequence[str]], *, cut: Cut, seed: int) -> ExampleSet:
     corpus = Corpus.of(stories)
-    made = [
-        corrupt(story, others=corpus, seed=_seed(seed, number))
+    negatives = [
+        corrupt(story, others=corpus, seed=_seed_of(seed, number))
         for number, story in enumerate(stories)
     ]
-    kept = [number for number, one in enumerate(made) if one.changed]
-    texts = [" ".join(stories[number]) for number in kept]
-    texts += [" ".join(made[number].sentences) for number in kept]
-    labels = [[1.0]] * len(kept) + [[0.0]] * len(kept)
-    items = [f"story:{number}" for number in kept] * 2
+    changed = [number for number, negative in enumerate(negatives) if negative.changed]
+    texts = [" ".join(stories[number]) for number in changed]
+    texts += [" ".join(negatives[number].sentences) for number in changed]
+    labels = [[1.0]] * len(changed) + [[0.0]] * len(changed)
+    items = [f"story:{number}" for number in changed] * 2
     return example_set(cut(texts), [[i] for i in range(len(texts))], labels, items=items, ids=[])
 
 
-def _sentence_runs(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
+def _make_runs(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
     ends = np.cumsum([0, *map(len, stories)]).tolist()
     flat = [sentence for story in stories for sentence in story]
     items = [f"story:{number}" for number in range(len(stories))]
-    runs = [list(one) for one in pairwise(ends)]
+    runs = [list(ends_of_story) for ends_of_story in pairwise(ends)]
     return example_set(cut(flat), runs, [[1.0]] * len(runs), items=items, ids=[])
 
 
-def _seed(seed: int, number: int) -> str:
+def _seed_of(seed: int, number: int) -> str:
     return f"{seed} {number}"

@@ -70,18 +70,18 @@ def find_topics(
     tried = {count: _fit(table, count, seed=seed, runs=runs) for count in sorted(set(counts))}
     scores = {count: _stability(models, vocabulary) for count, models in tried.items()}
     best = max(scores, key=lambda count: scores[count])
-    noise = _fit(_count_words(_shuffled(texts, seed), vocabulary), best, seed=seed, runs=runs)
-    found, shares = _likest(tried[best], table, vocabulary)
+    noise = _fit(_count_words(_shuffle(texts, seed), vocabulary), best, seed=seed, runs=runs)
+    topic_words, shares = _choose_run(tried[best], table, vocabulary)
     chance = _stability(noise, vocabulary)
-    return Topics(best, found, shares, scores, chance, len(comments) - len(texts))
+    return Topics(best, topic_words, shares, scores, chance, len(comments) - len(texts))
 
 
-def likeness(one: Words, other: Words) -> float:
+def likeness(topics: Words, others: Words) -> float:
     """Give the mean Jaccard index of each topic's words and those of its best match.
 
     Both sides count alike, so that two topics with one match are not called stable.
     """
-    table = np.array([[_jaccard(left, right) for right in other] for left in one])
+    table = np.array([[_jaccard(left, right) for right in others] for left in topics])
     return float((table.max(axis=0).mean() + table.max(axis=1).mean()) / 2)
 
 
@@ -94,14 +94,14 @@ def _known_words(
 ) -> tuple[list[list[str]], list[str]]:
     """Give the words of comments that return, by comment and in all; no comment is empty."""
     stopped = frozenset(stop_words)
-    texts = [[word for word in words(text) if _tells(word, stopped)] for text in comments]
+    texts = [[word for word in words(text) if _is_telling(word, stopped)] for text in comments]
     seen = Counter(word for text in texts for word in set(text))
     known = {word for word, count in seen.items() if 2 <= count <= _MOST_SHARE * len(texts)}
-    kept = [[word for word in text if word in known] for text in texts]
-    return [text for text in kept if text], sorted(known)
+    returning = [[word for word in text if word in known] for text in texts]
+    return [text for text in returning if text], sorted(known)
 
 
-def _shuffled(texts: Sequence[Sequence[str]], seed: int) -> list[list[str]]:
+def _shuffle(texts: Sequence[Sequence[str]], seed: int) -> list[list[str]]:
     """Deal all words out again: comments keep their lengths, words their counts."""
     pool = [word for text in texts for word in text]
     random.Random(seed).shuffle(pool)
@@ -116,22 +116,22 @@ def _count_words(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> A
     )  # (comments, words)
 
 
-def _tells(word: str, stop_words: frozenset[str]) -> bool:
+def _is_telling(word: str, stop_words: frozenset[str]) -> bool:
     """Whether a word may say what a comment is about: no contraction, number or letter."""
     return len(word) > 1 and word.isalpha() and word not in stop_words
 
 
 def _stop_words() -> frozenset[str]:
-    found: frozenset[str] = _sklearn("feature_extraction.text").ENGLISH_STOP_WORDS
-    return found
+    stop: frozenset[str] = _sklearn("feature_extraction.text").ENGLISH_STOP_WORDS
+    return stop
 
 
 def _fit(table: Any, count: int, *, seed: int, runs: int) -> list[Any]:
     make = _sklearn("decomposition").LatentDirichletAllocation
     seeds = np.random.SeedSequence([seed, count]).generate_state(runs)
     return [
-        make(n_components=count, max_iter=_ROUNDS, random_state=int(one)).fit(table)
-        for one in seeds
+        make(n_components=count, max_iter=_ROUNDS, random_state=int(run_seed)).fit(table)
+        for run_seed in seeds
     ]
 
 
@@ -141,19 +141,19 @@ def _top_words(model: Any, vocabulary: Sequence[str]) -> Words:
 
 
 def _stability(models: Sequence[Any], vocabulary: Sequence[str]) -> float:
-    found = [_top_words(model, vocabulary) for model in models]
-    return float(np.mean([likeness(one, other) for one, other in combinations(found, 2)]))
+    topics = [_top_words(model, vocabulary) for model in models]
+    return float(np.mean([likeness(*pair) for pair in combinations(topics, 2)]))
 
 
-def _likest(
+def _choose_run(
     models: Sequence[Any], table: Any, vocabulary: Sequence[str]
 ) -> tuple[Words, tuple[float, ...]]:
     """Give words and shares of the topics of the run that is most like the others."""
-    found = [_top_words(model, vocabulary) for model in models]
-    chosen = int(np.argmax([sum(likeness(one, other) for other in found) for one in found]))
+    topics = [_top_words(model, vocabulary) for model in models]
+    chosen = int(np.argmax([sum(likeness(run, other) for other in topics) for run in topics]))
     shares: Array = models[chosen].transform(table).mean(axis=0)
     order = np.argsort(-shares, kind="stable").tolist()
-    return tuple(found[chosen][n] for n in order), tuple(float(shares[n]) for n in order)
+    return tuple(topics[chosen][n] for n in order), tuple(float(shares[n]) for n in order)
 
 
 def _sklearn(module: str) -> Any:

@@ -79,8 +79,8 @@ def test_every_table_and_figure_lies_beside_the_page(view: View, folder: Path) -
 
 def test_all_correlations_are_written_for_programs(view: View, folder: Path) -> None:
     rows = rows_of(folder / "tables" / "correlations.csv")
-    assert len(rows) == len(view.found.correlations) == 7 * 2 * 3 * 3
-    for row, one in zip(rows, view.found.correlations, strict=True):
+    assert len(rows) == len(view.result.correlations) == 7 * 2 * 3 * 3
+    for row, one in zip(rows, view.result.correlations, strict=True):
         assert (row["metric"], row["aspect"], row["level"]) == (one.metric, one.aspect, one.level)
         assert float(row["value"] or "nan") == pytest.approx(one.estimate.value, nan_ok=True)
     assert not (folder / "tables" / "printed.csv").exists()
@@ -102,7 +102,7 @@ def test_the_signature_says_what_the_numbers_rest_on(view: View, folder: Path) -
 
 
 def test_a_data_set_without_a_study_file_has_the_usual_report(tmp_path: Path) -> None:
-    path = write_plain_study(view_of(tales()).found, tmp_path / "out")
+    path = write_plain_study(view_of(tales()).result, tmp_path / "out")
     page = path.read_text(encoding="utf-8")
     assert "<title>toy: metrics and ratings" in page
     assert all(f'id="{part}"' in page for part in ("standing", "labels", "scatter"))

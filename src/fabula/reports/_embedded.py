@@ -69,7 +69,7 @@ def _column(column: ReportColumn) -> dict[str, Any]:
 
 def script_safe(text: str) -> str:
     """Escape in JSON what could end a script element, and halves of characters."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _numbered(labels: Sequence[str | None]) -> dict[str, list[Any]]:
@@ -133,12 +133,12 @@ def choose_stories(data: ReportData, budget: Budget, *, seed: int) -> list[int]:
 
 
 def _first(places: Iterator[int], most: int) -> list[int]:
-    found: dict[int, None] = {}
+    taken: dict[int, None] = {}
     for place in places:
-        if len(found) >= most:
+        if len(taken) >= most:
             break
-        found[place] = None
-    return list(found)
+        taken[place] = None
+    return list(taken)
 
 
 def _telling(data: ReportData) -> Iterator[int]:
@@ -197,7 +197,7 @@ def user_metric(scorers: Iterable[str]) -> User | None:
 def kept_spans(user: User, story: Story) -> list[tuple[int, int, int, int]]:
     """Where text and first reference share blocks: start and end in each, counted in UTF-16."""
     sides = [list(_WORD.finditer(text)) for text in (story.text, story.references[0])]
-    words, published = ([found[0].lower() for found in side] for side in sides)
+    words, published = ([match[0].lower() for match in side] for side in sides)
     try:
         blocks = user.kept_blocks(words, published)
     except Missing:
@@ -205,7 +205,7 @@ def kept_spans(user: User, story: Story) -> list[tuple[int, int, int, int]]:
     here = [_span(sides[0], block.left, block.size) for block in blocks]
     there = [_span(sides[1], block.right, block.size) for block in blocks]
     ends = zip(_utf16(story.text, here), _utf16(story.references[0], there), strict=True)
-    return [(*one, *other) for one, other in ends]
+    return [(*here_ends, *there_ends) for here_ends, there_ends in ends]
 
 
 def _span(side: list[re.Match[str]], start: int, size: int) -> tuple[int, int]:

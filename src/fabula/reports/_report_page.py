@@ -27,14 +27,14 @@ def facts(data: ReportData) -> str:
     """Say what was scored, when, and with which version."""
     metrics = {column.scorer for column in data.columns if not column.is_baseline}
     baselines = {column.scorer for column in data.columns if column.is_baseline}
-    found = {
+    counts = {
         "stories": f"{len(data.stories):,}",
         "systems": f"{len(data.systems):,}",
         "items": f"{len(data.items):,}" if data.items else "–",
         "metrics": f"{len(metrics):,}",
         "baselines": f"{len(baselines):,}",
     }
-    pairs = [tag("div", tag("dt", name) + tag("dd", value)) for name, value in found.items()]
+    pairs = [tag("div", tag("dt", name) + tag("dd", value)) for name, value in counts.items()]
     return tag("dl", "".join(pairs), class_="facts")
 
 
@@ -185,8 +185,8 @@ def _part(coverage: float) -> str:
 def _scored(data: ReportData, scorer: str) -> int:
     return max(
         sum(cell.count for cell in cells.values())
-        for (one, _), cells in data.summary.cells.items()
-        if one == scorer
+        for (name, _), cells in data.summary.cells.items()
+        if name == scorer
     )
 
 
@@ -217,9 +217,11 @@ def _scrolling(table: str, label: str) -> str:
 def signatures(data: ReportData) -> str:
     """List the signatures that belong beside the numbers."""
     lines = []
-    for one in data.metrics:
-        note = tag("span", " computed for this report", class_="quiet") if one.get("added") else ""
-        lines.append(tag("li", tag("code", escape(one["signature"])) + note))
+    for metric in data.metrics:
+        note = (
+            tag("span", " computed for this report", class_="quiet") if metric.get("added") else ""
+        )
+        lines.append(tag("li", tag("code", escape(metric["signature"])) + note))
     return tag("ul", "\n".join(lines), class_="signatures")
 
 
@@ -237,14 +239,14 @@ def versions(record: dict[str, Any]) -> str:
 
 def cards_of(specs: Iterable[str]) -> dict[str, Card]:
     """Cards of the metrics that are installed here, by spec."""
-    found = {}
+    cards = {}
     for spec in specs:
         try:
-            found[spec] = METRICS.build(spec).card
+            cards[spec] = METRICS.build(spec).card
         except UserError:
             # A person, or a metric of a package that this machine does not have.
             continue
-    return found
+    return cards
 
 
 def citations(record: dict[str, Any], cards: dict[str, Card]) -> str:
@@ -265,11 +267,11 @@ def citations(record: dict[str, Any], cards: dict[str, Card]) -> str:
 
 def papers(cards: dict[str, Card]) -> dict[str, str]:
     """Papers with the first metric that is of them, each once; a count has none."""
-    found: dict[str, str] = {}
+    first_specs: dict[str, str] = {}
     for spec, card in cards.items():
         if not card.paper.startswith("None"):
-            found.setdefault(card.paper, spec)
-    return found
+            first_specs.setdefault(card.paper, spec)
+    return first_specs
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:

@@ -75,15 +75,15 @@ def study_stories(view: View) -> StudyStories:
         axis=1,
     )
     ids = {story.id for story in stories}
-    ratings = [one for one in view.dataset.ratings if one.story in ids]
+    ratings = [rating for rating in view.dataset.ratings if rating.story in ids]
     return StudyStories(stories, columns, values, ratings)
 
 
 def _write_rows(folder: Path, view: View) -> None:
     """Write every correlation and every printed value for programs."""
     rows = {
-        "correlations.csv": [one.row() for one in view.found.correlations],
-        "printed.csv": [one.row() for one in view.printed_values],
+        "correlations.csv": [line.row() for line in view.result.correlations],
+        "printed.csv": [value.row() for value in view.printed_values],
     }
     folder.mkdir(exist_ok=True)
     try:
@@ -96,7 +96,7 @@ def _write_rows(folder: Path, view: View) -> None:
 
 def signature(view: View) -> str:
     """What the numbers depend on, on one line."""
-    how = view.found.study
+    how = view.result.study
     control = f"|control:{how.control}" if how.control else ""
     return (
         f"study|{view.dataset.name}|sign:{how.sign}|draw:{how.drawn}|resamples:{how.resamples}|"
@@ -118,9 +118,9 @@ def _facts(view: View) -> dict[str, str | int]:
     }
 
 
-def write_plain_study(found: StudyResult, folder: Path) -> Path:
+def write_plain_study(result: StudyResult, folder: Path) -> Path:
     """Write the usual report of a data set that has no study file."""
-    file = StudyFile(f"{found.dataset.name}: metrics and ratings", found.dataset.name)
-    view = View(file, found)
-    made = [section for section, _ in make_sections(view) if section]
-    return write_report(view, folder, made)
+    file = StudyFile(f"{result.dataset.name}: metrics and ratings", result.dataset.name)
+    view = View(file, result)
+    sections = [section for section, _ in make_sections(view) if section]
+    return write_report(view, folder, sections)

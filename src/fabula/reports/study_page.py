@@ -183,10 +183,10 @@ def words_html(words: Words) -> str:
 def mark_up(text: str) -> str:
     """Write a text with its bold and code."""
     parts, end = [], 0
-    for found in _MARKS.finditer(text):
-        name, inside = ("strong", found[1]) if found[1] else ("code", found[2])
-        parts += [escape(text[end : found.start()]), tag(name, escape(inside))]
-        end = found.end()
+    for match in _MARKS.finditer(text):
+        name, inside = ("strong", match[1]) if match[1] else ("code", match[2])
+        parts += [escape(text[end : match.start()]), tag(name, escape(inside))]
+        end = match.end()
     return "".join([*parts, escape(text[end:])])
 
 
@@ -251,7 +251,7 @@ def study_json(study: StudyStories, explorers: Sequence[ScatterBlock]) -> str:
         (study.values, statuses),
         texts=texts_json(study.stories, range(len(study.stories))),
         ratings=ratings,
-        explorers=[_explorer(one, study, ratings["aspects"]) for one in explorers],
+        explorers=[_explorer(block, study, ratings["aspects"]) for block in explorers],
     )
 
 
@@ -261,15 +261,15 @@ def _ratings(study: StudyStories) -> dict[str, Any]:
     by_story: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for rating in study.ratings:
         by_story[rating.story][_rater(rating)][rating.aspect] = rating.value
-    found = [by_story.get(story.id, {}) for story in study.stories]
+    by_rater = [by_story.get(story.id, {}) for story in study.stories]
     return {
         "aspects": aspects,
         "of": [
             [[rater, [_or_none(given.get(a, math.nan)) for a in aspects]] for rater, given in
-             sorted(one.items())]
-            for one in found
+             sorted(given_by.items())]
+            for given_by in by_rater
         ],
-        "gold": [[_mean(one, aspect) for aspect in aspects] for one in found],
+        "gold": [[_mean(given_by, aspect) for aspect in aspects] for given_by in by_rater],
     }  # fmt: skip
 
 
@@ -278,7 +278,9 @@ def _rater(rating: Score) -> str:
 
 
 def _mean(given: dict[str, dict[str, float]], aspect: str) -> float | None:
-    there = [one[aspect] for one in given.values() if math.isfinite(one.get(aspect, math.nan))]
+    there = [
+        values[aspect] for values in given.values() if math.isfinite(values.get(aspect, math.nan))
+    ]
     return round(sum(there) / len(there), 4) if there else None
 
 
@@ -288,7 +290,7 @@ def _or_none(value: float) -> float | None:
 
 def _explorer(block: ScatterBlock, study: StudyStories, aspects: Sequence[str]) -> dict[str, Any]:
     labels = [column.label for column in study.columns]
-    names = list(dict.fromkeys(name for one in block.coefficients.values() for name in one))
+    names = list(dict.fromkeys(name for values in block.coefficients.values() for name in values))
     return {
         "about": block.about,
         "column": labels.index(block.metric) if block.metric else 0,

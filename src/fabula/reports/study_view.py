@@ -29,35 +29,35 @@ class View:
     """A study's file, its result, and the paper that it is held against, if there is one."""
 
     file: StudyFile
-    found: StudyResult
+    result: StudyResult
     publication: Publication | None = None
 
     @property
     def dataset(self) -> Dataset:
         """The data set."""
-        return self.found.dataset
+        return self.result.dataset
 
     @property
     def gold(self) -> Grid:
         """Mean ratings."""
-        return self.found.gold
+        return self.result.gold
 
     @property
     def metrics(self) -> Grid:
         """Scores, turned so that more is better."""
-        return self.found.metrics
+        return self.result.metrics
 
     @cached_property
     def raw(self) -> Grid:
         """Scores as they are, of the metrics proper: no baselines."""
-        plain = replace(self.found.study, sign="raw").grids(self.dataset)[0]
+        plain = replace(self.result.study, sign="raw").grids(self.dataset)[0]
         return plain.select([column for column in plain.columns if not self.is_baseline(column)])
 
     @property
     def levels(self) -> list[Level]:
         """Levels that the study found anything at."""
-        found = {one.level for one in self.found.correlations}
-        return [level for level in self.found.study.levels if level in found]
+        present = {line.level for line in self.result.correlations}
+        return [level for level in self.result.study.levels if level in present]
 
     @property
     def grid_levels(self) -> list[Level]:
@@ -67,8 +67,8 @@ class View:
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Coefficients of correlation of the study; accuracies are none."""
-        asked = self.found.study.coefficients
-        return tuple(one for one in COEFFICIENT_NAMES if one in asked)
+        asked = self.result.study.coefficients
+        return tuple(name for name in COEFFICIENT_NAMES if name in asked)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -83,13 +83,13 @@ class View:
     @cached_property
     def stems(self) -> dict[str, str]:
         """What the files of every aspect are called: no two alike, and no sign that may not be."""
-        found: dict[str, str] = {}
+        stems: dict[str, str] = {}
         for aspect in self.aspects:
             stem = re.sub(r"[^\w.-]+", "_", aspect) or "gold"
-            while stem in found.values():
+            while stem in stems.values():
                 stem += "_"
-            found[aspect] = stem
-        return found
+            stems[aspect] = stem
+        return stems
 
     def card(self, column: GridColumn) -> ScorerCard:
         """What is declared about a scorer."""

@@ -83,7 +83,7 @@ def test_a_metric_beyond_the_baselines_is_named(view: View) -> None:
     assert re.search(r"\*\*System level\.\*\* Of 6 pairs of metric and aspect, \d", told)
     # Counting words that were drawn by lot sees nothing of the ratings; `good` sees them.
     better = {
-        one.metric for one in view.found.of(level="pooled", coefficient="spearman")
+        one.metric for one in view.result.of(level="pooled", coefficient="spearman")
         if one.gain.low > 0
     }  # fmt: skip
     assert "good" in better
@@ -142,7 +142,7 @@ def test_points_have_the_pooled_coefficients_of_their_metric(view: View) -> None
     [block] = blocks(view, "scatter")
     assert isinstance(block, ScatterBlock) and (block.metric, block.aspect) == ("good", "plot")
     assert len(block.coefficients) == 7 * 2
-    [one] = view.found.of(level="pooled", coefficient="kendall", metric="noise", aspect="style")
+    [one] = view.result.of(level="pooled", coefficient="kendall", metric="noise", aspect="style")
     assert block.coefficients["noise", "style"]["Kendall's τ-b"] == one.estimate.value
 
 

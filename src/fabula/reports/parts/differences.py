@@ -84,7 +84,7 @@ def _significance_panels(view: View, level: Level) -> dict[str, Block]:
 
 def _cluster_panels(view: View) -> dict[str, Block]:
     grid = view.selection.select(view.selection.columns[:_MOST])
-    baselines = [one for one in view.metrics.columns if view.is_baseline(one)]
+    baselines = [column for column in view.metrics.columns if view.is_baseline(column)]
     grid = view.metrics.select([*dict.fromkeys([*grid.columns, *baselines])])
     names = column_labels(grid)
     panels: dict[str, Block] = {}
@@ -92,12 +92,12 @@ def _cluster_panels(view: View) -> dict[str, Block]:
         value = view.table(grid, "item", "pearson")[:, place]
         p = perm_matrix(
             grid.values, view.gold.values[place], level="item", coefficient="pearson",
-            seed=view.found.study.seed,
+            seed=view.result.study.seed,
         )  # fmt: skip
-        order = [int(one) for one in np.argsort(-np.nan_to_num(value, nan=-2.0), kind="stable")]
+        order = [int(place) for place in np.argsort(-np.nan_to_num(value, nan=-2.0), kind="stable")]
         p = _corrected(p)
         clusters, ranks = rank_clusters(order, p), significant_ranks(p)
-        rows = [(clusters[one], ranks[one] - 1, names[one], float(value[one])) for one in order]
+        rows = [(clusters[at], ranks[at] - 1, names[at], float(value[at])) for at in order]
         panels[aspect or "gold"] = TableBlock(
             f"Clusters of metrics: {aspect}", _CLUSTER_HEADS, rows,
             f"clusters_{view.stems[aspect]}", decimals=[None, None, None, 3],
@@ -115,7 +115,7 @@ def labels(view: View) -> Section | None:
     if len(view.systems) < 3 or not view.raw.columns:
         return None
     lower = {name for name, card in view.dataset.scorers.items() if card.direction == "lower"}
-    seed, resamples = view.found.study.seed, view.found.study.resamples
+    seed, resamples = view.result.study.seed, view.result.study.resamples
     how: dict[str, Any] = {"lower": lower, "seed": seed, "resamples": resamples}
     turned = label_f1(view.raw, view.gold, **how)
     if not view.printed_values:
@@ -162,10 +162,10 @@ def _changes(view: View, plain: Values, turned: Values) -> TableBlock:
     means = [(name, float(a), float(b)) for name, a, b in
              zip(names, plain.mean(axis=1), turned.mean(axis=1), strict=True)]  # fmt: skip
     places = {name: rank for rank, (name, _, _) in
-              enumerate(sorted(means, key=lambda one: -one[1]), 1)}  # fmt: skip
+              enumerate(sorted(means, key=lambda mean: -mean[1]), 1)}  # fmt: skip
     rows = [
         (rank, name, b, places[name], a, b - a)
-        for rank, (name, a, b) in enumerate(sorted(means, key=lambda one: -one[2]), 1)
+        for rank, (name, a, b) in enumerate(sorted(means, key=lambda mean: -mean[2]), 1)
         if rank <= 12 or abs(b - a) > 1e-9
     ]
     return TableBlock(
@@ -187,11 +187,11 @@ def top_k(view: View) -> Section | None:
     grid = view.chosen(names)
     blocks: list[Block] = [Words([_TOP_K_ABOUT, *view.remarks("top_k")])]
     for coefficient in ("spearman", "pearson"):
-        found = np.abs(correlate_top_k(grid, view.gold, sizes=sizes, coefficient=coefficient))
+        strengths = np.abs(correlate_top_k(grid, view.gold, sizes=sizes, coefficient=coefficient))
         panels: dict[str, Block] = {}
         for place, aspect in enumerate(view.aspects):
             lines = {
-                name: [float(one) for one in found[number, place]]
+                name: [float(value) for value in strengths[number, place]]
                 for number, name in enumerate(column_labels(grid))
             }
             title = view.numbered("top_k", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")

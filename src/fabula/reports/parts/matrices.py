@@ -102,7 +102,7 @@ def _panels(view: View, grid: Grid, name: str) -> dict[str, Block]:
 
 
 def _note(view: View) -> str:
-    how = view.found.study
+    how = view.result.study
     plain = f" Nothing is held constant here, not even {how.control}." if how.control else ""
     if how.sign != "oriented":
         return f"Signs as they are.{plain}"

@@ -24,34 +24,36 @@ _UNKNOWN = (
 
 def raters(view: View) -> Section | None:
     """Table every coefficient that the ratings allow; those that need known raters say so."""
-    found = agree(view.dataset, resamples=view.found.study.resamples, seed=view.found.study.seed)
-    if all(math.isnan(line.estimate.value) for line in found.lines):
+    agreement = agree(
+        view.dataset, resamples=view.result.study.resamples, seed=view.result.study.seed
+    )
+    if all(math.isnan(line.estimate.value) for line in agreement.lines):
         return None
-    blocks: list[Block] = [_table(view, found)]
-    if not found.raters_known:
+    blocks: list[Block] = [_table(view, agreement)]
+    if not agreement.raters_known:
         blocks.insert(0, Words([_UNKNOWN]))
     if view.publication:
         blocks += view.publication.blocks("raters")
     return Section("raters", "How far raters agree", blocks)
 
 
-def _table(view: View, found: Agreement) -> TableBlock:
-    statistics = list(dict.fromkeys(line.statistic for line in found.lines))
+def _table(view: View, agreement: Agreement) -> TableBlock:
+    statistics = list(dict.fromkeys(line.statistic for line in agreement.lines))
     rows: list[list[Cell | str]] = [
-        [statistic, *(_raters_cell(found, aspect, statistic) for aspect in found.aspects)]
+        [statistic, *(_raters_cell(agreement, aspect, statistic) for aspect in agreement.aspects)]
         for statistic in statistics
     ]
     return TableBlock(
         view.numbered("raters", "Agreement of raters"),
-        ("coefficient", *(aspect or "gold" for aspect in found.aspects)),
+        ("coefficient", *(aspect or "gold" for aspect in agreement.aspects)),
         rows,
         "raters",
         "With 95 % intervals: by F for the ICC, else by bootstrap over stories.",
     )
 
 
-def _raters_cell(found: Agreement, aspect: str, statistic: str) -> Cell:
-    line = found.line(aspect, statistic)
+def _raters_cell(agreement: Agreement, aspect: str, statistic: str) -> Cell:
+    line = agreement.line(aspect, statistic)
     if line is None or math.isnan(line.estimate.value):
         return Cell(None, title=line.note if line else "")
     ends = (
@@ -65,7 +67,7 @@ def _raters_cell(found: Agreement, aspect: str, statistic: str) -> Cell:
 
 def systems(view: View) -> Section | None:
     """Table the means of the systems with t intervals, best first."""
-    asked = [one for one in view.dataset.ratings if one.aspect in view.aspects]
+    asked = [rating for rating in view.dataset.ratings if rating.aspect in view.aspects]
     ratings = ScoreTable(view.dataset.stories, asked)
     means = system_means(ratings, average=True)
     systems = list(dict.fromkeys(system for system, _ in means))
@@ -100,7 +102,9 @@ def systems(view: View) -> Section | None:
 def _best(means: Mapping[str, Estimate]) -> str | None:
     """Name the system whose interval is better than that of every other."""
     known = [system for system, mean in means.items() if math.isfinite(mean.value)]
-    place = find_best([means[one].low for one in known], [means[one].high for one in known])
+    place = find_best(
+        [means[system].low for system in known], [means[system].high for system in known]
+    )
     return None if place is None else known[place]
 
 
@@ -121,7 +125,7 @@ def violins(view: View) -> Section | None:
             by_aspect.setdefault(score.aspect or "gold", []).append(score.value)
     if len(gathered) < 2:
         return None
-    values = [one.value for one in view.dataset.ratings if one.ok]
+    values = [rating.value for rating in view.dataset.ratings if rating.ok]
     low, high = view.dataset.card.scale(view.aspects[0]) or (min(values), max(values))
     title = "Ratings by system and aspect"
     drawn = draw_violins(gathered, title=title, low=low, high=high, order=view.aspects[0] or "gold")

@@ -14,8 +14,8 @@ def comparison(view: View) -> Section | None:
     if not view.printed_values:
         return None
     tables: dict[str, list[PrintedValue]] = {}
-    for one in view.printed_values:
-        tables.setdefault(one.table, []).append(one)
+    for value in view.printed_values:
+        tables.setdefault(value.table, []).append(value)
     blocks: list[Block] = [
         Words(view.options("comparison").get("words", ())),
         _summary(tables),
@@ -27,8 +27,8 @@ def comparison(view: View) -> Section | None:
 def _summary(tables: dict[str, list[PrintedValue]]) -> TableBlock:
     rows = []
     for table, values in tables.items():
-        held = sum(one.holds for one in values)
-        off = [abs(one.ours - one.printed) for one in values]
+        held = sum(value.holds for value in values)
+        off = [abs(value.ours - value.printed) for value in values]
         rows.append(
             (
                 table,
@@ -49,9 +49,9 @@ def _summary(tables: dict[str, list[PrintedValue]]) -> TableBlock:
 
 def _differing(values: Sequence[PrintedValue]) -> TableBlock:
     rows = [
-        (one.table, one.what, one.printed, one.ours, one.ours - one.printed, one.note)
-        for one in values
-        if not one.holds
+        (value.table, value.what, value.printed, value.ours, value.ours - value.printed, value.note)
+        for value in values
+        if not value.holds
     ]
     return TableBlock(
         "Printed values that do not come out",

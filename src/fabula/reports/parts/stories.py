@@ -21,13 +21,13 @@ _CUT = 400
 
 def scatter(view: View) -> Section:
     """Let the reader choose a metric and an aspect, and open the story behind any point."""
-    pooled = view.found.of(level="pooled")
+    pooled = view.result.of(level="pooled")
     coefficients: dict[tuple[str, str], dict[str, float]] = {}
     names = {column.label for column in view.metrics.columns}
-    for one in pooled:
-        label = one.metric if one.metric in names else f"{one.metric} {one.aspect}"
-        values = coefficients.setdefault((label, one.aspect), {})
-        values[NAMES[one.coefficient]] = one.estimate.value
+    for line in pooled:
+        label = line.metric if line.metric in names else f"{line.metric} {line.aspect}"
+        values = coefficients.setdefault((label, line.aspect), {})
+        values[NAMES[line.coefficient]] = line.estimate.value
     block: Block = ScatterBlock(
         "Metric and gold, story by story",
         "Every point is a story: click it, or reach it by keyboard, to read it with what people "
@@ -44,7 +44,9 @@ def example(view: View) -> Section | None:
     """Show the ratings and scores of some stories of one item."""
     asked = view.options("example")
     item, systems = asked.get("item"), asked.get("systems", ())
-    stories = [one for one in view.dataset.stories if one.item == item and one.system in systems]
+    stories = [
+        story for story in view.dataset.stories if story.item == item and story.system in systems
+    ]
     if not stories:
         return None
     stories.sort(key=lambda story: systems.index(story.system))
@@ -91,9 +93,10 @@ def _ratings(view: View, stories: Sequence[Story]) -> TableBlock:
 
 
 def _scores(view: View, stories: Sequence[Story], metrics: Sequence[str]) -> TableBlock:
-    found = {(score.scorer, score.story): score.value for score in view.dataset.scores}
+    values_by_story = {(score.scorer, score.story): score.value for score in view.dataset.scores}
     rows: list[list[Cell | str]] = [
-        [metric, *(Cell(found.get((metric, story.id))) for story in stories)] for metric in metrics
+        [metric, *(Cell(values_by_story.get((metric, story.id))) for story in stories)]
+        for metric in metrics
     ]
     heads = ("metric", *(story.system or "" for story in stories))
     title = view.numbered("example", "Scores of the example")

@@ -62,30 +62,30 @@ def standing(view: View) -> Section | None:
     for level in view.levels:
         panels: dict[str, Block] = {}
         for aspect in view.aspects:
-            lines = view.found.of(level=level, coefficient=coefficient, aspect=aspect)
+            lines = view.result.of(level=level, coefficient=coefficient, aspect=aspect)
             name = f"standing_{level}_{view.stems[aspect]}"
             title = f"{level_title(level)}, {aspect or 'gold'}: {COEFFICIENT_NAMES[coefficient]}"
             panels[aspect or "gold"] = FigureBlock(title, _figure(lines, title), name)
         blocks.append(TabsBlock(level_title(level), panels))
-    blocks.append(Words(study_words(view.found)))
+    blocks.append(Words(study_words(view.result)))
     return Section("standing", "Which metric to believe", blocks)
 
 
 def _figure(lines: Sequence[MetricResult], title: str) -> str:
     order = table_order(lines)
-    proper = [one for one in lines if one.family != "baseline"]
-    shown = {one.metric for one in lines if one.family == "baseline"}
-    shown |= set([name for name in order if name in {one.metric for one in proper}][:_MOST])
+    proper = [line for line in lines if line.family != "baseline"]
+    shown = {line.metric for line in lines if line.family == "baseline"}
+    shown |= set([name for name in order if name in {line.metric for line in proper}][:_MOST])
     rows = [
         Interval(
-            one.metric,
-            one.estimate.value,
-            one.estimate.low,
-            one.estimate.high,
-            "baseline" if one.family == "baseline" else "metric",
+            line.metric,
+            line.estimate.value,
+            line.estimate.low,
+            line.estimate.high,
+            "baseline" if line.family == "baseline" else "metric",
         )
-        for one in lines
-        if one.metric in shown
+        for line in lines
+        if line.metric in shown
     ]
     ceiling = lines[0].ceiling if lines else math.nan
     band = None if math.isnan(ceiling) else Band(ceiling, 1.0, "beyond the noise ceiling")
@@ -96,17 +96,17 @@ def _findings(view: View, coefficient: str) -> list[str]:
     """Say in a sentence a level whether any metric is worth more than counting words."""
     words = []
     for level in view.levels:
-        lines = view.found.of(level=level, coefficient=coefficient)
-        judged = [one for one in lines if not math.isnan(one.gain.value)]
+        lines = view.result.of(level=level, coefficient=coefficient)
+        judged = [line for line in lines if not math.isnan(line.gain.value)]
         if not judged:
             words.append(f"**{level_title(level)}.** No trivial baselines are at hand to compare.")
             continue
-        better = [one for one in judged if one.gain.low > 0]
-        names = sorted({one.metric for one in better})
-        told = f": {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
+        better = [line for line in judged if line.gain.low > 0]
+        names = sorted({line.metric for line in better})
+        named = f": {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
         words.append(
             f"**{level_title(level)}.** Of {len(judged)} pairs of metric and aspect, "
-            f"{len(better)} go beyond the best trivial baseline with an interval above 0{told}."
+            f"{len(better)} go beyond the best trivial baseline with an interval above 0{named}."
         )
     return words
 
@@ -154,13 +154,13 @@ def _cells(
     view: View, level: Level, coefficient: Coefficient, aspect: str, metric: str, ours: float
 ) -> tuple[float, float | None, Cell | None]:
     what = f"{aspect}, {coefficient}, {metric}"
-    found = view.printed_value(f"strongest_{level}", what)
-    if found is None:
+    value = view.printed_value(f"strongest_{level}", what)
+    if value is None:
         return ours, None, None
     difference = Cell(
-        found.ours - found.printed, tone="" if found.holds else "warn", title=found.note
+        value.ours - value.printed, tone="" if value.holds else "warn", title=value.note
     )
-    return ours, found.printed, difference
+    return ours, value.printed, difference
 
 
 def ranking(view: View) -> Section | None:
@@ -178,10 +178,10 @@ def ranking(view: View) -> Section | None:
 
 def _ranking_table(view: View, levels: Sequence[Level]) -> TableBlock:
     cards = view.dataset.scorers
-    found: MetricRanking = rank_metrics(view.raw, view.gold, levels=levels, cards=cards)
+    ranked: MetricRanking = rank_metrics(view.raw, view.gold, levels=levels, cards=cards)
     title = " and ".join(level_title(level) for level in levels)
     name, rows = f"ranking_{'_'.join(levels)}", []
-    for line in found.lines[:_MOST_RANKED]:
+    for line in ranked.lines[:_MOST_RANKED]:
         held = view.printed_value(name, line.metric)
         rows.append(
             (line.rank, line.metric, line.family, line.points,
@@ -192,6 +192,6 @@ def _ranking_table(view: View, levels: Sequence[Level]) -> TableBlock:
         ("rank", "metric", "family", "points", "printed", "mean |correlation|"),
         rows,
         name,
-        f"The first {min(_MOST_RANKED, len(found.lines))} of {len(found.lines)}.",
+        f"The first {min(_MOST_RANKED, len(ranked.lines))} of {len(ranked.lines)}.",
         decimals=[None, None, None, 1, 1, 3],
     )

@@ -124,7 +124,7 @@ def test_a_data_set_without_a_study_file_has_the_usual_report(tmp_path: Path) ->
 def test_whatever_the_data_lack_there_is_a_page(
     tmp_path: Path, shape: tuple[int, int], how: dict
 ) -> None:
-    found = view_of(tales(shape, **how), study=Study(resamples=10)).found
+    found = view_of(tales(shape, **how), study=Study(resamples=10)).result
     assert write_plain_study(found, tmp_path).stat().st_size > 50_000
     assert len(rows_of(tmp_path / "tables" / "correlations.csv")) == len(found.correlations)
 
@@ -142,20 +142,20 @@ def test_whatever_the_data_lack_there_is_a_page(
     ],
 )
 def test_however_the_study_asks_there_is_a_page(tmp_path: Path, how: dict) -> None:
-    found = view_of(tales(), study=Study(resamples=10, **how)).found
+    found = view_of(tales(), study=Study(resamples=10, **how)).result
     assert write_plain_study(found, tmp_path).is_file()
 
 
 def test_what_is_held_constant_is_said(tmp_path: Path) -> None:
     held = view_of(tales(), study=Study(resamples=10, control="words"))
     assert "|control:words|" in signature(held)
-    page = write_plain_study(held.found, tmp_path).read_text(encoding="utf-8")
+    page = write_plain_study(held.result, tmp_path).read_text(encoding="utf-8")
     assert "words is held constant" in page
 
 
 def test_the_average_is_that_of_the_aspects_of_the_study(tmp_path: Path) -> None:
     study = Study(resamples=10, aspects=("style",))
-    write_plain_study(view_of(tales(), study=study).found, tmp_path)
+    write_plain_study(view_of(tales(), study=study).result, tmp_path)
     for row in rows_of(tmp_path / "tables" / "systems.csv"):
         name, style, average = row.values()
         assert name and float(style) == pytest.approx(float(average))

@@ -15,7 +15,7 @@ PARTS = ("systems", "strongest", "ranking", "labels", "top_k", "significance")
 
 def test_tables_bear_the_paper_s_numbers_also_without_its_values() -> None:
     plain = view_of(tales(), study=Study(resamples=40))
-    view = View(plain.file, plain.found, HannaPublication())
+    view = View(plain.file, plain.result, HannaPublication())
     sections = [section for section, _ in make_sections(view) if section]
     titles = {
         block.name: block.title

@@ -8,7 +8,6 @@ import pytest
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.learned.training.aspect_classifier import (
-    Classifier,
     OutOfFold,
     cross_validate,
     fit_classifier,
@@ -43,28 +42,6 @@ def test_probabilities_are_those_of_scikit_learn(count):
 def test_a_new_comment_is_told_by_the_stems_of_its_words():
     found = fit_classifier(TEXTS, ASPECTS, seed=0).probabilities(NEW[:3])
     assert [max(one, key=one.get) for one in found] == ["opening", "ending", "funny"]
-
-
-def test_a_saved_classifier_answers_as_before(tmp_path):
-    fitted = fit_classifier(TEXTS, ASPECTS, seed=0)
-    fitted.save(tmp_path / "aspects.npz")
-    assert Classifier.load(tmp_path / "aspects.npz").probabilities(NEW) == fitted.probabilities(NEW)
-
-
-def test_a_file_that_is_no_classifier_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no file"):
-        Classifier.load(tmp_path / "none.npz")
-    (tmp_path / "text.npz").write_text("no arrays")
-    np.savez(tmp_path / "other.npz", aspects=np.array(["a"]))
-    np.savez(tmp_path / "pickled.npz", aspects=np.array([{"a": 1}], dtype=object))
-    np.save(tmp_path / "one.npy", np.zeros(3))
-    for name in ("text.npz", "other.npz", "pickled.npz", "one.npy"):
-        with pytest.raises(InputError, match="holds no classifier"):
-            Classifier.load(tmp_path / name)
-    wrong = Classifier(("a", "b"), ("x",), np.ones(1), np.ones((2, 3)), np.ones(2))
-    wrong.save(tmp_path / "wrong.npz")
-    with pytest.raises(InputError, match="do not fit together"):
-        Classifier.load(tmp_path / "wrong.npz")
 
 
 def test_no_comment_is_told_by_a_classifier_that_saw_its_story():

@@ -16,12 +16,11 @@ from fabula.learned.training.recipe import example_settings
 from fakes.tiny_tasks import pair_examples, tiny_prepared, tiny_recipe
 
 
-def test_examples_know_their_texts_and_lengths():
+def test_examples_know_their_texts():
     one = example_set(
         [[1, 2, 3], [4], []], [[0, 1], [1, 2]], [[1.0], [0.0]], items=["x", "y"], ids=["a"] * 3
     )
     assert [one.text(number) for number in range(3)] == [[1, 2, 3], [4], []]
-    assert one.lengths().tolist() == [4, 1]
     some = one.choose(np.array([1]))
     assert (len(some), some.items, some.members.tolist()) == (1, ("y",), [[1, 2]])
     assert len(some.texts) == 3

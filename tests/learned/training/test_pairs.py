@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import date
-
 import pytest
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference
@@ -65,23 +62,12 @@ def test_posts_left_out_are_counted_by_the_reason():
         post("s", 50, text=tale("s", 10)),
         post("l", 0, text=tale("l", 1000)),
         post("twin", 70, text=tale("a")),
-        post("new", 70, created=date(2020, 3, 1)),
-        post("moved", 70, created=date(2019, 1, 1), updated=date(2019, 12, 1)),
-        post("old", 70, created=date(2019, 1, 1), updated=date(2019, 11, 30)),
     ]
-    posts = [replace(one, created=one.created or date(2018, 5, 5)) for one in posts]
-    unsettled = date(2019, 12, 1), date(2020, 3, 31)
-    sides = part_posts(posts, created_before=date(2020, 3, 1), unsettled=unsettled)
+    sides = part_posts(posts)
     assert sides.left_out == {
         "between the votes": 2, "too short": 1, "too long": 1, "with the text of another": 1,
-        "too late": 1, "not settled": 1,
     }  # fmt: skip
-    assert [story.id for story in sides.liked["p"]] == ["b", "old", "twin"]
-
-
-def test_a_post_without_a_date_cannot_be_tested_for_it():
-    with pytest.raises(InputError, match="post 'a' has no date of creation"):
-        build_pairs(POSTS[:1], seed=0, created_before=date(2020, 1, 1))
+    assert [story.id for story in sides.liked["p"]] == ["b", "twin"]
 
 
 def test_pairs_of_a_prompt_are_drawn_whatever_other_prompts_there_are():
@@ -193,14 +179,10 @@ def test_preferences_of_a_data_set_become_pairs_of_cleaned_stories():
 
 def test_a_table_of_posts_is_read_by_its_usual_names(tmp_path):
     file = tmp_path / "posts.csv"
-    file.write_text(
-        "id,prompt_id,text,score,created_utc,edited\n"
-        'a,7,"It rained,\nall day.",12,1577836800,False\n'
-        "b,7,It snowed.,-1,2019-12-31,2020-01-02T10:00:00Z\n"
-    )
+    file.write_text('id,prompt_id,text,score\na,7,"It rained,\nall day.",12\nb,7,It snowed.,-1\n')
     assert read_posts(file) == [
-        Post("a", "7", "It rained,\nall day.", 12.0, date(2020, 1, 1)),
-        Post("b", "7", "It snowed.", -1.0, date(2019, 12, 31), date(2020, 1, 2)),
+        Post("a", "7", "It rained,\nall day.", 12.0),
+        Post("b", "7", "It snowed.", -1.0),
     ]
 
 
@@ -214,18 +196,17 @@ def test_columns_of_other_names_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ("a,7,It rained.,many,", r"line 2, column 'votes': 'many' is no number"),
-        ("a,7,It rained.,,", r"line 2, column 'votes': the cell is empty"),
-        ("a,,It rained.,1,", r"line 2, column 'prompt': the cell is empty"),
-        (",7,It rained.,1,", r"line 2: no story id"),
-        ("a,7,,1,\nb,7,It snowed.,1,", r"line 2, column 'text': the cell is empty"),
-        ("a,7,It rained.,1,soon", r"line 2, column 'created': 'soon' is no date"),
-        ("a,7,It rained.,1,\na,7,It snowed.,1,", r"line 3: id 'a' was used before"),
+        ("a,7,It rained.,many", r"line 2, column 'votes': 'many' is no number"),
+        ("a,7,It rained.,", r"line 2, column 'votes': the cell is empty"),
+        ("a,,It rained.,1", r"line 2, column 'prompt': the cell is empty"),
+        (",7,It rained.,1", r"line 2: no story id"),
+        ("a,7,,1\nb,7,It snowed.,1", r"line 2, column 'text': the cell is empty"),
+        ("a,7,It rained.,1\na,7,It snowed.,1", r"line 3: id 'a' was used before"),
     ],
 )
 def test_a_fault_in_a_table_names_row_and_field(tmp_path, rows, problem):
     file = tmp_path / "posts.csv"
-    file.write_text(f"id,prompt,text,votes,created\n{rows}\n")
+    file.write_text(f"id,prompt,text,votes\n{rows}\n")
     with pytest.raises(InputError, match=problem):
         read_posts(file)
 

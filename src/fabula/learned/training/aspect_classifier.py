@@ -7,9 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -37,34 +35,6 @@ class Classifier:
         """Give the probability of each aspect for each text."""
         place = {name: number for number, name in enumerate(self.stems)}
         return [self._of(text, place) for text in texts]
-
-    def save(self, path: str | Path) -> None:
-        """Write the classifier as a file of plain arrays (.npz)."""
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                aspects=np.array(self.aspects),
-                stems=np.array(self.stems),
-                rarity=self.rarity,
-                weights=self.weights,
-                offsets=self.offsets,
-            )
-
-    @classmethod
-    def load(cls, path: str | Path) -> Classifier:
-        """Read what `save` wrote; nothing in the file is run."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                aspects, stems = tuple(file["aspects"].tolist()), tuple(file["stems"].tolist())
-                classifier = cls(aspects, stems, file["rarity"], file["weights"], file["offsets"])
-        except FileNotFoundError:
-            raise InputError(f"no file {path}", "fit a classifier and save it there") from None
-        except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError):
-            raise InputError(f"{path} holds no classifier", "fit one and save it again") from None
-        sizes = classifier.rarity.shape, classifier.weights.shape, classifier.offsets.shape
-        if sizes != ((len(stems),), (len(aspects), len(stems)), (len(aspects),)):
-            raise InputError(f"{path}: its arrays do not fit together", "save it again")
-        return classifier
 
     def _of(self, text: str, place: Mapping[str, int]) -> dict[str, float]:
         counts = Counter(place[stem_] for stem_ in stems_of(text) if stem_ in place)

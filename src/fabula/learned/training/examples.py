@@ -56,12 +56,6 @@ class ExampleSet:
     def __len__(self) -> int:
         return len(self.members)
 
-    def lengths(self) -> Array:
-        """Count the tokens of every example."""
-        sizes = np.diff(self.texts.offsets)
-        lengths: Array = sizes[self.members].sum(axis=1)
-        return lengths
-
     def text(self, number: int) -> list[int]:
         """Give the word pieces of a text."""
         start, end = self.texts.offsets[number : number + 2]

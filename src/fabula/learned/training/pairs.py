@@ -6,17 +6,15 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
 from itertools import accumulate, product
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
 from fabula.datasets.tables.rows import Row
-from fabula.datasets.tables.sheet import Sheet, is_empty, parse_number
+from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.training.examples import digest_of
 from fabula.learned.training.stories import Groups
 from fabula.text.posts import clean_post
@@ -25,10 +23,7 @@ from fabula.text.words import words as words_of
 _USUAL = {
     "prompt": "prompt_id item item_id thread link_id prompt writing_prompt title",
     "votes": "votes score upvotes ups karma",
-    "created": "created created_at created_utc date",
-    "updated": "updated updated_at edited",
 }
-_DATES = ("created", "updated")
 
 
 @dataclass(frozen=True)
@@ -39,8 +34,6 @@ class Post:
     prompt: str
     text: str
     votes: float
-    created: date | None = None
-    updated: date | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no text or no number, naming the post and the field."""
@@ -105,8 +98,6 @@ def build_pairs(
     words: tuple[int, int] = (200, 800),
     seed: int,
     per_prompt: int | None = None,
-    created_before: date | None = None,
-    unsettled: tuple[date, date] | None = None,
 ) -> list[Pair]:
     """Pair every post of at least `high` votes with every one of at most `low` on its prompt.
 
@@ -115,9 +106,7 @@ def build_pairs(
     """
     if per_prompt is not None and per_prompt < 1:
         raise SettingError(f"per_prompt is {per_prompt}", "give 1 or more, or None for all pairs")
-    sides = part_posts(
-        posts, high=high, low=low, words=words, created_before=created_before, unsettled=unsettled
-    )
+    sides = part_posts(posts, high=high, low=low, words=words)
     pairs: list[Pair] = []
     for prompt in sorted(sides.liked.keys() & sides.disliked.keys()):
         candidates = list(product(sides.liked[prompt], sides.disliked[prompt]))
@@ -140,13 +129,10 @@ def part_posts(
     high: float = 50,
     low: float = 0,
     words: tuple[int, int] = (200, 800),
-    created_before: date | None = None,
-    unsettled: tuple[date, date] | None = None,
 ) -> Sides:
     """Part posts into liked and disliked; words are counted after cleaning.
 
-    Posts that were updated from the first to the last day of `unsettled` are left out. Of posts
-    with the same text on one prompt, that with the most votes stays.
+    Of posts with the same text on one prompt, that with the most votes stays.
     """
     if low >= high or words[0] > words[1]:
         given = f"high={high:g}, low={low:g}, words={words}"
@@ -155,9 +141,7 @@ def part_posts(
     left_out: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
     for post in sorted(_check_unique(posts), key=lambda post: (-post.votes, post.id)):
-        reason = _find_date_fault(post, created_before, unsettled)
-        if not reason and low < post.votes < high:
-            reason = "between the votes"
+        reason = "between the votes" if low < post.votes < high else ""
         story = Story(post.id, "" if reason else clean_post(post.text).text, item=post.prompt)
         reason = reason or _find_length_fault(story, words)
         if not reason and (post.prompt, story.text) in seen:
@@ -205,19 +189,6 @@ def _check_unique(posts: Iterable[Post]) -> list[Post]:
     return list(by_id.values())
 
 
-def _find_date_fault(
-    post: Post, created_before: date | None, unsettled: tuple[date, date] | None
-) -> str:
-    """Why a post is left out by its dates, if it is."""
-    if created_before and not post.created:
-        raise InputError(f"post {post.id!r} has no date of creation", "add it, or drop the limit")
-    if created_before and post.created and post.created >= created_before:
-        return "too late"
-    if unsettled and post.updated and unsettled[0] <= post.updated <= unsettled[1]:
-        return "not settled"
-    return ""
-
-
 def _find_length_fault(story: Story, words: tuple[int, int]) -> str:
     """Why a story is left out by its length, if it is."""
     count = len(words_of(story.text))
@@ -248,8 +219,8 @@ def _find_ends(count: int, shares: Sequence[float]) -> list[int]:
 def read_posts(path: str | Path, *, columns: Mapping[str, str] | None = None) -> list[Post]:
     """Read posts from a CSV, TSV, JSON, JSONL or Parquet file.
 
-    `columns` names the columns of `id`, `prompt`, `text`, `votes`, `created` and `updated`; the
-    others are guessed by their usual names. Dates are ISO dates or seconds since 1970.
+    `columns` names the columns of `id`, `prompt`, `text` and `votes`; the others are guessed by
+    their usual names.
     """
     given = {"story" if role == "id" else role: name for role, name in (columns or {}).items()}
     own = {role: given.pop(role, "") for role in _USUAL}
@@ -278,13 +249,11 @@ def _post(sheet: Sheet, row: Row, where: str, *, names: Mapping[str, str]) -> Po
     votes = sheet.read_number(row, names["votes"], where)
     if votes is None:
         raise InputError(f"{where}, column {names['votes']!r}: no number of votes", "fill it")
-    days = (_day(row.get(names[role]), f"{where}, column {names[role]!r}") for role in _DATES)
     return Post(
         sheet.read_story_id(row, where),
         sheet.read_text("item", row),
         sheet.read_text("text", row),
         votes,
-        *days,
     )
 
 
@@ -294,19 +263,3 @@ def _column(role: str, name: str, sheet: Sheet) -> str:
         raise InputError(f"{sheet.label}: no column {name!r}", closest(name, sheet.names))
     plain = {column.strip().lower(): column for column in sheet.names}
     return name or next((plain[usual] for usual in _USUAL[role].split() if usual in plain), "")
-
-
-def _day(cell: Any, where: str) -> date | None:
-    """Read a date; an empty cell, or False, is none."""
-    if is_empty(cell) or str(cell).lower() == "false":
-        return None
-    if isinstance(cell, date):
-        return cell.date() if isinstance(cell, datetime) else cell
-    seconds = parse_number(cell)
-    try:
-        if seconds is not None:
-            return datetime.fromtimestamp(seconds, UTC).date()
-        return date.fromisoformat(str(cell).strip()[:10])
-    except (ValueError, OverflowError, OSError):
-        remedy = "write 2019-12-31, or seconds since 1970"
-        raise InputError(f"{where}: {cell!r} is no date", remedy) from None

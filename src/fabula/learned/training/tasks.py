@@ -76,21 +76,15 @@ def _build(
     return _make_corrupted(stories, cut=cut, seed=seed)
 
 
-def order_stories(
-    task: Task, sources: Sequence[Dataset], free: UnratedStories, *, kept_back: bool = False
-) -> list[list[str]]:
-    """Give the sentences of human stories: a corpus's own, or the references of systems' stories.
-
-    The references of VIST are parted by its own sets, so that none is kept back.
-    """
+def order_stories(task: Task, sources: Sequence[Dataset], free: UnratedStories) -> list[list[str]]:
+    """Give the sentences of human stories: a corpus's own, or the references beside systems'."""
     corpora = [
         source for source in sources if not any(story.references for story in source.stories)
     ]
-    stories = free.stories(corpora, kept_back=kept_back) if corpora else []
-    if not kept_back:
-        for source in sources:
-            if source not in corpora:
-                stories += human_references(source, task.split)
+    stories = free.stories(corpora) if corpora else []
+    for source in sources:
+        if source not in corpora:
+            stories += human_references(source, task.split)
     return [split_any_case(story.text) for story in stories][: task.most or None]
 
 

@@ -24,8 +24,8 @@ from transformers import BertModel
 from fabula.models import path_of
 from fabula.models.embedded import load
 from fabula.models.networks.encoder import Encoder
-from fabula.models.reading.batches import batch_by_length
 from fabula.models.reading.state_cache import StateCache, VectorCache
+from fabula.models.reading.windows import batch_by_length
 
 ROUNDS, PORTION, NAIVE_BATCH = 5, 40, 32
 SYLLABLES = "ba den fo gar hil ka lo men nor pi ran so tel u vor wen".split()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fabula.learned.reader.config import Head, Pin, ReaderConfig, write_config
+from fabula.learned.reader.config import Head, Pin, ReaderConfig, Scale, Term, write_config
 from fabula.learned.reader.network import save_packed
-from fabula.learned.reader.scales import Scale, Term
 from fabula.models import PooledBert
 from fabula.models.networks.bert import load_bert
 from fabula.models.networks.encoder import load_tokenizer

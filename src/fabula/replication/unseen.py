@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.reader.config import ReaderConfig, read_config
-from fabula.learned.reader.scales import Scale
+from fabula.learned.reader.config import ReaderConfig, Scale, read_config
 from fabula.learned.training.reader_scales import CROSS_FITTED
 from fabula.meta.arrays import Values
 

@@ -11,8 +11,16 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.learned.reader.config import Head, Pin, ReaderConfig, read_config, write_config
-from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.learned.reader.config import (
+    Head,
+    Pin,
+    ReaderConfig,
+    Scale,
+    Surface,
+    Term,
+    read_config,
+    write_config,
+)
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 COUNT = len(FEATURE_NAMES)

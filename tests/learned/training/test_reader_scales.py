@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.learned.reader.config import read_config
-from fabula.learned.reader.scales import Scale, Term
+from fabula.learned.reader.config import Scale, Term, read_config
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import Prepared, fold_of_items
 from fabula.learned.training.reader_scales import (

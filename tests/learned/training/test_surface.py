@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fabula.learned.reader.scales import standardise_features
+from fabula.learned.reader.config import standardise_features
 from fabula.learned.training.examples import fold_of_items
 from fabula.learned.training.surface import (
     CLIP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.models.reading.batches import batch_by_length
+from fabula.models.reading.windows import batch_by_length
 
 
 def test_texts_of_about_one_length_come_together_the_longest_first():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import UserError
-from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
+from fabula.models.reading.windows import gather_logs, pad_rows, run_batches
 from fakes.tiny_models import torch
 
 LENGTHS = [5, 1, 9, 9, 2, 7]

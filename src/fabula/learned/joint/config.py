@@ -11,8 +11,15 @@ from fabula.core.errors import InputError, UnknownName, closest
 from fabula.core.files import write_json
 from fabula.core.plain import from_plain, read_json
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.reader.config import REMEDY, Head, Pin, ReaderConfig
-from fabula.learned.reader.scales import PERCENTILE_POINTS, Scale, Term
+from fabula.learned.reader.config import (
+    PERCENTILE_POINTS,
+    REMEDY,
+    Head,
+    Pin,
+    ReaderConfig,
+    Scale,
+    Term,
+)
 from fabula.text.detokenise import detokenise
 from fabula.text.posts import NEWLINE_TAG, normalise_post
 
@@ -54,11 +61,6 @@ class JointConfig:
     training: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "storyer_joint"
     format: int = FORMAT
-
-
-def is_joint(folder: Path) -> bool:
-    """Whether a folder holds what a joint training left."""
-    return (folder / FILE).is_file()
 
 
 def read_joint_config(folder: Path) -> JointConfig:

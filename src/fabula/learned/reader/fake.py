@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.reader.config import CRITERIA, Head, Pin, ReaderConfig
-from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.learned.reader.config import CRITERIA, Head, Pin, ReaderConfig, Scale, Surface, Term
 from fabula.models.reading.state_cache import text_key
 from fabula.models.reading.windows import cut_evenly
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION

@@ -16,11 +16,10 @@ from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
 from fabula.learned.reader import network as reader_network
-from fabula.learned.reader.config import ReaderConfig, read_config
+from fabula.learned.reader.config import ReaderConfig, Scale, read_config
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
 from fabula.learned.reader.network import open_network
-from fabula.learned.reader.scales import Scale
 from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.detokenise import detokenise
@@ -178,7 +177,7 @@ def open_reader(folder: Path, encoder: PooledBert) -> Reader:
 
 
 def _open_folder(folder: Path) -> Reader:
-    if joint_config.is_joint(folder):
+    if (folder / joint_config.FILE).is_file():
         return Reader(*open_joint(folder))
     config = read_config(folder)
     _check_encoder(folder, config)

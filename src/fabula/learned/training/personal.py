@@ -21,10 +21,16 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, closest
 from fabula.datasets.table import read_table
 from fabula.datasets.tables.sheet import Sheet
-from fabula.learned.reader.config import FILE, write_config
+from fabula.learned.reader.config import (
+    FILE,
+    Scale,
+    Surface,
+    Term,
+    standardise_features,
+    write_config,
+)
 from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.reader.network import FILE as WEIGHTS
-from fabula.learned.reader.scales import Scale, Surface, Term, standardise_features
 from fabula.learned.training.examples import fold_of_items
 from fabula.learned.training.folder import RECORD, TrainingFolder, find_versions, write_record
 from fabula.learned.training.reader_scales import logistic_slope

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.learned.reader.config import Head, Pin, ReaderConfig, write_config
-from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.learned.reader.config import Head, Pin, ReaderConfig, Scale, Surface, Term, write_config
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
 from fabula.learned.training.folder import write_arrays

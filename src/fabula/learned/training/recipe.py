@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.plain import from_plain, read_toml
-from fabula.learned.reader.scales import Link
+from fabula.learned.reader.config import Link
 from fabula.learned.training.loop import LoopConfig
 
 T = TypeVar("T")

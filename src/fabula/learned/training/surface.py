@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.learned.reader.scales import standardise_features
+from fabula.learned.reader.config import standardise_features
 from fabula.learned.training.examples import ExampleSet
 from fabula.text.features import FEATURE_NAMES
 

@@ -12,9 +12,8 @@ import numpy as np
 from fabula.core.model import Answer
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import Checkpoint
-from fabula.models.reading.batches import pad_rows, run_batches
 from fabula.models.reading.tokens import TokenisedText, split_chunks, tokenise
-from fabula.models.reading.windows import cut_overlapping
+from fabula.models.reading.windows import cut_overlapping, pad_rows, run_batches
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fabula.core.errors import InputError, SettingError
 from fabula.models._load import load_model
 from fabula.models._runtime import package, require_precision
-from fabula.models.reading.batches import run_batches
+from fabula.models.reading.windows import run_batches
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

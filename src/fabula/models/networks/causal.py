@@ -15,9 +15,8 @@ from fabula.core.model import TokenLogs
 from fabula.core.settings import AtLeast, Between, check_settings
 from fabula.models._runtime import package, silence
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
-from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
 from fabula.models.reading.tokens import TokenisedText, find_ends, split_chunks, tokenise
-from fabula.models.reading.windows import fit_prefix
+from fabula.models.reading.windows import fit_prefix, gather_logs, pad_rows, run_batches
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

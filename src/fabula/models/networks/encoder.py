@@ -14,10 +14,9 @@ from fabula.core.errors import SettingError
 from fabula.core.model import Span, TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.bert import Bert
-from fabula.models.reading.batches import run_batches
 from fabula.models.reading.state_cache import LruCache, StateCache, vector_key
 from fabula.models.reading.tokens import truncate_texts
-from fabula.models.reading.windows import assign_tokens, cut_overlapping
+from fabula.models.reading.windows import assign_tokens, cut_overlapping, run_batches
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

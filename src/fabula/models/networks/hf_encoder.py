@@ -14,7 +14,6 @@ from fabula.core.errors import SettingError
 from fabula.core.model import TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import POOLING, Checkpoint
-from fabula.models.reading.batches import pad_rows, run_batches
 from fabula.models.reading.state_cache import StateCache
 from fabula.models.reading.tokens import (
     Ends,
@@ -24,7 +23,7 @@ from fabula.models.reading.tokens import (
     tokenise,
     truncate_texts,
 )
-from fabula.models.reading.windows import assign_tokens, cut_overlapping
+from fabula.models.reading.windows import assign_tokens, cut_overlapping, pad_rows, run_batches
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

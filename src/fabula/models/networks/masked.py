@@ -17,10 +17,16 @@ from fabula.core.model import MeanGuess, TokenLogs
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import CheckpointError
 from fabula.models.networks.hf_encoder import EncoderModel
-from fabula.models.reading.batches import ROWS, gather_logs, pad_rows, run_batches
 from fabula.models.reading.state_cache import LruCache
 from fabula.models.reading.tokens import Ends, TokenisedText, tokenise
-from fabula.models.reading.windows import assign_tokens, cut_overlapping
+from fabula.models.reading.windows import (
+    ROWS,
+    assign_tokens,
+    cut_overlapping,
+    gather_logs,
+    pad_rows,
+    run_batches,
+)
 
 if TYPE_CHECKING:
     from fabula.core.model import Array, GapFiller

@@ -14,7 +14,6 @@ from fabula.core.model import TokenLogs
 from fabula.models._runtime import package, thread_limit
 from fabula.models.networks.causal import SamplingSettings, Writer, sample
 from fabula.models.networks.checkpoint import CheckpointError
-from fabula.models.reading.batches import gather_logs, pad_rows, run_batches
 from fabula.models.reading.tokens import (
     Ends,
     TokenisedText,
@@ -23,7 +22,13 @@ from fabula.models.reading.tokens import (
     tokenise,
     truncate_texts,
 )
-from fabula.models.reading.windows import cut_overlapping, fit_prefix
+from fabula.models.reading.windows import (
+    cut_overlapping,
+    fit_prefix,
+    gather_logs,
+    pad_rows,
+    run_batches,
+)
 
 if TYPE_CHECKING:
     from fabula.core.model import Array

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fabula.learned.reader.scales import Scale, Surface, Term
+from fabula.learned.reader.config import Scale, Surface, Term
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 COUNT = len(FEATURE_NAMES)

@@ -59,7 +59,7 @@ def command(
     known = _metrics(run)
     table = ScoreTable.load(run)
     if metrics:
-        table = _only(table, _wanted(metrics, table.scorers))
+        table = _only(table, _choose_scorers(metrics, table.scorers))
     comparison = compare(
         table,
         a,
@@ -86,16 +86,19 @@ def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:
     return type(table)(table.stories, [score for score in table if score.scorer in scorers])
 
 
-def _wanted(given: Sequence[str], scorers: Sequence[str]) -> set[str]:
+def _choose_scorers(given: Sequence[str], scorers: Sequence[str]) -> set[str]:
     """Scorers of the run that are named, by their specs or by sets."""
     from fabula.core.settings import split_specs
 
     return {
-        scorer for text in given for part in split_specs(text) for scorer in _named(part, scorers)
+        scorer
+        for text in given
+        for part in split_specs(text)
+        for scorer in _match_scorers(part, scorers)
     }
 
 
-def _named(part: str, scorers: Sequence[str]) -> set[str]:
+def _match_scorers(part: str, scorers: Sequence[str]) -> set[str]:
     from fabula.scoring.catalogue import choose_metrics
 
     # A run may hold metrics of a package that is not installed here: their names still count.

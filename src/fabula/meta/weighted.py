@@ -196,7 +196,7 @@ def _row_spearman(weights: Values, x: Values, z: Values) -> Values:
 
 
 def _row_kendall(weights: Values, x: Values, z: Values) -> Values:
-    untied = _untied(weights, x) * _untied(weights, z)
+    untied = _count_untied_pairs(weights, x) * _count_untied_pairs(weights, z)
     with np.errstate(divide="ignore", invalid="ignore"):
         tau: Values = _excess(weights, x, z) / np.sqrt(untied)
     return tau
@@ -216,10 +216,10 @@ def _cross_kendall(weights: Values, x: Values, y: Values, items: Places) -> Valu
     starts = np.flatnonzero(np.diff(items, prepend=-1))
     by_item = weights[:, starts]  # (draws, items)
     signs_y = [_signs(row).astype(np.int8) for row in y]
-    untied_y = [_untied(weights, row) for row in y]
+    untied_y = [_count_untied_pairs(weights, row) for row in y]
     tau = np.empty((len(weights), len(x), len(y)))
     for place, row in enumerate(x):
-        signs, untied = _signs(row).astype(np.int8), _untied(weights, row)
+        signs, untied = _signs(row).astype(np.int8), _count_untied_pairs(weights, row)
         for number, gold_signs in enumerate(signs_y):
             rows = np.add.reduceat(signs * gold_signs, starts, axis=0, dtype=np.int32)
             between = np.add.reduceat(rows, starts, axis=1).astype(np.float64)  # (items, items)
@@ -284,7 +284,7 @@ def _group_sums(weights: Values, x: Values) -> Values:
     return few
 
 
-def _untied(weights: Values, x: Values) -> Values:
+def _count_untied_pairs(weights: Values, x: Values) -> Values:
     """Count ordered pairs of unlike values in each resample."""
     sums = _group_sums(weights, x)
     pairs: Values = weights.sum(1) ** 2 - _row_products(sums, sums)

@@ -50,7 +50,7 @@ def stories_json(
         "statuses": STATUSES,
         "columns": [_column(column) for column in columns],
         "ids": [story.id for story in stories],
-        **{name: _numbered([getattr(s, name) for s in stories]) for name in _LABELS},
+        **{name: _number_labels([getattr(s, name) for s in stories]) for name in _LABELS},
         **more,
     }
     values = ",".join(_values(*column) for column in zip(scores[0].T, scores[1].T, strict=True))
@@ -72,7 +72,7 @@ def script_safe(text: str) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _numbered(labels: Sequence[str | None]) -> dict[str, list[Any]]:
+def _number_labels(labels: Sequence[str | None]) -> dict[str, list[Any]]:
     """Give labels once each, and the number of each story's; -1 for none."""
     names = list(dict.fromkeys(label for label in labels if label))
     number = {name: place for place, name in enumerate(names)}
@@ -146,14 +146,14 @@ def _telling(data: ReportData) -> Iterator[int]:
     systems = list(data.places().values())
     for number, column in enumerate(data.columns):
         if column.main:
-            ranked = [_ranked(places, data.values[:, number], column) for places in systems]
+            ranked = [_rank_stories(places, data.values[:, number], column) for places in systems]
             for pick in (0, -1, None):
                 for order in ranked:
                     if len(order):
                         yield int(order[len(order) // 2 if pick is None else pick])
 
 
-def _ranked(places: Array, values: Array, column: ReportColumn) -> Array:
+def _rank_stories(places: Array, values: Array, column: ReportColumn) -> Array:
     """Places of stories that have a value, the best first."""
     there = places[np.isfinite(values[places])]
     sign = 1 if column.direction == "lower" else -1

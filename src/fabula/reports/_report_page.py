@@ -171,7 +171,7 @@ def status_rows(data: ReportData) -> list[StatusRow]:
         coverage = min((cell.coverage for cell in cells.values() if cell.count), default=1.0)
         least[scorer] = min(coverage, least.get(scorer, 1.0))
     parts = [
-        StatusRow(scorer, str(Status.OK), _scored(data, scorer), _part(coverage))
+        StatusRow(scorer, str(Status.OK), _count_scored(data, scorer), _part(coverage))
         for scorer, coverage in least.items()
         if coverage < 1
     ]
@@ -182,7 +182,7 @@ def _part(coverage: float) -> str:
     return f"some stories were read in part; the least share was {coverage:.2f}"
 
 
-def _scored(data: ReportData, scorer: str) -> int:
+def _count_scored(data: ReportData, scorer: str) -> int:
     return max(
         sum(cell.count for cell in cells.values())
         for (name, _), cells in data.summary.cells.items()

@@ -35,7 +35,7 @@ def card_page(cls: type[Metric]) -> str:
         f"**compat=True.** {card.compat}",
         _quirks(card.quirks),
         f"**What it cannot see.** {card.cannot_see}",
-        _published(card),
+        _published_lines(card),
         f"**Paper.** {card.paper}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -95,7 +95,7 @@ def _default(field: Field[Any]) -> str:
     return "–" if field.default is MISSING else f"`{field.default!r}`"
 
 
-def _published(card: Card) -> str:
+def _published_lines(card: Card) -> str:
     columns = [
         f"- {release}: {', '.join(f'`{name}`' for name in found)}"
         for release, found in card.published.items()

@@ -35,7 +35,7 @@ def render_plan(form: str, plan: Plan) -> str:
 def plan_words(plan: Plan) -> list[str]:
     """Say in plain words what the wishes take and what was assumed."""
     wishes = dict.fromkeys(need.wish for need in plan.needs)
-    return [*(_wish(wish, plan) for wish in wishes), *_assumed(plan), _method(plan)]
+    return [*(_wish(wish, plan) for wish in wishes), *_assumptions(plan), _method(plan)]
 
 
 def _title(plan: Plan) -> str:
@@ -66,7 +66,7 @@ def _raters(need: Need) -> str:
     return f"{need.raters:,} with {need.items:,} items"
 
 
-def _assumed(plan: Plan) -> list[str]:
+def _assumptions(plan: Plan) -> list[str]:
     known = plan.assumed
     icc = f"ICC(1,1) of one rating {known['icc']:.2f}"
     if plan.question == "difference":

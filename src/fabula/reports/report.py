@@ -90,10 +90,10 @@ def _parts(
         "systems": systems_html(standings, cards),
         "printed": printed_html(standings, cards),
         "resampled": "items" if standings.by_item else "stories",
-        "added": _added(data),
+        "added": _say_baselines(data),
         "figures": draw_distributions(data),
         "statuses": statuses_html(status_rows(data)),
-        "shown": _shown(data, chosen, folder),
+        "shown": _say_shown(data, chosen, folder),
         "reader": fill_template(read_static("reader.html"), {"more": more, "ratings": ""}),
         "signatures": signatures(data),
         "citations": escape(citations(data.record, cards)),
@@ -132,13 +132,13 @@ def _aspects_switch(data: ReportData) -> str:
     return tag("label", f"{box} Show {escape(', '.join(others))} as well", class_="switch")
 
 
-def _added(data: ReportData) -> str:
+def _say_baselines(data: ReportData) -> str:
     if not any(column.added for column in data.columns):
         return ""
     return "The run did not include all baselines; those missing were computed for this report."
 
 
-def _shown(data: ReportData, chosen: list[int], folder: Path) -> str:
+def _say_shown(data: ReportData, chosen: list[int], folder: Path) -> str:
     """Say plainly whose texts the file holds."""
     total = len(data.stories)
     if len(chosen) == total:

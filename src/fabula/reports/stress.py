@@ -136,7 +136,7 @@ def stress_words(result: StressResult) -> list[str]:
     """Say what was found, what was left out, and how."""
     found = [
         *_preferring(result),
-        *_unnoticed(result),
+        *_find_unnoticed(result),
         *_moved_alone(result),
         *_left_out(result),
         *_batches(result),
@@ -161,7 +161,7 @@ def _preferring(result: StressResult) -> list[str]:
     return lines
 
 
-def _unnoticed(result: StressResult) -> list[str]:
+def _find_unnoticed(result: StressResult) -> list[str]:
     """Name the perturbations that no metric with a better way notices."""
     judging = [move for move in result.moves if move.direction != "descriptive"]
     judging = [move for move in judging if move.expected == "worse" and move.verdict != TOO_FEW]

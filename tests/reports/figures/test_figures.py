@@ -9,11 +9,11 @@ import pytest
 from fabula.reports.figures.curves import draw_curves, spread_labels
 from fabula.reports.figures.drawing import (
     Scale,
-    cut,
     make_standalone,
     reach_of,
     round_step,
     short,
+    shorten,
     tick_words,
     width_of,
 )
@@ -48,8 +48,8 @@ def test_an_axis_reaches_beyond_its_values() -> None:
 
 
 def test_a_text_is_cut_to_its_room() -> None:
-    assert cut("short", 100) == "short"
-    shown = cut("a very long name of a metric", 80)
+    assert shorten("short", 100) == "short"
+    shown = shorten("a very long name of a metric", 80)
     assert shown.endswith("…") and width_of(shown) <= 80
 
 

@@ -44,8 +44,8 @@ def replicate(dataset: Dataset, printed: Printed) -> Iterator[PrintedValue]:
     """Give every printed number beside ours, table by table."""
     paper = Paper(dataset, printed)
     for table in (
-        _icc, _table_4, _strongest, _table_6, _criteria, _released, _pooled, _f1, _top_k,
-        williams_values,
+        _icc, _table_4, _strongest, _table_6, _criteria, _compute_released, _compute_pooled, _f1,
+        _top_k, williams_values,
     ):  # fmt: skip
         yield from table(paper)
 
@@ -133,7 +133,7 @@ def _criteria(paper: Paper) -> Iterator[PrintedValue]:
                 yield PrintedValue("Figures 1 and 2: criteria", what, value, ours, _DIGITS)
 
 
-def _released(paper: Paper) -> Iterator[PrintedValue]:
+def _compute_released(paper: Paper) -> Iterator[PrintedValue]:
     for key, table in paper.printed.values["correlations_signed"].items():
         level, coefficient = key.split("_")
         correlations = paper.correlations(level, coefficient)
@@ -144,7 +144,7 @@ def _released(paper: Paper) -> Iterator[PrintedValue]:
                 yield PrintedValue("All correlations", what, value, ours, _DIGITS)
 
 
-def _pooled(paper: Paper) -> Iterator[PrintedValue]:
+def _compute_pooled(paper: Paper) -> Iterator[PrintedValue]:
     printed = paper.printed.values["tacl_overall_example"]["BLEU-Relevance"]
     for coefficient, value in printed.items():
         ours = paper.at(paper.correlations("pooled", coefficient), "BLEU Ξ§", "RE")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabula.reports.figures.cluster import Clustering, branches
 from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
-from fabula.reports.figures.drawing import cut, short, width_of, words
+from fabula.reports.figures.drawing import short, shorten, width_of, words
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import escape, tag
 
@@ -90,7 +90,7 @@ def _head(name: str, place: int, box: Box) -> str:
 
 
 def _label(name: str, box: Box, **attributes: object) -> str:
-    shown = cut(name, box.longest, box.size)
+    shown = shorten(name, box.longest, box.size)
     whole = tag("title", escape(name)) if shown != name else ""
     return tag("text", escape(shown) + whole, **attributes)
 

@@ -113,8 +113,8 @@ def _hex(lab: Sequence[float]) -> str:
         -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
         -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
     )
-    return "#" + "".join(f"{round(255 * _curved(min(max(c, 0.0), 1.0))):02x}" for c in light)
+    return "#" + "".join(f"{round(255 * _curve(min(max(c, 0.0), 1.0))):02x}" for c in light)
 
 
-def _curved(light: float) -> float:
+def _curve(light: float) -> float:
     return 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055

@@ -9,11 +9,11 @@ from fabula.reports.figures.colours import SERIES
 from fabula.reports.figures.drawing import (
     Scale,
     bottom_axis,
-    cut,
     draw_figure,
     left_axis,
     reach_of,
     short,
+    shorten,
     width_of,
     words,
 )
@@ -44,12 +44,12 @@ def draw_curves(
     are more than fit there, the figure grows. NaN is a gap.
     """
     height = max(height, _TOP + _BELOW + _GAP * len(lines))
-    names = [cut(name, _LONGEST_NAME) for name in lines]
+    names = [shorten(name, _LONGEST_NAME) for name in lines]
     right = width - max(width_of(name) for name in names) * 1.06 - 20
     ends = [end for pair in (bands or {}).values() for side in pair for end in side]
     reach = reach_of([value for line in lines.values() for value in line] + ends)
     across = Scale(min(x), max(x), _LEFT + 8, right - 8)
-    down = Scale(*_chosen(reach, low, high), height - _BELOW, _TOP)
+    down = Scale(*_clip_reach(reach, low, high), height - _BELOW, _TOP)
     parts = [
         bottom_axis(across, _TOP, height - _BELOW, label=x_label, most=max(2, min(len(x), 8))),
         left_axis(down, _LEFT, right, label=y_label),
@@ -63,7 +63,7 @@ def draw_curves(
     )
 
 
-def _chosen(
+def _clip_reach(
     reach: tuple[float, float], low: float | None, high: float | None
 ) -> tuple[float, float]:
     return (reach[0] if low is None else low), (reach[1] if high is None else high)

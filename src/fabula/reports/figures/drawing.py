@@ -52,10 +52,10 @@ def _printed_style() -> str:
     """The style of figures with its variables spelled out, as few programs know them."""
     values = printed_palette() | {"sans": "Helvetica, Arial, sans-serif"}
     rules = f"{read_static('figures.css')}{classes_css()}".splitlines()
-    return "\n".join(["", *(_spelled_out(rule, values) for rule in rules), ""])
+    return "\n".join(["", *(_spell_out(rule, values) for rule in rules), ""])
 
 
-def _spelled_out(rule: str, values: dict[str, str]) -> str:
+def _spell_out(rule: str, values: dict[str, str]) -> str:
     """Spell the variables of a rule out; a rule of series becomes one for each of them."""
     if "--series:" in rule:
         return ""
@@ -63,7 +63,7 @@ def _spelled_out(rule: str, values: dict[str, str]) -> str:
         return _USED.sub(lambda found: values[found[1]], rule)
     selector, _, rest = rule.partition(" {")
     each = [f"{selector}.s{n} {{{rest.replace('--series', f'--s{n}')}" for n in range(SERIES)]
-    return "\n".join(_spelled_out(one, values) for one in each)
+    return "\n".join(_spell_out(one, values) for one in each)
 
 
 def short(number: float) -> str:
@@ -76,7 +76,7 @@ def width_of(text: str, size: float = 12) -> float:
     return _WIDER * size * sum(_WIDTHS.get(letter, 0.556) for letter in text)
 
 
-def cut(text: str, room: float, size: float = 12) -> str:
+def shorten(text: str, room: float, size: float = 12) -> str:
     """Shorten a text to the room there is."""
     if width_of(text, size) <= room:
         return text

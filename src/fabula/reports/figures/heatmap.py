@@ -15,7 +15,7 @@ import numpy as np
 from fabula.reports.figures._heat_labels import Box, dividers, labels, legend, tree
 from fabula.reports.figures.cluster import Clustering
 from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
-from fabula.reports.figures.drawing import cut, draw_figure, width_of
+from fabula.reports.figures.drawing import draw_figure, shorten, width_of
 from fabula.reports.pages import escape, tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -60,7 +60,7 @@ def draw_heatmap(
     parts neighbours of different groups. Few cells show their value times 100, as HANNA does
     (of `p` the first three decimals).
     """
-    shown, row_order, column_order = _ordered(values, row_labels, column_labels, order)
+    shown, row_order, column_order = _arrange(values, row_labels, column_labels, order)
     ends = _ends(shown.values, scale, low, high)
     written = shown.values.size <= _ANNOTATED if annotate is None else annotate
     box = _box(shown, written, isinstance(order, Clustering))
@@ -69,7 +69,11 @@ def draw_heatmap(
         embed_values(shown.values, shown.rows, shown.columns, scale),
         cell_paths(level, box, scale),
         numbers(shown.values, level, box, scale) if written else "",
-        dividers(_picked(row_groups, row_order), _picked(column_groups, column_order), box),
+        dividers(
+            _arrange_groups(row_groups, row_order),
+            _arrange_groups(column_groups, column_order),
+            box,
+        ),
         labels(shown.rows, shown.columns, box),
         tree(order, box) if isinstance(order, Clustering) else "",
         legend(box, scale, ends, bool(np.isnan(shown.values).any())),
@@ -79,7 +83,7 @@ def draw_heatmap(
     return draw_figure(box.width, box.height, "".join(parts), title=title, desc=desc, **facts)
 
 
-def _ordered(
+def _arrange(
     values: Any, rows: Sequence[str], columns: Sequence[str], order: Any
 ) -> tuple[_Shown, list[int], list[int]]:
     matrix = np.asarray(values, dtype=float)
@@ -96,7 +100,7 @@ def _ordered(
     return shown, wanted, others
 
 
-def _picked(groups: Sequence[str], order: Sequence[int]) -> list[str]:
+def _arrange_groups(groups: Sequence[str], order: Sequence[int]) -> list[str]:
     return [groups[place] for place in order] if groups else []
 
 
@@ -123,8 +127,8 @@ def _box(shown: _Shown, written: bool, with_tree: bool) -> Box:
     wide = 34 if columns <= 30 else 26
     cell_width = wide if written else 13 if dense else max(cell_height, 18)
     size = 11 if cell_height < 18 else 12
-    left = max(width_of(cut(label, _LONGEST_LABEL, size), size) for label in shown.rows)
-    heads = max(width_of(cut(label, _LONGEST_LABEL, size), size) for label in shown.columns)
+    left = max(width_of(shorten(label, _LONGEST_LABEL, size), size) for label in shown.rows)
+    heads = max(width_of(shorten(label, _LONGEST_LABEL, size), size) for label in shown.columns)
     level_heads = heads <= cell_width - 4
     return Box(
         left=round(left) + 12,

@@ -11,10 +11,10 @@ from typing import Literal
 from fabula.reports.figures.drawing import (
     Scale,
     bottom_axis,
-    cut,
     draw_figure,
     reach_of,
     short,
+    shorten,
     width_of,
     words,
 )
@@ -73,8 +73,8 @@ def draw_intervals(
     """
     kinds = {row.kind for row in rows}
     top = 40 if band else 28 if len(kinds) > 1 else 6
-    placed, heads, bottom = _placed(_sorted(rows) if sort else list(rows), top)
-    names = max((width_of(cut(row.label, _LONGEST_NAME)) for row in rows), default=0)
+    placed, heads, bottom = _place_rows(_sort_rows(rows) if sort else list(rows), top)
+    names = max((width_of(shorten(row.label, _LONGEST_NAME)) for row in rows), default=0)
     left, right = names + _NUMBER, width - 12.0
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     reach = reach_of(ends + ([band.low, band.high] if band else []))
@@ -96,7 +96,7 @@ def draw_intervals(
     )
 
 
-def _sorted(rows: Sequence[Interval]) -> list[Interval]:
+def _sort_rows(rows: Sequence[Interval]) -> list[Interval]:
     groups = list(dict.fromkeys(row.group for row in rows))
     return sorted(
         rows,
@@ -108,7 +108,7 @@ def _sorted(rows: Sequence[Interval]) -> list[Interval]:
     )
 
 
-def _placed(
+def _place_rows(
     rows: Sequence[Interval], top: float
 ) -> tuple[list[_Placed], list[tuple[str, float]], float]:
     """Places of rows and of the names of groups, and where they end."""
@@ -168,7 +168,11 @@ def _row(placed: _Placed, across: Scale, left: float) -> str:
     row, y = placed.interval, placed.y
     quiet = "quiet-words" if row.kind == "baseline" else None
     name = words(
-        cut(row.label, _LONGEST_NAME), left - _NUMBER + 4, y + 4, text_anchor="end", class_=quiet
+        shorten(row.label, _LONGEST_NAME),
+        left - _NUMBER + 4,
+        y + 4,
+        text_anchor="end",
+        class_=quiet,
     )
     if not math.isfinite(row.value):
         return name + words(row.note or "undefined", left - _NUMBER + 16, y + 4, class_="axis-name")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.reports.figures.drawing import Scale, cut, draw_figure, short, width_of, words
+from fabula.reports.figures.drawing import Scale, draw_figure, short, shorten, width_of, words
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import escape, tag
 
@@ -34,9 +34,9 @@ def draw_violins(
     A shape is as thick as ratings are frequent; the dot is the mean, its line the 95 % interval
     (normal, of the mean). `order` names the aspect by whose mean the systems are sorted.
     """
-    systems = _sorted(samples, order)
+    systems = _sort_values(samples, order)
     aspects = list(dict.fromkeys(aspect for one in samples.values() for aspect in one))
-    left = max(width_of(cut(name, 180)) for name in systems) + 18
+    left = max(width_of(shorten(name, 180)) for name in systems) + 18
     bottom = _TOP + _ROW * len(systems)
     width = left + len(aspects) * (_CELL + _GAP)
     parts = [_names(systems, width)]
@@ -59,7 +59,7 @@ def _there(values: Sequence[float] | Array) -> Array:
     return there
 
 
-def _sorted(samples: Samples, order: str | None) -> list[str]:
+def _sort_values(samples: Samples, order: str | None) -> list[str]:
     if order is None:
         return list(samples)
     means = {
@@ -87,7 +87,7 @@ def _names(systems: Sequence[str], width: float) -> str:
         y = _TOP + _ROW * row
         if row % 2:
             drawn.append(tag("rect", x=0, y=y, width=short(width), height=_ROW, class_="stripe"))
-        drawn.append(words(cut(system, 180), 6, y + _ROW / 2 + 4))
+        drawn.append(words(shorten(system, 180), 6, y + _ROW / 2 + 4))
     return "".join(drawn)
 
 
@@ -99,7 +99,7 @@ def _axis(aspect: str, across: Scale, bottom: float) -> str:
         for tick in ticks
     ]
     middle = (across.start + across.end) / 2
-    head = words(cut(aspect, _CELL + _GAP), middle, 18, class_="head", text_anchor="middle")
+    head = words(shorten(aspect, _CELL + _GAP), middle, 18, class_="head", text_anchor="middle")
     return tag("path", d=lines, class_="grid") + "".join(numbers) + head
 
 

@@ -95,7 +95,7 @@ def _cluster_panels(view: View) -> dict[str, Block]:
             seed=view.result.study.seed,
         )  # fmt: skip
         order = [int(place) for place in np.argsort(-np.nan_to_num(value, nan=-2.0), kind="stable")]
-        p = _corrected(p)
+        p = _correct(p)
         clusters, ranks = rank_clusters(order, p), significant_ranks(p)
         rows = [(clusters[at], ranks[at] - 1, names[at], float(value[at])) for at in order]
         panels[aspect or "gold"] = TableBlock(
@@ -105,7 +105,7 @@ def _cluster_panels(view: View) -> dict[str, Block]:
     return panels
 
 
-def _corrected(p: Values) -> Values:
+def _correct(p: Values) -> Values:
     """Correct all p-values of a matrix together."""
     return benjamini_hochberg(p.ravel()).reshape(p.shape)
 

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
 
 from fabula.core.errors import InputError
 from fabula.models import AssetError, path_of
-from fabula.text.antonyms import Antonyms, read_conceptnet, read_wordnet
-from fabula.text.conceptnet import read_assertions
+from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.inflect import inflect, match_case, plain_forms
 
 # Offset, file, kind, number of words (hexadecimal), words with their ids, number of pointers,
@@ -42,12 +39,6 @@ warm a 1 0 1 0 00000010
     "noun": "",
     "adv": "",
 }
-FIELDS = ("/r/Antonym", "/c/en/hot/a", "/c/en/cold", {"weight": 2.0})
-
-
-def line(relation: str, start: str, end: str, more: dict[str, object] | None = None) -> str:
-    uri = f"/a/[{relation}/,{start}/,{end}/]"
-    return "\t".join([uri, relation, start, end, json.dumps(more or {"weight": 1.0})]) + "\n"
 
 
 @pytest.fixture
@@ -77,66 +68,9 @@ def test_an_antonym_has_the_form_and_case_of_its_word(small, word, expected):
     assert small.of(word) == expected
 
 
-def test_plain_antonyms_are_not_inflected(small):
-    assert small.of_plain("Hotter") == ("mild", "cold")
-    assert small.of_plain("spoon") == ()
-
-
 def test_a_folder_without_wordnet_is_the_users_to_mend(tmp_path):
     with pytest.raises(InputError, match=r"data\.noun"):
         read_wordnet(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["some.csv", "some.csv.gz"])
-def test_conceptnet_antonyms_are_english_single_words_and_go_both_ways(tmp_path, name):
-    text = (
-        line(*FIELDS)
-        + line("/r/Antonym", "/c/en/hot", "/c/en/ice_cold")
-        + line("/r/Antonym", "/c/fr/chaud", "/c/fr/froid")
-        + line("/r/Synonym", "/c/en/hot", "/c/en/warm")
-        + line("/r/Antonym", "/c/en/Hot/n/wn/x", "/c/en/chilly")
-    )
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
-    found = read_conceptnet(path)
-    assert found.pairs == {"hot": ("cold", "chilly"), "cold": ("hot",), "chilly": ("hot",)}
-
-
-def test_the_first_of_two_sources_comes_first():
-    both = Antonyms({"big": ("small",)}) | Antonyms({"big": ("little", "small"), "up": ("down",)})
-    assert both.pairs == {"big": ("small", "little"), "up": ("down",)}
-
-
-def test_an_assertion_has_its_weight_and_its_words(tmp_path):
-    path = tmp_path / "some.csv"
-    path.write_text(line("/r/Causes", "/c/en/go_to_bed", "/c/en/sleep/v", {"weight": 3.5}))
-    (found,) = read_assertions(path, ["Causes"])
-    assert (found.relation, found.start, found.end) == ("Causes", "go to bed", "sleep")
-    assert found.weight == 3.5
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("a\tb\n", "line 1: fewer than four"),
-        ("a\t/r/Antonym\t/c/en/a\t/c/en/b\tno json\n", "line 1: the fifth field"),
-        ("a\t/r/Synonym\t/c/en/a\t/c/en/b\t{}\n", "nothing in English of Antonym"),
-    ],
-)
-def test_a_file_that_is_none_of_conceptnets_says_so(tmp_path, text, says):
-    path = tmp_path / "some.csv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=says):
-        read_conceptnet(path)
-
-
-def test_a_broken_or_absent_file_is_the_users_to_mend(tmp_path):
-    broken = tmp_path / "some.csv.gz"
-    broken.write_bytes(gzip.compress(line(*FIELDS).encode() * 50)[:-20])
-    with pytest.raises(InputError, match="cannot be unpacked"):
-        read_conceptnet(broken)
-    with pytest.raises(InputError, match="cannot be read"):
-        read_conceptnet(tmp_path / "none.csv")
 
 
 # Forms as in any English grammar.

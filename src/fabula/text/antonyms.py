@@ -1,4 +1,4 @@
-"""Words and their contraries: from WordNet's files, or from a ConceptNet file of the user's."""
+"""Words and their contraries, from WordNet's files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.core.errors import InputError
-from fabula.text.conceptnet import read_assertions
 from fabula.text.inflect import Form, inflect, match_case, plain_forms
 
 _PARTS = ("noun", "verb", "adj", "adv")
@@ -20,20 +19,11 @@ class Antonyms:
 
     pairs: Mapping[str, tuple[str, ...]]
 
-    def __or__(self, other: Antonyms) -> Antonyms:
-        """Join two sources; what the left one holds comes first."""
-        both = [(word, found) for source in (self, other) for word, found in source.pairs.items()]
-        return _gather((word, antonym) for word, found in both for antonym in found)
-
     def of(self, word: str) -> tuple[str, ...]:
         """Contraries in the form and case of the word: `Hotter` gives `Colder`."""
         plain, form = self._known(word)
         antonyms = dict.fromkeys(inflect(antonym, form) for antonym in self.pairs.get(plain, ()))
         return tuple(match_case(word, other) for other in antonyms if other != word.lower())
-
-    def of_plain(self, word: str) -> tuple[str, ...]:
-        """Contraries of the plain form as they are: `Hotter` gives `cold`."""
-        return self.pairs.get(self._known(word)[0], ())
 
     def _known(self, word: str) -> tuple[str, Form]:
         """Give the first plain form that has contraries, and which form of it the word is."""
@@ -58,16 +48,6 @@ def read_wordnet(folder: Path) -> Antonyms:
     except OSError as error:
         problem = f"{folder} is no folder of WordNet's files ({error.strerror})"
         raise InputError(problem, "give the one that holds data.noun") from None
-
-
-def read_conceptnet(path: Path) -> Antonyms:
-    """Read antonyms of single words from ConceptNet's assertions, plain or gzipped.
-
-    The relation has no direction, so that each word is a contrary of the other.
-    """
-    found = [(one.start, one.end) for one in read_assertions(path, ("Antonym",))]
-    both = [pair for start, end in found for pair in ((start, end), (end, start))]
-    return _gather(pair for pair in both if all(word.isalpha() for word in pair))
 
 
 def _gather(pairs: Iterable[tuple[str, str]]) -> Antonyms:

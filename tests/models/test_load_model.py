@@ -36,7 +36,7 @@ def parrot(monkeypatch: Any) -> list[dict[str, Any]]:
     monkeypatch.setitem(sys.modules, "parrots.parrot", module)
     entry = EntryPoint("parrot", "parrots.parrot", "fabula.models")
     monkeypatch.setitem(MODELS.__dict__, "_plugins", {"parrot": entry})
-    monkeypatch.setattr(MODELS, "_found", {})
+    monkeypatch.setattr(MODELS, "_entries", {})
     monkeypatch.setattr(_load, "_loaded", {})
     return calls
 
@@ -124,7 +124,7 @@ def test_a_backend_that_failed_is_tried_again(parrot: list[dict[str, Any]]) -> N
     with pytest.raises(UserError, match="no parrot is here"):
         load_model("parrot('polly')")
     module.load = good  # type: ignore[attr-defined]
-    MODELS._found.clear()
+    MODELS._entries.clear()
     assert load_model("parrot('polly')") is not None
 
 

@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
 
-METRICS = "words,type_token_ratio,word_length,spread"
+METRICS = "words,spread"
 MOST_GROWTH_MIB = 60
 
 
@@ -56,4 +56,4 @@ def test_ten_times_the_stories_take_hardly_more_memory(
     assert record["input"]["stories"] == 100_000
     assert all(row["scored"] == 25_000 for row in record["summary"])
     with (tmp_path / "many.run" / "scores.jsonl").open() as lines:
-        assert sum(1 for _ in lines) == 400_000
+        assert sum(1 for _ in lines) == 200_000

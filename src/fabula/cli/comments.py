@@ -40,8 +40,10 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
     if most < least:
         raise SettingError(f"--least {least} is above --most {most}", "turn them round")
     comments, _ = read_source(source, column)
-    found = find_topics([one.text for one in comments], counts=range(least, most + 1), seed=seed)
-    told = zip(found.words, found.shares, strict=True)
+    topics = find_topics(
+        [comment.text for comment in comments], counts=range(least, most + 1), seed=seed
+    )
+    told = zip(topics.words, topics.shares, strict=True)
     print_rows(
         [
             {"topic": number, "share": round(share, 4), "words": list(words)}
@@ -49,13 +51,13 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
         ],
         form,
     )
-    stable = found.scores[found.count]
+    stable = topics.scores[topics.count]
     click.echo(
-        f"{found.count} topics of {len(comments):,} comments; stability {stable:.2f}, by chance "
-        f"{found.chance:.2f}; {found.left_out} comments without a word that returns",
+        f"{topics.count} topics of {len(comments):,} comments; stability {stable:.2f}, by chance "
+        f"{topics.chance:.2f}; {topics.left_out} comments without a word that returns",
         err=True,
     )
-    if stable <= found.chance:
+    if stable <= topics.chance:
         click.echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
 
 

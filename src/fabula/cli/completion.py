@@ -16,7 +16,7 @@ def command(shell: str) -> None:
 
     from fabula.cli import cli
 
-    found = get_completion_class(shell)
-    if found is None:
+    completion = get_completion_class(shell)
+    if completion is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(found(cli, {}, "fabula", "_FABULA_COMPLETE").source())
+    click.echo(completion(cli, {}, "fabula", "_FABULA_COMPLETE").source())

@@ -75,7 +75,7 @@ def _say_metrics() -> None:
     # To ask what is here is not to ask a hub for gigabytes.
     with switch_on("FABULA_OFFLINE"):
         table = evaluate([story], chosen)
-    lacking = {one.scorer: one.note for one in table if one.status is Status.MISSING_MODEL}
+    lacking = {score.scorer: score.note for score in table if score.status is Status.MISSING_MODEL}
     click.echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")
     for spec, note in lacking.items():
         click.echo(f"  {spec}: {note}")

@@ -231,14 +231,14 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     """
     from fabula.scoring.s3_training import fit_rated
 
-    found = fit_rated(source.load(), aspect, seed=seed)
+    fitted = fit_rated(source.load(), aspect, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
-    found.regressor.save(out)
-    vectors = len(found.regressor.support)
-    _say(f"{found.stories:,} stories, {vectors} support vectors")
-    if found.unseen:
-        said = f"r = {found.unseen.r:.3f}, ρ = {found.unseen.rho:.3f}"
-        _say(f"with the ratings of unseen items: {said}, n = {found.unseen.n:,}")
+    fitted.regressor.save(out)
+    vectors = len(fitted.regressor.support)
+    _say(f"{fitted.stories:,} stories, {vectors} support vectors")
+    if fitted.unseen:
+        said = f"r = {fitted.unseen.r:.3f}, ρ = {fitted.unseen.rho:.3f}"
+        _say(f"with the ratings of unseen items: {said}, n = {fitted.unseen.n:,}")
     click.echo(f"s3(regressor={str(out)!r})")
 
 

@@ -93,12 +93,12 @@ class Chunks:
 
         The beginning comes once more, in shorter ones, as it would otherwise be in fewer.
         """
-        found = []
+        masks = []
         for start in range(0, len(tokens), self.stride):
-            found.append(tokens[start : start + self.size])
+            masks.append(tokens[start : start + self.size])
             if 0 < start < self.size:
-                found.append(tokens[:start])
-        return found
+                masks.append(tokens[:start])
+        return masks
 
 
 def lessons(

@@ -98,5 +98,5 @@ def _emd() -> Callable[..., Any]:
         from ot.lp import emd
     except ImportError:
         raise PackageMissing("POT", "models") from None
-    found: Callable[..., Any] = emd
-    return found
+    solver: Callable[..., Any] = emd
+    return solver

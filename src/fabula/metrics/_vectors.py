@@ -35,11 +35,11 @@ def dot_products(left: Array, right: Array) -> Array:
 def squared_distances(left: Array, right: Array) -> Array:
     """Give the squares of all Euclidean distances: left × right."""
     squares = [np.einsum("th,th->t", side, side) for side in (left, right)]
-    found = dot_products(left, right)
-    found *= -2
-    found += squares[0][:, None]
-    found += squares[1]
-    squared: Array = np.maximum(found, 0.0, out=found)
+    products = dot_products(left, right)
+    products *= -2
+    products += squares[0][:, None]
+    products += squares[1]
+    squared: Array = np.maximum(products, 0.0, out=products)
     return squared
 
 

@@ -134,14 +134,14 @@ class Blanc(ModelMetric):
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Read each different pair of document and summary once."""
         wanted = [self._pairs(story) for story in stories]
-        pairs = list(dict.fromkeys(pair for some in wanted for pair in some))
+        pairs = list(dict.fromkeys(pair for group in wanted for pair in group))
         readings = self._read_help(pairs) if self.how == "help" else self._read_tune(pairs)
-        return [max((readings[pair] for pair in some), key=_merit) for some in wanted]
+        return [max((readings[pair] for pair in group), key=_merit) for group in wanted]
 
     def _pairs(self, story: Story) -> list[_Pair]:
         """Documents and summaries of a story."""
         if self.use == "golden":
-            return [(one, story.text) for one in story.references if one.strip()]
+            return [(reference, story.text) for reference in story.references if reference.strip()]
         pair = (story.prompt or "", story.text)
         return [pair if self.use == "SS" else pair[::-1]]
 
@@ -166,10 +166,10 @@ class Blanc(ModelMetric):
         plain: dict[str, list[Tokens]] = {}
         readings: dict[_Pair, Reading] = {}
         for summary in dict.fromkeys(summary for _, summary in pairs):
-            some = [document for document, one in pairs if one == summary]
+            documents = [document for document, other in pairs if other == summary]
             rows = self._lessons(model, summary)
             ready = []
-            for document in some:
+            for document in documents:
                 if why := self._lacks_rows(rows) or self._hindrance(
                     gaps[document], self._size(rows)
                 ):

@@ -83,8 +83,8 @@ class _References:
     counts: DocumentCounts
 
     def add(self, story: Story) -> None:
-        found = [_counts(reference, self.rule) for reference in _references(story)]
-        self.counts.add(np.unique(np.concatenate([counts.kinds for counts in found])))
+        texts = [_counts(reference, self.rule) for reference in _references(story)]
+        self.counts.add(np.unique(np.concatenate([counts.kinds for counts in texts])))
 
 
 @dataclass(frozen=True)

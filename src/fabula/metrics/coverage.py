@@ -41,5 +41,5 @@ class Coverage(StoryMetric):
 
     def value(self, story: Story) -> float:
         """Words in fragments as a share of all."""
-        found, size = fragments(story, self.compat)
-        return sum(found) / size
+        lengths, size = fragments(story, self.compat)
+        return sum(lengths) / size

@@ -39,5 +39,5 @@ class Density(StoryMetric):
 
     def value(self, story: Story) -> float:
         """Squares of the fragments over the length."""
-        found, size = fragments(story, self.compat)
-        return sum(length * length for length in found) / size
+        lengths, size = fragments(story, self.compat)
+        return sum(length * length for length in lengths) / size

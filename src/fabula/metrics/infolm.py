@@ -104,13 +104,19 @@ class Infolm(RarityMetric):
         texts = [text for text, _ in sides]
         tokens = model.tokens(texts)
         weights = [
-            self._weights(some, is_reference, rarities)
-            for some, (_, is_reference) in zip(tokens, sides, strict=True)
+            self._weights(text_weights, is_reference, rarities)
+            for text_weights, (_, is_reference) in zip(tokens, sides, strict=True)
         ]
         guesses = model.mean_guesses(texts, weights, temperature=self.temperature)
-        for guess, some in zip(guesses, weights, strict=True):
-            read = min(_ORIGINAL_ROOM / len(some), 1.0) if self.compat and some else 1.0
-            yield MeanGuess(guess.probabilities, guess.coverage * read) if any(some) else None
+        for guess, text_weights in zip(guesses, weights, strict=True):
+            read = (
+                min(_ORIGINAL_ROOM / len(text_weights), 1.0)
+                if self.compat and text_weights
+                else 1.0
+            )
+            yield (
+                MeanGuess(guess.probabilities, guess.coverage * read) if any(text_weights) else None
+            )
 
     def _weights(
         self, tokens: tuple[str, ...], is_reference: bool, rarities: Rarities | None

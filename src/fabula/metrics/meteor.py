@@ -198,7 +198,7 @@ def align(text: Sequence[str], matcher: Matcher) -> list[Match]:
                 following, other = _best_start(here, starts, text, reference), word
             elif others := matcher.others(word):
                 if used[following] or other not in others:
-                    starts = sorted([place for one in others for place in free[one]])
+                    starts = sorted([place for word_left in others for place in free[word_left]])
                     following = _best_start(here, starts, text, reference)
                     other = reference[following]
                 kind = others.get(other, EXACT)

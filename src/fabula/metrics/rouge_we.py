@@ -86,8 +86,8 @@ class RougeWe(ModelMetric):
     def _beside(self, text: str, references: Sequence[str], lexis: Lexis) -> Reading:
         try:
             totals = [
-                soft_hits(text, one, self.n, lexis=lexis, threshold=self.threshold)
-                for one in references
+                soft_hits(text, reference, self.n, lexis=lexis, threshold=self.threshold)
+                for reference in references
             ]
         except Missing as missing:
             return self.missing(missing.status, missing.note)

@@ -75,8 +75,8 @@ class _Batch:
     def add(self, story: Story) -> None:
         grams = _grams(story.text, self.order)
         self.lengths.append(len(grams[0]))
-        for top, found in zip(self.tops, grams, strict=True):
-            top.add(*count_codes(found))
+        for top, codes in zip(self.tops, grams, strict=True):
+            top.add(*count_codes(codes))
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class SelfBleu(BatchMetric):
         if not size:
             return self.missing(Status.UNDEFINED, "the story has no tokens")
         bleu = BLEU.compute_bleu(
-            correct=[_clipped(one, top) for one, top in zip(grams, batch.tops, strict=True)],
-            total=[len(one) for one in grams],
+            correct=[_clipped(order, top) for order, top in zip(grams, batch.tops, strict=True)],
+            total=[len(order) for order in grams],
             sys_len=size,
             ref_len=_nearest_other(size, lengths),
             smooth_method="exp",

@@ -203,11 +203,13 @@ class Summaqa(ModelMetric):
         pairs = [
             (cloze.question, story.text)
             for story, sets in zip(stories, asked, strict=True)
-            for found in sets
-            for cloze in (found if isinstance(found, tuple) else ())
+            for questions in sets
+            for cloze in (questions if isinstance(questions, tuple) else ())
         ]
         answers = self.model_as(Answerer).answers(pairs, apart=self.compat)
-        return [self.best([self._reading(found, answers) for found in sets]) for sets in asked]
+        return [
+            self.best([self._reading(questions, answers) for questions in sets]) for sets in asked
+        ]
 
     def _questions(self, story: Story, reference: str) -> tuple[Cloze, ...] | Reading:
         """Give the questions that a reference asks, or why there is no asking."""

@@ -93,7 +93,8 @@ class Supert(ModelMetric):
         texts = list(dict.fromkeys(sentence for part in parts for sentence in part))
         states = self.model_as(Embedder).states(texts, [self.layer])
         content = {
-            text: self._content(text, found) for text, found in zip(texts, states, strict=True)
+            text: self._content(text, token_states)
+            for text, token_states in zip(texts, states, strict=True)
         }
         return [self.best(self._match(pair, content) for pair in pairs) for pairs in roles]
 

@@ -106,7 +106,7 @@ class Wmd(ModelMetric):
 
 def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str, Array]:
     """Vectors of the words that have one."""
-    words = list(dict.fromkeys(word for some in content for word in some))
+    words = list(dict.fromkeys(word for words_of_text in content for word in words_of_text))
     rows = np.asarray(vectors.rows(words), dtype=np.float64)
     return {word: row for word, row in zip(words, rows, strict=True) if not np.isnan(row[0])}
 

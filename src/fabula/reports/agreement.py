@@ -126,7 +126,9 @@ def _long_table(agreement: Agreement) -> tuple[list[str], Rows]:
 
 def _rater_table(agreement: Agreement) -> tuple[list[str], Rows, list[str]]:
     """Raters in the order of how little they follow the others."""
-    lines = sorted(agreement.raters, key=lambda one: (math.isnan(one.correlation), one.correlation))
+    lines = sorted(
+        agreement.raters, key=lambda rater: (math.isnan(rater.correlation), rater.correlation)
+    )
     head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact", "note"]
     body = [_rater_cells(line) for line in lines[:_MOST_RATERS]]
     words = [

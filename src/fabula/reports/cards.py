@@ -97,8 +97,8 @@ def _default(field: Field[Any]) -> str:
 
 def _published_lines(card: Card) -> str:
     columns = [
-        f"- {release}: {', '.join(f'`{name}`' for name in found)}"
-        for release, found in card.published.items()
+        f"- {release}: {', '.join(f'`{name}`' for name in columns_of_release)}"
+        for release, columns_of_release in card.published.items()
     ]
     return "\n".join(["**Published columns it regenerates.**", "", *columns]) if columns else ""
 

@@ -69,7 +69,7 @@ def content_policy(script: str) -> str:
 
 def fill_template(template: str, parts: Mapping[str, str]) -> str:
     """Fill the places of a template in one pass, so that what is filled in is never filled."""
-    return _PLACE.sub(lambda found: parts[found[1]], template)
+    return _PLACE.sub(lambda place: parts[place[1]], template)
 
 
 def write_page(path: Path, page: str, beside: Callable[[Path], None]) -> Path:

@@ -91,7 +91,7 @@ def _metric_row(line: RankedMetric) -> dict[str, Any]:
 
 def _metric_heads(ranking: MetricRanking) -> tuple[str, ...]:
     own = () if ranking.rule == "mean" else (_RULES[ranking.rule],)
-    return (*own, "mean |r|", *(f"{one} |r|" for one in _parts(ranking)))
+    return (*own, "mean |r|", *(f"{part} |r|" for part in _parts(ranking)))
 
 
 def _parts(ranking: MetricRanking) -> tuple[Level, ...]:

@@ -76,7 +76,7 @@ def _parts(
     data: ReportData, standings: Standings, chosen: list[int], folder: Path
 ) -> dict[str, str]:
     """Everything that the page has a place for."""
-    cards = cards_of(one["spec"] for one in data.metrics)
+    cards = cards_of(metric["spec"] for metric in data.metrics)
     script = bundle_scripts(_SCRIPTS)
     more = f"For all texts: {tag('code', escape(_command(folder)))}."
     return {

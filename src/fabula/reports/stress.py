@@ -134,14 +134,14 @@ def _share_of(result: StressResult, place: int) -> float | None:
 
 def stress_words(result: StressResult) -> list[str]:
     """Say what was found, what was left out, and how."""
-    found = [
+    sentences = [
         *_preferring(result),
         *_find_unnoticed(result),
         *_moved_alone(result),
         *_left_out(result),
         *_batches(result),
     ]
-    return [*found, _method(result)]
+    return [*sentences, _method(result)]
 
 
 def _preferring(result: StressResult) -> list[str]:

@@ -55,7 +55,7 @@ class TableBlock:
         """The table, to be written in any form."""
         each = self.decimals
         decimals = each if isinstance(each, Sequence) else [each] * len(self.columns)
-        columns = [TableColumn(*one) for one in zip(self.columns, decimals, strict=True)]
+        columns = [TableColumn(*column) for column in zip(self.columns, decimals, strict=True)]
         return Table(columns, self.rows, self.title)
 
 

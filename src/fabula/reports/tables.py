@@ -94,7 +94,10 @@ class Table:
     @cached_property
     def heads(self) -> list[TableColumn]:
         """Every column as a `TableColumn`."""
-        return [one if isinstance(one, TableColumn) else TableColumn(one) for one in self.columns]
+        return [
+            column if isinstance(column, TableColumn) else TableColumn(column)
+            for column in self.columns
+        ]
 
     @cached_property
     def cells(self) -> list[list[Cell]]:

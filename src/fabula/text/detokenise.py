@@ -34,7 +34,7 @@ def split_any_case(text: str) -> list[str]:
     Where most sentences begin with a small letter, capitals tell nothing, and every full stop,
     question or exclamation mark before a blank ends one.
     """
-    following = [found[2] for found in _END.finditer(text)]
+    following = [match[2] for match in _END.finditer(text)]
     small = sum(letter.islower() for letter in following)
     if 2 * small <= len(following):
         return split_sentences(text)

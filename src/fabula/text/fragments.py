@@ -23,20 +23,20 @@ class FragmentSource:
         like the text; a run that was measured is jumped over, even if a longer one begins within
         it. Only runs of two tokens and more can differ in length, so only these are looked at.
         """
-        found, place, size = [], 0, len(tokens)
+        lengths, place, size = [], 0, len(tokens)
         starts = list(map(self._pairs.get, pairwise(tokens)))
         singles = self._singles
         while place < size:
             here = starts[place] if place + 1 < size else None
             if here is not None:
                 longest = self._longest(tokens, place, here)
-                found.append(longest)
+                lengths.append(longest)
                 place += longest
                 continue
             if tokens[place] in singles:
-                found.append(1)
+                lengths.append(1)
             place += 1
-        return found
+        return lengths
 
     def _longest(self, tokens: Sequence[str], place: int, starts: list[int]) -> int:
         longest = after = 0

@@ -30,12 +30,12 @@ def _code(word: str) -> int:
 
 def gram_codes(codes: Array, order: int) -> list[Array]:
     """Numbers of all n-grams, for n = 1 … order; two different n-grams hardly ever share one."""
-    found, grams = [], codes
+    marked, grams = [], codes
     for n in range(1, order + 1):
         if n > 1:
             grams = (grams[:-1] ^ (grams[:-1] >> np.uint64(29))) * _MIX + codes[n - 1 :]
-        found.append(grams)
-    return found
+        marked.append(grams)
+    return marked
 
 
 def mark_orders(codes: Array, order: int) -> Array:

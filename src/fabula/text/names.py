@@ -23,7 +23,7 @@ def find_names(text: str) -> list[str]:
     A name is a word that stands capitalised within a sentence at least once, and nowhere in the
     text without its capital.
     """
-    small = {found.lower() for found in _small().findall(text)}
+    small = {word.lower() for word in _small().findall(text)}
     counts = Counter(_large().findall(text))
     within = find_capitalised(text)
     return [name for name, _ in counts.most_common() if name in within and _may_be(name, small)]

@@ -115,7 +115,7 @@ class _Words:
 
     @classmethod
     def of(cls, sentence: str) -> _Words:
-        return cls(sentence, tuple(found.span() for found in _WORD.finditer(sentence)))
+        return cls(sentence, tuple(match.span() for match in _WORD.finditer(sentence)))
 
     def at(self, place: int) -> str:
         start, end = self.spans[place]

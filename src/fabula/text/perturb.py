@@ -177,7 +177,7 @@ def typos(text: str, *, share: float = 0.1, seed: int = 0) -> str | None:
 
 def spacing(text: str, *, share: float = 0.3, seed: int = 0) -> str | None:
     """Make a share of the single blanks double ones or line breaks; no paragraph begins or ends."""
-    blanks = [found.span() for found in _BLANK.finditer(text)]
+    blanks = [match.span() for match in _BLANK.finditer(text)]
     blanks = [span for span in blanks if unicodedata.category(text[span[1]])[0] != "M"]
     if not blanks:
         return None

@@ -42,7 +42,7 @@ def part_sentences(text: str) -> Parted:
 def find_words(text: str) -> list[Span]:
     """Places of the words; letters keep their marks, and Han and kana stand alone."""
     pattern = _ASCII_WORD if text.isascii() else _any_word()
-    return [found.span() for found in pattern.finditer(text)]
+    return [match.span() for match in pattern.finditer(text)]
 
 
 def part_letters(text: str) -> list[str]:

@@ -41,15 +41,15 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _split_paragraph(text: str, abbreviations: Collection[str]) -> list[str]:
-    found, start = [], 0
+    sentences, start = [], 0
     for end in _ending().finditer(text):
         # The longest abbreviation is far shorter than what is looked at.
         near = text[max(start, end.start() - _NEAR) : end.start()]
         if end[1] == "." and _is_abbreviation(near, abbreviations):
             continue
-        found.append(text[start : end.end()].strip())
+        sentences.append(text[start : end.end()].strip())
         start = end.end()
-    return [*found, text[start:].strip()]
+    return [*sentences, text[start:].strip()]
 
 
 def _is_abbreviation(before: str, abbreviations: Collection[str]) -> bool:

@@ -49,7 +49,7 @@ class Rewriter:
             if done == math.ceil(REPEATED * len(words)):
                 break
             spots = [
-                (m, one) for m, one in words if m != n and _may_take(one, word, changes.get(m))
+                (m, spot) for m, spot in words if m != n and _may_take(spot, word, changes.get(m))
             ]
             spot_of = dict(self._shuffle(spots))
             for m in self.rng.sample(sorted(spot_of), min(wanted, len(spot_of))):
@@ -73,16 +73,18 @@ class Rewriter:
         """Turn a share of the keywords that have antonyms into one of them."""
         if self.antonyms is None:
             return None
-        words = [one for one in self._keywords(sentences) if one[1].tag != "NNP"]
-        able = [(n, word, found) for n, word in words if (found := self.antonyms.of(word.written))]
+        words = [placed for placed in self._keywords(sentences) if placed[1].tag != "NNP"]
+        able = [
+            (n, word, antonyms) for n, word in words if (antonyms := self.antonyms.of(word.written))
+        ]
         changes: _Changes = {}
-        for n, word, found in self.rng.sample(able, math.ceil(CONTRADICTED * len(able))):
-            changes.setdefault(n, {})[word.span] = self.rng.choice(found)
+        for n, word, antonyms in self.rng.sample(able, math.ceil(CONTRADICTED * len(able))):
+            changes.setdefault(n, {})[word.span] = self.rng.choice(antonyms)
         return _write_changes(sentences, changes)
 
     def _keywords(self, sentences: Sequence[str]) -> list[_Placed]:
-        found = [self.others.content_words(sentence) for sentence in sentences]
-        return [(n, word) for n, words in enumerate(found) for word in words if n]
+        by_sentence = [self.others.content_words(sentence) for sentence in sentences]
+        return [(n, word) for n, words in enumerate(by_sentence) for word in words if n]
 
     def _shuffle(self, words: Sequence[_Placed]) -> list[_Placed]:
         return self.rng.sample(words, len(words))
@@ -93,7 +95,9 @@ class Rewriter:
         source = self.others.content_words(self.rng.choice(other)) if other else []
         changes = {}
         for word in self.others.content_words(sentences[n]):
-            fit = next((one for one in source if _may_take(word, one, None)), None)
+            fit = next(
+                (candidate for candidate in source if _may_take(word, candidate, None)), None
+            )
             if fit:
                 source.remove(fit)
                 changes[word.span] = _write_like(fit.known, word)

@@ -84,38 +84,38 @@ def augment(
 def _keep_fit_length(
     comments: Iterable[Comment], words: tuple[int, int], left_out: Counter[str]
 ) -> list[Comment]:
-    found: dict[Comment, None] = {}
+    free: dict[Comment, None] = {}
     for comment in comments:
         count = len(words_of(comment.text))
         if count < words[0]:
             left_out["too short"] += 1
         elif count > words[1]:
             left_out["too long"] += 1
-        elif comment in found:
+        elif comment in free:
             left_out["said twice"] += 1
         else:
-            found[comment] = None
-    return list(found)
+            free[comment] = None
+    return list(free)
 
 
 def _keep_sure_aspects(
     comments: Sequence[Comment], classify: Classify, least: float, left_out: Counter[str]
 ) -> list[tuple[Comment, str, float]]:
-    found = []
+    labelled = []
     answers = classify([comment.text for comment in comments]) if comments else ()
     for comment, probabilities in zip(comments, answers, strict=True):
         aspect = max(probabilities, key=lambda name: probabilities[name])
         if probabilities[aspect] >= least:
-            found.append((comment, aspect, float(probabilities[aspect])))
+            labelled.append((comment, aspect, float(probabilities[aspect])))
         else:
             left_out["of no sure aspect"] += 1
-    return found
+    return labelled
 
 
 def _rate(
     comments: Sequence[tuple[Comment, str, float]], rate: Rate, left_out: Counter[str]
 ) -> list[RatedComment]:
-    found = []
+    labelled = []
     ratings = rate([comment.text for comment, _, _ in comments]) if comments else ()
     for (comment, aspect, confidence), rating in zip(comments, ratings, strict=True):
         if math.isnan(rating):
@@ -125,8 +125,8 @@ def _rate(
             raise InputError(f"{where} has the rating {rating:g}", "rate from 1 to 5")
         else:
             value = (float(rating) - 1) / 4
-            found.append(RatedComment(comment.story, comment.text, aspect, confidence, value))
-    return found
+            labelled.append(RatedComment(comment.story, comment.text, aspect, confidence, value))
+    return labelled
 
 
 def _balance(
@@ -137,10 +137,10 @@ def _balance(
     for comment in comments:
         by_aspect.setdefault(comment.aspect, []).append(comment)
     drawn: set[RatedComment] = set()
-    for aspect, found in by_aspect.items():
-        found.sort(key=lambda comment: (comment.story, comment.text))
-        count = min(per_aspect, len(found))
-        drawn.update(random.Random(f"{seed} {aspect}").sample(found, count))
+    for aspect, candidates in by_aspect.items():
+        candidates.sort(key=lambda comment: (comment.story, comment.text))
+        count = min(per_aspect, len(candidates))
+        drawn.update(random.Random(f"{seed} {aspect}").sample(candidates, count))
     if len(drawn) < len(comments):
         left_out["beyond the aspect's share"] = len(comments) - len(drawn)
     return tuple(comment for comment in comments if comment in drawn)
@@ -171,7 +171,7 @@ def read_source(source: str, column: str) -> tuple[list[Comment], dict[str, Stor
 
     if source in DATASETS:
         dataset = load_dataset(source)
-        comments = [Comment(one.story, one.text) for one in comments_of(dataset)]
+        comments = [Comment(comment.story, comment.text) for comment in comments_of(dataset)]
         stories = {story.id: story for story in dataset.stories}
     else:
         comments, stories = read_comments(Path(source), column)
@@ -207,9 +207,9 @@ def label_comments(
 
     `bars` are those of `augment`: least confidence, words, comments per aspect.
     """
-    texts = [one.text for one in known]
-    aspects = fit_classifier(texts, [one.aspect for one in known], seed=seed)
-    ratings = fit_classifier(texts, [f"{one.rating:g}" for one in known], seed=seed)
+    texts = [comment.text for comment in known]
+    aspects = fit_classifier(texts, [comment.aspect for comment in known], seed=seed)
+    ratings = fit_classifier(texts, [f"{comment.rating:g}" for comment in known], seed=seed)
     return augment(
         comments,
         classify=aspects.probabilities,
@@ -221,8 +221,8 @@ def label_comments(
 
 def likeliest_ratings(classifier: Classifier, texts: Sequence[str]) -> list[float]:
     """Give the likeliest rating of every text."""
-    found = classifier.probabilities(texts)
-    return [float(max(one, key=lambda name: one[name])) for one in found]
+    probabilities = classifier.probabilities(texts)
+    return [float(max(chances, key=lambda name: chances[name])) for chances in probabilities]
 
 
 def storyer_rows(
@@ -231,16 +231,17 @@ def storyer_rows(
     """Lay rated comments out as StoryER's release does: submissions of five, on an aspect once."""
     seen: Counter[tuple[str, str]] = Counter()
     submissions: dict[tuple[str, int], list[RatedComment]] = {}
-    for one in comments:
-        place = seen[one.story, one.aspect]
-        seen[one.story, one.aspect] += 1
-        submissions.setdefault((one.story, place), []).append(one)
+    for comment in comments:
+        place = seen[comment.story, comment.aspect]
+        seen[comment.story, comment.aspect] += 1
+        submissions.setdefault((comment.story, place), []).append(comment)
     rows = []
     for (name, _), said in submissions.items():
         if not stories[name].text.strip():
             raise InputError(f"story {name!r} has no text", "add a column with the stories' texts")
         told: list[list[Any]] = [
-            [ASPECTS.index(one.aspect) + 1, 1 + 4 * one.rating, one.text] for one in said
+            [ASPECTS.index(comment.aspect) + 1, 1 + 4 * comment.rating, comment.text]
+            for comment in said
         ]
         told += [_UNUSED] * (-len(told) % _SLOTS)
         story, prompt = stories[name].text, stories[name].prompt or ""

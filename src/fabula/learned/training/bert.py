@@ -41,8 +41,8 @@ class Shape:
 def read_shape(folder: Path) -> Shape:
     """Read config.json of a folder."""
     try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        return Shape(**{k: found[k] for k in Shape.__dataclass_fields__ if k in found})
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return Shape(**{k: settings[k] for k in Shape.__dataclass_fields__ if k in settings})
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{folder} holds no encoder ({error})", "name MiniLM's folder") from None
 
@@ -52,15 +52,15 @@ def new_weights(shape: Shape, seed: int) -> dict[str, Tensor]:
     import torch
 
     draw = torch.Generator().manual_seed(seed)
-    found = {}
+    shapes = {}
     for name, size in weight_sizes(shape).items():
         if name.endswith("LayerNorm.weight"):
-            found[name] = torch.ones(size)
+            shapes[name] = torch.ones(size)
         elif name.endswith("bias"):
-            found[name] = torch.zeros(size)
+            shapes[name] = torch.zeros(size)
         else:
-            found[name] = torch.randn(size, generator=draw) * 0.02
-    return found
+            shapes[name] = torch.randn(size, generator=draw) * 0.02
+    return shapes
 
 
 def weight_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
@@ -75,7 +75,9 @@ def weight_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
     norms, maps = ["bert.embeddings.LayerNorm"], {f"{_HEAD}.transform.dense": (wide, wide)}
     for number in range(shape.num_hidden_layers):
         layer = f"bert.encoder.layer.{number}"
-        maps |= {f"{layer}.attention.self.{one}": (wide, wide) for one in ("query", "key", "value")}
+        maps |= {
+            f"{layer}.attention.self.{part}": (wide, wide) for part in ("query", "key", "value")
+        }
         maps[f"{layer}.attention.output.dense"] = (wide, wide)
         maps[f"{layer}.intermediate.dense"] = (inner, wide)
         maps[f"{layer}.output.dense"] = (wide, inner)

@@ -251,7 +251,7 @@ class EncoderTrainee:
         """Say how often hidden tokens of held-out stories are guessed; the mean counts."""
         guessed = self.model.evaluate(self._held)
         mean = mean_top1(guessed)
-        values = {name: found.plain() for name, found in guessed.items()}
+        values = {name: guess.plain() for name, guess in guessed.items()}
         row = {"step": state.step, "mean_top1": mean, "held_out": values}
         said = [f"{name} {g.top1.value:.3f}/{g.top5.value:.3f}" for name, g in guessed.items()]
         return Evaluation(mean, row, f", top-1/top-5: {', '.join(said)}")
@@ -259,4 +259,4 @@ class EncoderTrainee:
 
 def mean_top1(guessed: Mapping[str, Guessed]) -> float:
     """Give the number by which the best weights are told: the mean over held-out sets."""
-    return float(np.mean([found.top1.value for found in guessed.values()]))
+    return float(np.mean([guess.top1.value for guess in guessed.values()]))

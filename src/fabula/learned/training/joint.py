@@ -193,15 +193,15 @@ def evaluate_joint(model: JointModel, held: JointSampler) -> dict[str, float]:
     import torch
 
     model.network.net.eval()
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     with torch.inference_mode():
-        found |= _mean_losses(model, held)
+        figures |= _mean_losses(model, held)
         with model.network.autocast():
             if model.recipe.prefers and held.data.pairs:
-                found |= _pair_figures(model, held)
+                figures |= _pair_figures(model, held)
             if model.recipe.aspects and held.data.items:
-                found |= _aspect_figures(model, held.data.items)
-    return {name: value for name, value in found.items() if not np.isnan(value)}
+                figures |= _aspect_figures(model, held.data.items)
+    return {name: value for name, value in figures.items() if not np.isnan(value)}
 
 
 def pair_figures(gaps: Sequence[Array], *, compat: bool = False) -> dict[str, float]:
@@ -211,15 +211,15 @@ def pair_figures(gaps: Sequence[Array], *, compat: bool = False) -> dict[str, fl
     small batch weighs as much as the others.
     """
     flat = np.concatenate(gaps)
-    distance = np.mean([one.mean() for one in gaps]) if compat else flat.mean()
+    distance = np.mean([gap.mean() for gap in gaps]) if compat else flat.mean()
     return {"accuracy": float(np.mean(flat > 0)), "distance": float(distance)}
 
 
 def recall_at(logits: Array, chosen: Sequence[Sequence[int]], count: int) -> float:
     """Share of the aspects that readers chose among the `count` with the highest logits."""
     best = np.argsort(-logits, axis=1, kind="stable")[:, :count]
-    found = sum(len({*one} & {*row.tolist()}) for one, row in zip(chosen, best, strict=True))
-    return found / sum(len(one) for one in chosen)
+    hits = sum(len({*aspects} & {*row.tolist()}) for aspects, row in zip(chosen, best, strict=True))
+    return hits / sum(len(aspects) for aspects in chosen)
 
 
 def preference_logits(model: JointModel, texts: Sequence[str]) -> Array:

@@ -143,10 +143,10 @@ class TrainingState:
         """Stand before the first step of a stage."""
         self.stage, self.step, self.stage_start = number, 0, len(self.history)
 
-    def note(self, found: Evaluation) -> bool:
+    def note(self, evaluation: Evaluation) -> bool:
         """Keep an evaluation; true where it is the best so far."""
-        self.history.append(dict(found.row))
-        self.figures.append(found.figure)
+        self.history.append(dict(evaluation.row))
+        self.figures.append(evaluation.figure)
         return self.best == len(self.figures) - 1
 
     @property

@@ -221,7 +221,7 @@ class Workshop:
         """Give the examples of a seed: words are guessed anew, ratings standardised."""
         if seed not in self._examples:
             self._examples = {
-                seed: {name: self._ready(name, one, seed) for name, one in self.given.items()}
+                seed: {name: self._ready(name, given, seed) for name, given in self.given.items()}
             }
         return self._examples[seed]
 

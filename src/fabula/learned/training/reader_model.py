@@ -57,9 +57,9 @@ class ReaderModel:
             value.requires_grad_()
 
     def _learns(self, name: str) -> bool:
-        found = _LAYER.match(name)
+        match = _LAYER.match(name)
         return name.startswith("head.") or (
-            found is not None and int(found[1]) >= self.recipe.frozen_layers
+            match is not None and int(match[1]) >= self.recipe.frozen_layers
         )
 
     def copy(self) -> ReaderModel:
@@ -89,10 +89,10 @@ class ReaderModel:
         for share in batch.shares:
             task = self.recipe.tasks[share.task]
             values = self.read_texts(pooled, batch, task.head, dropout=self.recipe.head_dropout)
-            found = example_losses(
+            example_loss = example_losses(
                 values[self._there(share.owners)], self._there(share.targets), task
             )
-            total = total + task.weight * found.sum() / sizes[share.group]
+            total = total + task.weight * example_loss.sum() / sizes[share.group]
         return total
 
     def pool(self, tokens: TokenBatch, *, dropout: float = 0.0) -> Tensor:
@@ -167,7 +167,7 @@ class ReaderTrainee:
     def begin_stage(self, number: int) -> StagePlan:
         """Sample the stage's groups; its epochs are those of the first one."""
         recipe, stage = self.recipe, self.recipe.stages[number]
-        sizes = {name: len(one) for name, one in self._examples.items()}
+        sizes = {name: len(examples) for name, examples in self._examples.items()}
         self._number = number
         self._samplers = [
             sample_group(group, sizes, recipe.tasks, f"{self._seed} {place}")
@@ -236,14 +236,14 @@ def example_losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:
 
     if task.kind == "pairs":
         return _pair_losses(values[:, 0, 0], values[:, 1, 0], task)
-    found = values[:, 0]
+    predicted = values[:, 0]
     if task.kind == "shares":
-        return -(targets * found.log_softmax(1)).sum(1)
+        return -(targets * predicted.log_softmax(1)).sum(1)
     if task.kind == "ratings":
         said = ~targets.isnan()
-        errors = (found - targets.nan_to_num()).square() * said
+        errors = (predicted - targets.nan_to_num()).square() * said
         return errors.sum(1) / said.sum(1).clamp(min=1)
-    losses = functional.binary_cross_entropy_with_logits(found, targets, reduction="none")[:, 0]
+    losses = functional.binary_cross_entropy_with_logits(predicted, targets, reduction="none")[:, 0]
     return losses * torch.where(targets[:, 0] > 0, task.positives, 1.0)
 
 
@@ -269,12 +269,12 @@ def _new_heads(recipe: ReaderRecipe, outputs: Mapping[str, int], wide: int) -> d
     import torch
 
     draw = torch.Generator().manual_seed(recipe.seed)
-    found: dict[str, Tensor] = {}
+    gathered: dict[str, Tensor] = {}
 
     def linear(name: str, inputs: int, count: int) -> None:
         reach = inputs**-0.5
         for part, size in (("weight", (count, inputs)), ("bias", (count,))):
-            found[f"{name}.{part}"] = (torch.rand(size, generator=draw) * 2 - 1) * reach
+            gathered[f"{name}.{part}"] = (torch.rand(size, generator=draw) * 2 - 1) * reach
 
     for head, task in recipe.heads.items():
         if task.hidden:
@@ -282,4 +282,4 @@ def _new_heads(recipe: ReaderRecipe, outputs: Mapping[str, int], wide: int) -> d
             linear(f"head.{head}.outer", task.hidden, outputs[head])
         else:
             linear(f"head.{head}", wide, outputs[head])
-    return found
+    return gathered

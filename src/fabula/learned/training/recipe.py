@@ -197,8 +197,8 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
         "split",
     )  # fmt: skip
     tasks = {
-        task: {name: _plain(getattr(one, name)) for name in names}
-        for task, one in recipe.tasks.items()
+        task: {name: _plain(getattr(settings, name)) for name in names}
+        for task, settings in recipe.tasks.items()
     }
     return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
 

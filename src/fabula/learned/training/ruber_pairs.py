@@ -70,9 +70,9 @@ def read_pairs(recipe: RuberRecipe, data: Path | None = None) -> PromptedStories
 
     def stories(names: Iterable[str]) -> list[Story]:
         folder = {name: data_folder(name, data) if data else None for name in names}
-        return [one for name in names for one in load_dataset(name, folder[name]).stories]
+        return [story for name in names for story in load_dataset(name, folder[name]).stories]
 
-    barred = {plain_prompt(one.prompt) for one in stories(recipe.left_out)}
+    barred = {plain_prompt(story.prompt) for story in stories(recipe.left_out)}
     return split_pairs(stories(recipe.sources), barred, seed=recipe.split_seed)
 
 
@@ -80,11 +80,11 @@ def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -
     """Part stories 90/5/5 by prompt: a prompt's digest says where all its stories go."""
     known = set(barred)
     parts: dict[str, list[tuple[str, str]]] = {name: [] for name in PARTS}
-    named = [(plain_prompt(one.prompt), one) for one in stories if one.text.strip()]
-    prompted = [(plain, one) for plain, one in named if plain]
-    free = [(plain, one) for plain, one in prompted if plain not in known]
-    for plain, one in free:
-        parts[_part_of(plain, seed)].append((one.prompt or "", one.text))
+    named = [(plain_prompt(story.prompt), story) for story in stories if story.text.strip()]
+    prompted = [(plain, story) for plain, story in named if plain]
+    free = [(plain, story) for plain, story in prompted if plain not in known]
+    for plain, story in free:
+        parts[_part_of(plain, seed)].append((story.prompt or "", story.text))
     left_out = [plain for plain, _ in prompted if plain in known]
     counts = {
         "stories": len(stories),
@@ -93,7 +93,9 @@ def split_pairs(stories: Sequence[Story], barred: Iterable[str], *, seed: int) -
         "prompts left out": len(set(left_out)),
         "prompts": len({plain for plain, _ in free}),
     }
-    return PromptedStories({name: tuple(some) for name, some in parts.items()}, counts)
+    return PromptedStories(
+        {name: tuple(stories_of_part) for name, stories_of_part in parts.items()}, counts
+    )
 
 
 def _part_of(plain: str, seed: int) -> str:

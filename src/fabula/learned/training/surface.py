@@ -83,7 +83,7 @@ def surface_parts(
     `parts` is the fold of every text, (seeds, texts); `folds` the same of every opinion's texts.
     Opinions on other data sets count in full: no fold parts them from these texts.
     """
-    found = np.full(parts.shape, np.nan)
+    values = np.full(parts.shape, np.nan)
     for seed, part in enumerate(parts):
         for fold in sorted({*part.tolist()} - {-1}):
             rows = [
@@ -94,5 +94,5 @@ def surface_parts(
             ]
             fitted = fit_surface(opinions, without, rows)
             there = part == fold
-            found[seed, there] = surface_values(examples.features[there], fitted)
-    return found
+            values[seed, there] = surface_values(examples.features[there], fitted)
+    return values

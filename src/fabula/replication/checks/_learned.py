@@ -223,4 +223,4 @@ def published_values(dataset: Dataset, stories: Sequence[Story], scorer: str) ->
 
 def story_items(stories: Sequence[Story]) -> list[str]:
     """Name the item of every story; one without stands alone."""
-    return [str(one.item) if one.item is not None else f"story {one.id}" for one in stories]
+    return [str(story.item) if story.item is not None else f"story {story.id}" for story in stories]

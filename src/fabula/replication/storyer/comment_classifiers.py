@@ -68,8 +68,8 @@ def _cross_validate(
     comments = comments_of(material.dataset("storyer_ratings"))
     if not comments:
         raise InputError("storyer_ratings has no comments", "give the files with comments")
-    labels = [one.aspect if by == "aspect" else f"{one.rating:g}" for one in comments]
-    texts, stories = [one.text for one in comments], [one.story for one in comments]
+    labels = [comment.aspect if by == "aspect" else f"{comment.rating:g}" for comment in comments]
+    texts, stories = [comment.text for comment in comments], [comment.story for comment in comments]
     return comments, cross_validate(texts, labels, stories, folds=folds, seed=material.seed)
 
 

@@ -78,7 +78,9 @@ class CommentLabels:
 
         def change(examples: dict[str, ExampleSet], seed: int) -> dict[str, ExampleSet]:
             items = set(examples[ASPECT_TASKS[0]].items)
-            inside = [one for one in comments_of(self.dataset) if self._item(one) in items]
+            inside = [
+                comment for comment in comments_of(self.dataset) if self._item(comment) in items
+            ]
             shuffled = random.Random(f"{seed} half").sample(inside, len(inside))
             known, hidden = shuffled[: len(inside) // 2], shuffled[len(inside) // 2 :]
             if labels == "augmented":

@@ -204,4 +204,4 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _paragraphs(words: Sequence[str]) -> list[str]:
-    return [line for one in words for line in (one, "")]
+    return [line for paragraph in words for line in (paragraph, "")]

@@ -45,8 +45,8 @@ def branches(clustering: Clustering) -> list[tuple[float, float, float, float, f
     """Brackets of the tree: two places, their distances, and the distance where they join."""
     place = {row: float(at) for at, row in enumerate(clustering.order)}
     reached = dict.fromkeys(place, 0.0)
-    found = []
+    leaves = []
     for number, (one, other, height) in enumerate(clustering.merges, len(place)):
-        found.append((place[one], place[other], reached[one], reached[other], height))
+        leaves.append((place[one], place[other], reached[one], reached[other], height))
         place[number], reached[number] = (place[one] + place[other]) / 2, height
-    return found
+    return leaves

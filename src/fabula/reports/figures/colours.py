@@ -44,12 +44,12 @@ _VARIABLE = re.compile(r"--([\w-]+):\s*(#[0-9a-f]{6})\b")
 
 def palette(scheme: str) -> dict[str, str]:
     """Every colour of the figures by name, for a `light` or a `dark` page."""
-    found = dict(_OTHERS[scheme])
+    colours = dict(_OTHERS[scheme])
     for head, count in (("d", DIVERGING), ("q", SEQUENTIAL)):
         stops = _STOPS[scheme][head]
         shares = [place / (count - 1) for place in range(count)]
-        found |= {f"{head}{n}": _between(stops, share) for n, share in enumerate(shares)}
-    return found | {f"s{n}": colour for n, colour in enumerate(_SERIES[scheme])}
+        colours |= {f"{head}{n}": _between(stops, share) for n, share in enumerate(shares)}
+    return colours | {f"s{n}": colour for n, colour in enumerate(_SERIES[scheme])}
 
 
 def printed_palette() -> dict[str, str]:

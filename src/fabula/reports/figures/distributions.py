@@ -24,7 +24,7 @@ def draw_distributions(data: ReportData) -> str:
     places = data.places()
     panels = []
     for number, column in enumerate(data.columns):
-        rows = [data.values[found, number] for found in places.values()]
+        rows = [data.values[chosen, number] for chosen in places.values()]
         rows = [row[np.isfinite(row)] for row in rows]
         panels.append(_panel(column, data.systems, rows))
     return "\n".join(panels)

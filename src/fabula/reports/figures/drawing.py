@@ -60,7 +60,7 @@ def _spell_out(rule: str, values: dict[str, str]) -> str:
     if "--series:" in rule:
         return ""
     if "var(--series)" not in rule:
-        return _USED.sub(lambda found: values[found[1]], rule)
+        return _USED.sub(lambda used: values[used[1]], rule)
     selector, _, rest = rule.partition(" {")
     each = [f"{selector}.s{n} {{{rest.replace('--series', f'--s{n}')}" for n in range(SERIES)]
     return "\n".join(_spell_out(one, values) for one in each)

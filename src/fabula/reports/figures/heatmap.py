@@ -69,11 +69,7 @@ def draw_heatmap(
         embed_values(shown.values, shown.rows, shown.columns, scale),
         cell_paths(level, box, scale),
         numbers(shown.values, level, box, scale) if written else "",
-        dividers(
-            _arrange_groups(row_groups, row_order),
-            _arrange_groups(column_groups, column_order),
-            box,
-        ),
+        dividers(_regroup(row_groups, row_order), _regroup(column_groups, column_order), box),
         labels(shown.rows, shown.columns, box),
         tree(order, box) if isinstance(order, Clustering) else "",
         legend(box, scale, ends, bool(np.isnan(shown.values).any())),
@@ -100,7 +96,7 @@ def _arrange(
     return shown, wanted, others
 
 
-def _arrange_groups(groups: Sequence[str], order: Sequence[int]) -> list[str]:
+def _regroup(groups: Sequence[str], order: Sequence[int]) -> list[str]:
     return [groups[place] for place in order] if groups else []
 
 
@@ -162,12 +158,12 @@ def levels(values: Array, scale: str, low: float, high: float) -> Array:
     filled = np.where(there, values, low)
     if scale == "p":
         ends = [end for end, _ in P_LEVELS[:-1]]
-        found = np.array([level for _, level in P_LEVELS])[np.searchsorted(ends, filled, "right")]
+        levels = np.array([level for _, level in P_LEVELS])[np.searchsorted(ends, filled, "right")]
     else:
         count = DIVERGING if scale == "diverging" else SEQUENTIAL
         share = np.clip((filled - low) / (high - low), 0, 1)
-        found = np.rint(share * (count - 1)).astype(int)
-    return np.where(there, found, UNDEFINED)
+        levels = np.rint(share * (count - 1)).astype(int)
+    return np.where(there, levels, UNDEFINED)
 
 
 def cell_paths(level: Array, box: Box, scale: str) -> str:
@@ -182,9 +178,9 @@ def cell_paths(level: Array, box: Box, scale: str) -> str:
     head = HEADS[scale]
     paths = [
         tag(
-            "path", d="".join(runs[one]), class_="undefined" if one == UNDEFINED else f"{head}{one}"
+            "path", d="".join(runs[run]), class_="undefined" if run == UNDEFINED else f"{head}{run}"
         )
-        for one in sorted(runs)
+        for run in sorted(runs)
     ]
     # Strokes one unit wide, half a unit down: shorter than rectangles.
     shift = f"translate({box.left} {box.top + box.cell_height / 2:g})"

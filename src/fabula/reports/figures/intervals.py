@@ -135,8 +135,8 @@ def _words(row: Interval) -> str:
 def _stripes(placed: Sequence[_Placed], width: float) -> str:
     """Shade every other row, so that the eye keeps to its line."""
     return "".join(
-        tag("rect", x=0, y=short(one.y - _ROW / 2), width=width, height=_ROW, class_="stripe")
-        for one in placed[1::2]
+        tag("rect", x=0, y=short(row.y - _ROW / 2), width=width, height=_ROW, class_="stripe")
+        for row in placed[1::2]
     )
 
 

@@ -35,7 +35,7 @@ def draw_violins(
     (normal, of the mean). `order` names the aspect by whose mean the systems are sorted.
     """
     systems = _sort_values(samples, order)
-    aspects = list(dict.fromkeys(aspect for one in samples.values() for aspect in one))
+    aspects = list(dict.fromkeys(aspect for by_aspect in samples.values() for aspect in by_aspect))
     left = max(width_of(shorten(name, 180)) for name in systems) + 18
     bottom = _TOP + _ROW * len(systems)
     width = left + len(aspects) * (_CELL + _GAP)
@@ -54,8 +54,8 @@ def draw_violins(
 
 
 def _there(values: Sequence[float] | Array) -> Array:
-    found = np.asarray(values, dtype=float)
-    there: Array = found[np.isfinite(found)]
+    numbers = np.asarray(values, dtype=float)
+    there: Array = numbers[np.isfinite(numbers)]
     return there
 
 
@@ -63,8 +63,10 @@ def _sort_values(samples: Samples, order: str | None) -> list[str]:
     if order is None:
         return list(samples)
     means = {
-        system: float(values.mean()) if len(values := _there(one.get(order, ()))) else -math.inf
-        for system, one in samples.items()
+        system: float(values.mean())
+        if len(values := _there(by_aspect.get(order, ())))
+        else -math.inf
+        for system, by_aspect in samples.items()
     }
     return sorted(samples, key=lambda system: -means[system])
 
@@ -72,10 +74,10 @@ def _sort_values(samples: Samples, order: str | None) -> list[str]:
 def _words(samples: Samples, systems: Sequence[str], aspects: Sequence[str]) -> str:
     lines = []
     for system in systems:
-        found = [_there(samples[system].get(aspect, ())) for aspect in aspects]
+        columns = [_there(samples[system].get(aspect, ())) for aspect in aspects]
         means = [
             f"{aspect} {number_text(float(values.mean()), 2)}" if len(values) else f"{aspect} none"
-            for aspect, values in zip(aspects, found, strict=True)
+            for aspect, values in zip(aspects, columns, strict=True)
         ]
         lines.append(f"{system}: {', '.join(means)}")
     return "Means. " + "; ".join(lines)

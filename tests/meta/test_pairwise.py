@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabula.core.errors import SettingError
@@ -59,10 +59,19 @@ def test_the_metric_of_the_paper_s_point() -> None:
     assert pairwise_accuracy(x, gold, level="item", epsilon=1.0) == pytest.approx(4 / 6)
 
 
+def _is_clear(x: np.ndarray, gold: np.ndarray, epsilon: float) -> bool:
+    """Whether rounding of means decides no pair: no gold tied, none of the metric's at epsilon."""
+    missing = np.isnan(x) | np.isnan(gold)
+    means = [np.nanmean(np.where(missing, np.nan, one), axis=0) for one in (x, gold)]
+    gaps, goals = (np.abs(np.subtract.outer(one, one))[np.triu_indices(4, 1)] for one in means)
+    return bool((np.abs(gaps - epsilon) > 1e-9).all() and (goals > 1e-9).all())
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @given(seed=seeds, epsilon=st.sampled_from([0.0, 0.1, 0.3, 1.0, 5.0]))
 def test_accuracy_is_that_of_the_definition(level: Any, seed: int, epsilon: float) -> None:
     x, gold = make(seed)
+    assume(level != "system" or _is_clear(x, gold, epsilon))
     found = pairwise_accuracy(x, gold, level=level, epsilon=epsilon)
     assert found == pytest.approx(direct(x, gold, level, epsilon), abs=1e-12)
 

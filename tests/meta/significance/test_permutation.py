@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabula.core.errors import InputError, SettingError
@@ -158,11 +158,21 @@ def test_unit_and_origin_of_a_metric_do_not_matter(
     assert other.p == pytest.approx(one.p, abs=1e-12, nan_ok=True)
 
 
+def _are_apart(means: np.ndarray) -> bool:
+    """Whether no two means are equal but for rounding."""
+    return bool(np.diff(np.sort(means)).min() > 1e-9)
+
+
 @given(st.integers(0, 10_000), st.sampled_from(LEVELS), st.sampled_from(COEFFICIENTS))
 def test_the_order_of_the_items_does_not_matter(seed: int, level: Any, coefficient: Any) -> None:
     x, y, gold = make(seed)
+    # Means that are equal but for rounding rank by the order in which they were added up.
+    assume(level != "system" or all(_are_apart(one.mean(axis=0)) for one in (x, y, gold)))
     rng = np.random.default_rng(seed)
     swaps, order = rng.integers(0, 2, (40, 9, 5)).astype(bool), rng.permutation(9)
+    for swap in swaps if level == "system" else ():
+        assume(_are_apart(np.where(swap, x, y).mean(axis=0)))
+        assume(_are_apart(np.where(swap, y, x).mean(axis=0)))
     how: dict[str, Any] = {"level": level, "coefficient": coefficient}
     one = swap_test(x, y, gold, swaps=[swaps], **how)
     other = swap_test(x[order], y[order], gold[order], swaps=[swaps[:, order]], **how)

@@ -285,6 +285,13 @@ def test_every_metric_has_a_page():
     assert offenders == []
 
 
+def test_every_data_set_has_a_page():
+    from fabula.datasets import DATASETS
+
+    pages = {path.stem for path in (REPO / "docs" / "datasets").glob("*.md")}
+    assert sorted(set(DATASETS.names()) - pages) == []
+
+
 def test_every_command_has_a_page():
     commands = [path.stem for path in (PACKAGE / "cli").glob("[!_]*.py")]
     pages = {path.stem for path in (REPO / "docs" / "commands").glob("*.md")}

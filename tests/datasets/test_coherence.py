@@ -8,8 +8,11 @@ import pytest
 from fabula.core.errors import InputError
 from fabula.datasets import load_dataset
 from fabula.datasets.coherence import load
-from fakes.release_samples import AMT, KITE, SAMPLES, TEA, lines, put
+from fakes.release_samples import SAMPLES, lines, put
 
+AMT = SAMPLES["coherence"]["AMT_ROC.CSV"]
+TEA = "ann made tea . </s> it was cold . </s> she made it again . </s>"
+KITE = "bo flew a kite . </s> the kite was a spoon . </s> </s>"
 BY_STORY = [
     {"id": 0, "story": TEA, "ratings": [5, 4], "raters": ["W1", "W2"], "mean": 4.5},
     {"id": 1, "story": KITE, "ratings": [0, None], "raters": ["W1", "W2"], "mean": 0.0},

@@ -84,7 +84,7 @@ def test_a_skeleton_in_another_package_works_as_it_stands(
 def test_a_skeleton_is_never_written_over_a_file(tmp_path: Path) -> None:
     (tmp_path / "src" / "tales").mkdir(parents=True)
     (tmp_path / "src" / "tales" / "__init__.py").touch()
-    run("new", "variety", "-o", str(tmp_path))
+    assert "-m variety --no-cache" in run("new", "variety", "-o", str(tmp_path))
     with pytest.raises(UserError, match="is there already"):
         run("new", "variety", "-o", str(tmp_path))
 

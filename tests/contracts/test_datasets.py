@@ -79,7 +79,7 @@ def test_a_release_of_another_size_is_refused_unless_a_part_will_do(
 def test_a_folder_without_the_files_says_which_one_is_wanted(name: str, tmp_path: Path) -> None:
     files = [file.lstrip("*") for file in DATASETS.get(name).CARD.files]
     for path in (tmp_path, tmp_path / "nowhere", None):
-        with pytest.raises(InputError, match="is not there|no exported games") as caught:
+        with pytest.raises(InputError, match=r"is not there|no exported games") as caught:
             DATASETS.get(name).load(path)
         assert any(file in str(caught.value) for file in files)
 

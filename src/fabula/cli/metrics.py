@@ -98,6 +98,7 @@ def new(name: str, root: Path, *, model: bool) -> None:
 
     for path in write_skeleton(name, root, model=model):
         click.echo(path)
+    click.echo(f"while you change it: fabula score examples -m {name} --no-cache", err=True)
 
 
 @command.command("regenerate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -31,3 +32,20 @@ def test_the_map_names_every_room():
     text = (REPO / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert {room for room in rooms if f"| `{room}` |" not in text} == set()
+
+
+def is_importable(name: str) -> bool:
+    """Whether a dotted name is a module, or something that a module holds."""
+    module, _, last = name.rpartition(".")
+    try:
+        return hasattr(importlib.import_module(module), last) or bool(importlib.import_module(name))
+    except ModuleNotFoundError:
+        return False
+
+
+def test_the_names_that_the_pages_of_commands_give_can_be_imported():
+    offenders = []
+    for page in sorted((REPO / "docs").rglob("*.md")):
+        named = re.findall(r"`(fabula(?:\.\w+){2,})", page.read_text(encoding="utf-8"))
+        offenders += [f"{page.name}: {name}" for name in named if not is_importable(name)]
+    assert offenders == []

@@ -2,6 +2,7 @@
 # make test   all tests          make check  tests, format, lint, types
 # make bench  speed, as ratios   make verify every figure we claim to reproduce
 # make study  HANNA's whole paper again, from its data in $(DATA)
+# make chains  how many files each daily command passes through
 # make columns  HANNA's 72 columns again, beside the published
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +14,7 @@ TORCH ?= 2.13.0
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
-.PHONY: demo test style types check bench study columns verify docs clean
+.PHONY: demo test style types check bench chains study columns verify docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -32,7 +33,7 @@ demo: $(VENV)/.light
 	$(BIN)/fabula score examples -m strings -o runs/demo --overwrite
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) -m "not assets"
+	$(BIN)/python -m pytest -n $(JOBS) --durations=20 -m "not assets"
 	$(BIN)/fabula models pull --all
 	$(BIN)/python -m pytest -n $(JOBS) -m assets
 
@@ -64,6 +65,11 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/depthscore.py
 	$(BIN)/python benchmarks/learned.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
+
+# Files of ours in which a function runs, command by command; fails where one is over its limit.
+chains: $(VENV)/.dev
+	$(BIN)/fabula models pull story_encoder reader coherence order --quiet
+	$(BIN)/python benchmarks/chains.py
 
 study: $(VENV)/.dev
 	$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA)

@@ -26,7 +26,8 @@ NOT_COUNTED = ("metrics/", "text/")
 
 def is_counted(file: str) -> bool:
     """Whether a file belongs to a chain: neither a metric nor a function on text."""
-    is_learned_metric = file.startswith("learned/") and file.count("/") == 1
+    room, name = file.split("/")[0], file.removeprefix("learned/")
+    is_learned_metric = room == "learned" and "/" not in name and not name.startswith("_")
     return not file.startswith(NOT_COUNTED) and not is_learned_metric
 
 

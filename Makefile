@@ -3,6 +3,7 @@
 # make bench  speed, as ratios   make verify every figure we claim to reproduce
 # make study  HANNA's whole paper again, from its data in $(DATA)
 # make chains  how many files each daily command passes through
+# make fuzz   thousands of odd texts, files, run folders and weights
 # make columns  HANNA's 72 columns again, beside the published
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,7 +15,10 @@ TORCH ?= 2.13.0
 # Public data to verify against, where there is any.
 DATA ?= ../shared
 
-.PHONY: demo test style types check bench chains study columns verify docs clean
+# Rounds of every fuzzer in `make fuzz`.
+ROUNDS ?= 10000
+
+.PHONY: demo test fuzz style types check bench chains study columns verify docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -36,6 +40,9 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --durations=20 -m "not assets"
 	$(BIN)/fabula models pull --all
 	$(BIN)/python -m pytest -n $(JOBS) -m assets
+
+fuzz: $(VENV)/.dev
+	FABULA_FUZZ=$(ROUNDS) $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
 
 style: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks examples

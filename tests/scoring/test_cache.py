@@ -145,7 +145,8 @@ def damage(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["no database", "cut", "scribbled over"])
-def test_a_damaged_file_is_named_in_one_line_and_clear_mends_it(path: Path, how: str) -> None:
+def test_a_damaged_file_is_named_in_one_line_and_clear_mends_it(home: Path, how: str) -> None:
+    path = default_path()
     damage(path, how)
     with pytest.raises(UserError) as caught, ScoreCache(path) as store:
         store.get([key(number) for number in range(500)])
@@ -156,6 +157,81 @@ def test_a_damaged_file_is_named_in_one_line_and_clear_mends_it(path: Path, how:
         store.put({key(1): Reading((3.0,))})
         assert store.get([key(1)])[key(1)].values == (3.0,)
         assert len(store) == 1
+
+
+@pytest.mark.parametrize("how", ["cut", "scribbled over"])
+def test_a_damaged_cache_elsewhere_is_known_by_its_mark_and_the_command_names_it(
+    path: Path, how: str
+) -> None:
+    damage(path, how)
+    with (
+        pytest.raises(UserError, match=f"fabula cache clear --cache {path}"),
+        ScoreCache(path) as c,
+    ):
+        c.get([key(number) for number in range(500)])
+    assert clear_cache(path) == 0 and not path.exists()
+
+
+def own_text(path: Path) -> None:
+    path.write_text("my only copy\n")
+
+
+def own_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE photos (name TEXT)")
+        database.execute("CREATE TABLE readings (key BLOB PRIMARY KEY, reading TEXT NOT NULL)")
+        database.execute("INSERT INTO photos VALUES ('cat')")
+        database.commit()
+
+
+def own_broken_database(path: Path) -> None:
+    own_database(path)
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize("make", [own_text, own_database, own_broken_database])
+def test_a_file_that_is_no_cache_of_ours_is_neither_cleared_nor_written_to(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "mine"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(UserError, match="is no cache of Fabula; nothing was deleted"):
+        clear_cache(path)
+    with pytest.raises(UserError, match="is no cache of Fabula and is left alone"):
+        ScoreCache(path)
+    assert path.read_bytes() == before
+
+
+def test_a_link_in_the_cache_folder_does_not_lead_to_somebody_elses_file(
+    home: Path, tmp_path: Path
+) -> None:
+    own_text(tmp_path / "mine")
+    default_path().parent.mkdir(parents=True)
+    default_path().symlink_to(tmp_path / "mine")
+    clear_cache(default_path())
+    assert (tmp_path / "mine").read_text() == "my only copy\n"
+
+
+def test_an_empty_file_holds_nothing_and_may_become_a_cache(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.touch()
+    assert clear_cache(path) == 0 and path.read_bytes() == b""
+    with ScoreCache(path) as store:
+        store.put({key(1): Reading((1.0,))})
+    assert clear_cache(path) == 1
+
+
+def test_a_cache_from_before_there_was_a_mark_is_known_by_its_table(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "CREATE TABLE readings (key BLOB PRIMARY KEY, reading TEXT NOT NULL) WITHOUT ROWID"
+        )
+        database.commit()
+    with ScoreCache(path) as store:
+        store.put({key(1): Reading((1.0,))})
+    assert clear_cache(path) == 1
 
 
 def test_a_reading_that_cannot_be_read_is_named_too(path: Path) -> None:
@@ -195,7 +271,7 @@ def test_clear_does_not_take_away_a_file_that_another_run_is_writing(
 
 
 def test_a_folder_in_place_of_the_file_is_a_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be used"):
+    with pytest.raises(UserError, match="is no cache of Fabula"):
         ScoreCache(tmp_path)
 
 

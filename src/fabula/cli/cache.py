@@ -24,10 +24,10 @@ def command() -> None:
 def info(path: Path | None) -> None:
     """Say where the cache is and what it holds."""
     from fabula.models import format_size, vectors_folder, vectors_size
-    from fabula.scoring.cache import ScoreCache, default_path
+    from fabula.scoring.cache import ScoreCache, default_path, is_blank
 
     where = path or default_path()
-    if where.exists():
+    if not is_blank(where):
         with ScoreCache(where) as cache:
             click.echo(f"{where}: {len(cache):,} readings, {format_size(cache.size())}")
     else:

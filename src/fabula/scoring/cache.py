@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,9 @@ from fabula.core.files import cache_home
 from fabula.core.score import Reading, Status
 
 _SCHEMA = 1
+# SQLite's application_id ("Fabu"), by which a file is known to be a cache of ours.
+_OURS = 0x46616275
+_MAGIC = b"SQLite format 3\0"
 _MOST_VARIABLES = 500
 _WAIT_S = 120.0
 
@@ -30,7 +34,12 @@ class ScoreCache:
         self.path = path or default_path()
         with self._explain_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not (is_blank(self.path) or _is_usual(self.path) or is_cache(self.path)):
+                remedy = "name another file with --cache, or pass --no-cache"
+                raise UserError(f"{self.path} is no cache of Fabula and is left alone", remedy)
             self._database = sqlite3.connect(self.path, timeout=_WAIT_S, isolation_level=None)
+            if is_blank(self.path):
+                self._database.execute(f"PRAGMA application_id={_OURS}")
             self._write_ahead()
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute(
@@ -102,7 +111,10 @@ class ScoreCache:
         try:
             yield
         except (sqlite3.Error, OSError, ValueError) as error:
-            remedy = "free some space, run: fabula cache clear, or pass --no-cache"
+            clear = "fabula cache clear"
+            if not _is_usual(self.path):
+                clear += f" --cache {shlex.quote(str(self.path))}"
+            remedy = f"free some space, run: {clear}, or pass --no-cache"
             raise UserError(f"the cache {self.path} cannot be used ({error})", remedy) from error
 
 
@@ -128,14 +140,51 @@ def cache_files(path: Path) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
+def is_blank(path: Path) -> bool:
+    """Whether there is no file yet, or one that holds nothing."""
+    return not path.exists() or (path.is_file() and not path.stat().st_size)
+
+
+def is_cache(path: Path) -> bool:
+    """Whether a file is a cache of ours: by its mark, or, as it had none once, by its one table."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(72)
+    if not head.startswith(_MAGIC):
+        return False
+    if int.from_bytes(head[68:72], "big") == _OURS:
+        return True
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            names = database.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            ).fetchall()
+            columns = database.execute("SELECT name FROM pragma_table_info('readings')").fetchall()
+    except sqlite3.DatabaseError:
+        return False
+    return names == [("readings",)] and columns == [("key",), ("reading",)]
+
+
+def _is_usual(path: Path) -> bool:
+    """Whether a file is a cache by its place and name, whatever it holds."""
+    home = cache_home().resolve()
+    return path.parent.resolve() == home and path.match("scores-v*.sqlite")
+
+
 def clear_cache(path: Path) -> int:
     """Forget everything; give the number of readings forgotten.
 
-    Rows are deleted rather than files, for another run may have them open; only a file that is
-    no database any more is taken away.
+    Rows are deleted rather than files, for another run may have them open; only a cache that is
+    no database any more is taken away. What is no cache of ours is refused and left as it is.
     """
-    if not path.exists():
+    if is_blank(path):
         return 0
+    if not (is_cache(path) or (path.is_file() and _is_usual(path))):
+        raise UserError(
+            f"{path} is no cache of Fabula; nothing was deleted",
+            "fabula cache info says where the cache is; a file of your own you can delete yourself",
+        )
     try:
         with closing(sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)) as database:
             count = int(database.execute("SELECT count(*) FROM readings").fetchone()[0])

@@ -95,8 +95,8 @@ def commands(folder: Path) -> dict[str, list[str]]:
     return {
         "score": ["score", "examples", "-m", "strings", "-o", str(folder / "run")],
         "review": ["review", story, "--no-cache"],
-        "prepare": [*train, "--out", str(folder / "first")],
-        "train": [*train, "--out", str(folder / "second")],
+        "prepare": [*train, "-o", str(folder / "first")],
+        "train": [*train, "-o", str(folder / "second")],
         "meta": ["meta", str(ratings)],
     }
 

@@ -115,7 +115,7 @@ def test_examples_are_made_from_data_and_kept(folder, tmp_path):
     assert (folder / "examples.npz").exists()
     with pytest.raises(InputError, match="examples of another recipe"):
         write_recipe(folder / "recipe.toml")
-        train(folder, "--out", str(folder / "other"), "-q")
+        train(folder, "-o", str(folder / "other"), "-q")
 
 
 def test_a_grid_prints_its_settings_the_best_first_and_goes_on(folder):
@@ -166,7 +166,7 @@ def test_data_that_is_not_there_is_named(tmp_path, monkeypatch):
     task = {"kind": "labels", "data": ["manplts"], "head": "manplts", "aspects": ["plausible"]}
     stages = [{"rate": 1e-3, "steps": 2, "groups": [{"tasks": ["manplts"], "rows": 4}]}]
     write_recipe(recipe, tasks={"manplts": task}, stages=stages, scales={})
-    words = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--recipe", str(recipe)]
+    words = ["--data", str(tmp_path), "-o", str(tmp_path / "out"), "--recipe", str(recipe)]
     with pytest.raises(InputError, match="no files of the data set 'manplts'; fabula data show"):
         CliRunner().invoke(
             command, ["manplts", *words, "--start", str(tmp_path / "start")], catch_exceptions=False
@@ -201,7 +201,7 @@ def test_ruber_is_trained_by_its_own_recipe(tmp_path, monkeypatch):
         return {"test": test, "best": 1, "history": history}
 
     monkeypatch.setattr(ruber, "train_on_data", fake)
-    words = ["ruber", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--seed", "4"]
+    words = ["ruber", "--data", str(tmp_path), "-o", str(tmp_path / "out"), "--seed", "4"]
     done = CliRunner().invoke(command, words, catch_exceptions=False)
     assert done.stdout == f"ruber(weights={str(tmp_path / 'out')!r})\n"
     assert "0.800 ± 0.010, n = 1,200 prompts" in done.stderr
@@ -238,7 +238,7 @@ def personal(tmp_path: Path, source: Path, count: int, *more: str) -> Result:
         rows = [(tale(i), i * 7 % 5 + 1) for i in range(count)]
         csv.writer(file).writerows([("story", "rating"), *rows])
     words = ["storyer", "--ratings", str(tmp_path / "mine.csv"), "--start", str(source)]
-    words += ["--out", str(tmp_path / "mine"), *more]
+    words += ["-o", str(tmp_path / "mine"), *more]
     return CliRunner().invoke(command, words, catch_exceptions=False)
 
 

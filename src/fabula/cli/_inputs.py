@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
+from fabula.cli._options import PARTIAL, path_option
 from fabula.core.errors import SettingError
 
 Command = Callable[..., Any]
@@ -28,14 +28,14 @@ def parse_columns(pairs: Sequence[str], example: str = "rater") -> dict[str, str
     return {role.strip(): name for role, _, name in parts}
 
 
-def column_option(metavar: str, words: str, example: str = "rater") -> Callable[[Command], Command]:
+def column_option(words: str, example: str = "rater") -> Callable[[Command], Command]:
     """Add the option --column, which gives the command a mapping of roles to names."""
     return click.option(
         "-c",
         "--column",
         "columns",
         multiple=True,
-        metavar=metavar,
+        metavar="ROLE=NAME",
         help=words,
         callback=lambda context, option, value: parse_columns(value, example),
     )
@@ -49,30 +49,46 @@ def _split_names(_context: click.Context, _option: click.Parameter, text: str | 
     return split_names(text)
 
 
-COLUMN = column_option("ROLE=NAME", "Column of a role in a table.")
+COLUMN = column_option("Column of a table that plays a role: rater=annotator; may be repeated.")
 GOLD = click.option(
     "--gold",
     metavar="NAMES|FILE",
-    help="Columns of a table that hold ratings, by commas; for a run, a table of ratings.",
+    help="Columns of a table that hold people's ratings, separated by commas; for a run folder, a "
+    "table of ratings.",
 )
 LOWER = click.option(
     "--lower",
     metavar="NAMES",
-    help="Metrics of a table for which lower is better, by commas.",
+    help="Metrics of a table for which lower is better, separated by commas.",
     callback=_split_names,
 )
 _DATASET = (
     click.argument("source"),
-    click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie."),
-    click.option("--partial", is_flag=True, help="Use an incomplete release."),
+    path_option(),
+    PARTIAL,
     GOLD,
     COLUMN,
     LOWER,
 )
 _LAYOUT = (
-    column_option("PART=NAME", "Field of a part.", "text"),
-    click.option("--input-format", type=click.Choice(INPUT_FORMATS), help="Else told by the name."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file."),
+    column_option(
+        "Column or field that holds a part of a story: text=story, references=human; may be "
+        "repeated.",
+        "text",
+    ),
+    click.option(
+        "--input-format",
+        type=click.Choice(INPUT_FORMATS),
+        show_default="told by the file's name",
+        help="Form of the file.",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        default="utf-8",
+        show_default=True,
+        help="Encoding of the file, such as cp1252.",
+    ),
 )
 
 

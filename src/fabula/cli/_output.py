@@ -19,7 +19,7 @@ def _make_format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[
         type=click.Choice(forms),
         default="table",
         show_default=True,
-        help="How to print it.",
+        help="Form of what is printed.",
     )
 
 

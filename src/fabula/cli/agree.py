@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import dataset_arguments
+from fabula.cli._options import QUIET, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError
 
@@ -16,19 +17,32 @@ if TYPE_CHECKING:
 
 @click.command("agree")
 @dataset_arguments
-@click.option("-a", "--aspect", "aspects", multiple=True, help="Only this aspect; with all of it.")
-@click.option("--by", type=click.Choice(["aspect", "rater"]), default="aspect", show_default=True)
+@click.option(
+    "-a",
+    "--aspect",
+    "aspects",
+    multiple=True,
+    metavar="NAME",
+    help="Only this aspect, with every coefficient; may be repeated.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["aspect", "rater"]),
+    default="aspect",
+    show_default=True,
+    help="One row for each aspect, or one for each rater.",
+)
 @click.option(
     "--level",
     type=click.Choice(["ordinal", "interval", "ratio", "nominal"]),
     default="ordinal",
     show_default=True,
-    help="What the values are.",
+    help="What kind of numbers the ratings are; Krippendorff's alpha depends on it.",
 )
-@click.option("--resamples", type=click.IntRange(1), default=1000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@resamples_option()
+@seed_option()
 @paper_format_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@QUIET
 def command(
     *,
     source: DatasetSource,

@@ -10,7 +10,8 @@ _path_option = click.option(
     "--cache",
     "path",
     type=click.Path(path_type=Path),
-    help="Scores in this file, instead of the usual ones and the vectors.",
+    metavar="FILE",
+    help="The scores in this file, instead of the usual cache and the vectors.",
 )
 
 

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
+from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
 from fabula.core.files import write_json
 
 COLUMN = click.option(
-    "--column", default="comment", show_default=True, help="Column of a table that holds comments."
+    "--column",
+    metavar="NAME",
+    default="comment",
+    show_default=True,
+    help="Column of a table that holds the comments.",
 )
-SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 
 @click.group("comments")
@@ -24,9 +28,23 @@ def command() -> None:
 @command.command("topics")
 @click.argument("source")
 @COLUMN
-@click.option("--least", type=click.IntRange(2), default=5, show_default=True, help="Topics.")
-@click.option("--most", type=click.IntRange(2), default=15, show_default=True, help="Topics.")
-@SEED
+@click.option(
+    "--least",
+    type=click.IntRange(2),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Smallest number of topics to try.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(2),
+    metavar="N",
+    default=15,
+    show_default=True,
+    help="Largest number of topics to try.",
+)
+@seed_option()
 @format_option
 def topics_command(source: str, column: str, least: int, most: int, seed: int, form: str) -> None:
     """Find what comments are about, from which aspects can be named by hand.
@@ -68,14 +86,36 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
     "--learn",
     default="storyer_ratings",
     show_default=True,
-    metavar="DATA",
-    help="Data set, or a file in its form, whose comments have aspects and ratings.",
+    metavar="SOURCE",
+    help="Data set, or a file in its form, whose comments have aspects and ratings to learn from.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="JSON file.")
-@click.option("--sure", type=click.FloatRange(0, 1), default=0.9, show_default=True)
-@click.option("--words", nargs=2, type=int, default=(15, 50), show_default=True)
-@click.option("--per-aspect", type=click.IntRange(1), default=2000, show_default=True)
-@SEED
+@output_option(metavar="FILE", required=True, help="JSON file for the comments that are kept.")
+@click.option(
+    "--sure",
+    type=click.FloatRange(0, 1),
+    metavar="X",
+    default=0.9,
+    show_default=True,
+    help="Keep comments whose aspect is at least this probable.",
+)
+@click.option(
+    "--words",
+    nargs=2,
+    type=int,
+    metavar="N N",
+    default=(15, 50),
+    show_default=True,
+    help="Keep comments of at least and at most so many words.",
+)
+@click.option(
+    "--per-aspect",
+    type=click.IntRange(1),
+    metavar="N",
+    default=2000,
+    show_default=True,
+    help="Keep at most so many comments on each aspect.",
+)
+@seed_option()
 def augment_command(
     source: str,
     column: str,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError, UnknownName, closest
 
@@ -19,19 +20,25 @@ if TYPE_CHECKING:
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("a")
 @click.argument("b")
-@click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Only these of the run.")
+@click.option(
+    "-m",
+    "--metrics",
+    multiple=True,
+    metavar="SPECS",
+    help="Only these metrics of the run: specs or sets, separated by commas.",
+)
 @paper_format_option
-@click.option("--resamples", type=click.IntRange(1), default=10_000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@resamples_option(default=10_000, help="How often items are drawn again for intervals and tests.")
+@seed_option()
 @click.option(
     "--correction",
     type=click.Choice(["holm", "bh"]),
     default="holm",
     show_default=True,
-    help="For many comparisons: Holm, or Benjamini–Hochberg.",
+    help="How p is corrected for many comparisons: by Holm, or by Benjamini and Hochberg.",
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@alpha_option(type=float)
+@QUIET
 def command(
     run: Path,
     a: str,

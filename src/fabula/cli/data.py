@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
+from fabula.cli._options import output_option, path_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, UserError, closest
 
@@ -97,7 +98,7 @@ def remove_command(name: str) -> None:
 
 @command.command("verify")
 @click.argument("name")
-@click.option("--path", type=click.Path(path_type=Path), help="Where its files lie.")
+@path_option()
 @format_option
 def verify_command(name: str, path: Path | None, form: str) -> None:
     """Compare the files of a data set with what its card says: checksums, counts, scales."""
@@ -112,7 +113,7 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
 
 @command.command("convert")
 @dataset_arguments
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder.")
+@output_option(metavar="FOLDER", required=True, help="Folder for the files.")
 @click.option(
     "-f",
     "--format",
@@ -120,7 +121,7 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
     type=click.Choice(["jsonl", "csv", "parquet"]),
     default="jsonl",
     show_default=True,
-    help="How to write it.",
+    help="Form of the files to write.",
 )
 def convert_command(source: DatasetSource, output: Path, form: str) -> None:
     """Write stories, ratings, scores and preferences as plain rows, a file each.
@@ -135,13 +136,41 @@ def convert_command(source: DatasetSource, output: Path, form: str) -> None:
 
 @command.command("pairs")
 @click.argument("posts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="JSONL file.")
-@column_option("ROLE=NAME", "As in text=body.")
-@click.option("--high", type=float, default=50, show_default=True, help="Votes of a liked post.")
-@click.option("--low", type=float, default=0, show_default=True, help="Votes of a disliked one.")
-@click.option("--words", nargs=2, type=int, default=(200, 800), show_default=True)
-@click.option("--per-prompt", type=click.IntRange(1), help="Most pairs of a prompt.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@output_option(metavar="FILE", required=True, help="JSONL file for the pairs.")
+@column_option("Column of the posts that holds text, prompt or votes: text=body; may be repeated.")
+@click.option(
+    "--high",
+    type=float,
+    metavar="X",
+    default=50,
+    show_default=True,
+    help="A post with at least so many votes is liked.",
+)
+@click.option(
+    "--low",
+    type=float,
+    metavar="X",
+    default=0,
+    show_default=True,
+    help="A post with at most so many votes is disliked.",
+)
+@click.option(
+    "--words",
+    nargs=2,
+    type=int,
+    metavar="N N",
+    default=(200, 800),
+    show_default=True,
+    help="Take posts of at least and at most so many words.",
+)
+@click.option(
+    "--per-prompt",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="all",
+    help="Draw at most so many pairs of each prompt.",
+)
+@seed_option()
 def pairs_command(
     posts: Path,
     *,
@@ -171,7 +200,7 @@ def pairs_command(
 
 
 @command.command("docs")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
+@output_option(metavar="FOLDER", required=True, help="Folder for the pages, in Markdown.")
 def docs_command(output: Path) -> None:
     """Write the page of every data set into a folder, from the cards."""
     from fabula.core.files import write_text

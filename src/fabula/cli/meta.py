@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import dataset_arguments
+from fabula.cli._options import (
+    QUIET,
+    alpha_option,
+    output_option,
+    resamples_option,
+    seed_option,
+)
 from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
@@ -45,19 +52,45 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("meta")
 @dataset_arguments
 @click.option(
-    "-m", "--metrics", "scorers", multiple=True, metavar="NAME", help="Only these; * fits."
+    "-m",
+    "--metrics",
+    "scorers",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only metrics of this name, such as 'ROUGE-*'; may be repeated.",
 )
 @click.option(
-    "-a", "--aspect", "aspects", multiple=True, metavar="NAME", help="Only these aspects."
+    "-a",
+    "--aspect",
+    "aspects",
+    multiple=True,
+    metavar="NAME",
+    help="Only this aspect of the ratings; may be repeated.",
 )
-@click.option("--level", "levels", multiple=True, type=click.Choice(_LEVELS))
-@click.option("--coefficient", "coefficients", multiple=True, type=click.Choice(_COEFFICIENTS))
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    type=click.Choice(_LEVELS),
+    show_default="all",
+    help="Over the systems of an item, over the means of systems, or over all stories; "
+    "may be repeated.",
+)
+@click.option(
+    "--coefficient",
+    "coefficients",
+    multiple=True,
+    type=click.Choice(_COEFFICIENTS),
+    show_default="spearman",
+    help="Which correlation, or accuracy of pairs, to print; may be repeated.",
+)
 @click.option(
     "--sign",
     type=click.Choice(["oriented", "raw", "absolute"]),
     default="oriented",
     show_default=True,
-    help="Turn scorers for which lower is better, leave all, or drop signs as HANNA does.",
+    help="Turn metrics for which lower is better, leave all as they are, or drop signs as "
+    "HANNA does.",
 )
 @click.option(
     "--draw",
@@ -65,20 +98,36 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Choice(["items", "both"]),
     default="items",
     show_default=True,
-    help="What the bootstrap draws: items, or systems and items.",
+    help="What the intervals draw again: items, or systems and items.",
 )
 @click.option(
-    "--control", default="", metavar="NAME", help="Hold a scorer constant, such as words."
+    "--control",
+    default="",
+    metavar="NAME",
+    help="Hold this metric constant: --control words takes the length of stories out.",
 )
-@click.option("--references", is_flag=True, help="Keep the systems that wrote the references.")
-@click.option("--settle", is_flag=True, help="Means of systems equal to 12 digits are ties.")
-@click.option("--baselines/--no-baselines", default=True, show_default=True)
-@click.option("--resamples", type=click.IntRange(1), default=1000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for a study report.")
+@click.option(
+    "--references",
+    is_flag=True,
+    help="Keep the stories of systems that wrote the references.",
+)
+@click.option(
+    "--settle",
+    is_flag=True,
+    help="Count means of systems that are equal to 12 digits as ties.",
+)
+@click.option(
+    "--baselines/--no-baselines",
+    default=True,
+    show_default=True,
+    help="Put the trivial baselines (length, word variety, …) beside the metrics.",
+)
+@resamples_option()
+@seed_option()
+@alpha_option()
+@output_option(metavar="FOLDER", help="Write a study report into this folder as well.")
 @paper_format_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@QUIET
 @_gather_study
 def command(
     *,

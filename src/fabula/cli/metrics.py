@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from fabula.cli._options import JOBS, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
 
@@ -18,7 +19,10 @@ def command() -> None:
 
 @command.command("list")
 @click.option(
-    "--set", "chosen", metavar="NAME", help="The specs of a set: hanna gives its columns."
+    "--set",
+    "chosen",
+    metavar="NAME",
+    help="Only the specs that a set stands for; of hanna, its columns.",
 )
 @format_option
 def list_metrics(chosen: str | None, form: str) -> None:
@@ -89,9 +93,13 @@ def show(spec: str) -> None:
     "root",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
-    help="Root of the project; a checkout of Fabula, or a package of your own.",
+    metavar="FOLDER",
+    show_default="here",
+    help="Root of the project: a clone of Fabula, or a package of your own.",
 )
-@click.option("--model", is_flag=True, help="A metric that asks a model, not one that counts.")
+@click.option(
+    "--model", is_flag=True, help="Begin a metric that asks a model, not one that counts."
+)
 def new(name: str, root: Path, *, model: bool) -> None:
     """Write the skeleton of the metric NAME and of its test."""
     from fabula.cli._skeleton import write_skeleton
@@ -103,23 +111,25 @@ def new(name: str, root: Path, *, model: bool) -> None:
 
 @command.command("regenerate")
 @click.argument("release", default="hanna")
-@click.option("--path", type=click.Path(path_type=Path), help="Where the release's files lie.")
+@path_option()
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
+    metavar="FOLDER",
     help="Folder for columns.csv (our values), columns.json and columns.md (the table).",
 )
 @click.option(
     "--sample",
     type=click.IntRange(0),
+    metavar="N",
     default=96,
     show_default=True,
-    help="Stories for slow metrics (InfoLM, BLANC's tune and golden); 0 takes all.",
+    help="How many stories slow metrics (InfoLM, BLANC's tune and golden) read; 0 is all of them.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@JOBS
+@QUIET
 @format_option
 def regenerate(
     release: str, *, path: Path | None, output: Path, sample: int, jobs: int, quiet: bool, form: str
@@ -157,7 +167,7 @@ def regenerate(
 
 
 @command.command("docs")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
+@output_option(metavar="FOLDER", required=True, help="Folder for the pages, in Markdown.")
 def docs(output: Path) -> None:
     """Write the page of every metric into a folder, from the cards."""
     from fabula.core.files import write_text

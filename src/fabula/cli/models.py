@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli._options import QUIET, existing_folder_type
 from fabula.cli._output import format_option, print_rows
 
 if TYPE_CHECKING:
     from fabula.models import Asset
 
 NAMES = click.argument("names", nargs=-1, metavar="[NAMES]...")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-ALL = click.option("--all", "every", is_flag=True, help="Every asset.")
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+ALL = click.option("--all", "every", is_flag=True, help="Take every asset that there is.")
 
 
 @click.group("models")
@@ -69,8 +68,20 @@ def show_command(name: str) -> None:
 @command.command("pull")
 @NAMES
 @ALL
-@click.option("--except", "excepted", multiple=True, metavar="NAME", help="Not this one of all.")
-@click.option("--from", "folder", type=FOLDER, help="Look into this folder first.")
+@click.option(
+    "--except",
+    "excepted",
+    multiple=True,
+    metavar="NAME",
+    help="With --all, leave this asset out; may be repeated.",
+)
+@click.option(
+    "--from",
+    "folder",
+    type=existing_folder_type,
+    metavar="FOLDER",
+    help="Look for the files in this folder before anything is fetched.",
+)
 @QUIET
 def pull_command(
     names: tuple[str, ...],
@@ -96,7 +107,7 @@ def pull_command(
 
 @command.command("add")
 @click.argument("name")
-@click.argument("folder", type=FOLDER)
+@click.argument("folder", type=existing_folder_type)
 @QUIET
 def add_command(name: str, folder: Path, quiet: bool) -> None:
     """Take the asset NAME into the store from a FOLDER of yours that has its files."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli._inputs import COLUMN, GOLD
+from fabula.cli._options import PARTIAL, alpha_option, path_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError, UnknownName, closest
 
@@ -81,26 +81,99 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("plan")
-@click.option("--items", required=True, metavar="NUMBERS", help="Such as 50,100,200.")
-@click.option("--raters", default="1,3,5", show_default=True, metavar="NUMBERS", help="A story.")
-@click.option("--effect", metavar="X|Xsd", help="Difference of two systems' means: 0.2 or 0.2sd.")
-@click.option("--correlation", type=float, help="A metric's, with the quality itself.")
-@click.option("--versus", type=float, help="The correlation of another metric.")
-@click.option("--between", type=float, help="The correlation of the two metrics.")
-@click.option("--systems", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--icc", type=float, help=f"ICC(1,1) of one rating.  [default: {_ICC}]")
-@click.option("--sd", type=float, help="Standard deviation of one rating.  [default: 1]")
-@click.option("--from", "source", help="Data set or table whose ratings tell ICC and spread.")
-@click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie.")
-@click.option("--partial", is_flag=True, help="Use an incomplete release.")
+@click.option(
+    "--items",
+    required=True,
+    metavar="N,N,…",
+    help="How many items (prompts) the study may have: 50,100,200.",
+)
+@click.option(
+    "--raters",
+    default="1,3,5",
+    show_default=True,
+    metavar="N,N,…",
+    help="How many people may rate each story: 1,3,5.",
+)
+@click.option(
+    "--effect",
+    metavar="X|Xsd",
+    help="Difference of two systems' means to be found: 0.2 points, or 0.2sd.",
+)
+@click.option(
+    "--correlation",
+    type=float,
+    metavar="X",
+    help="Correlation of a metric with true quality to be found.",
+)
+@click.option(
+    "--versus",
+    type=float,
+    metavar="X",
+    help="Correlation of another metric with true quality, to be told from the first.",
+)
+@click.option(
+    "--between",
+    type=float,
+    metavar="X",
+    help="Correlation of the two metrics with each other.",
+)
+@click.option(
+    "--systems",
+    type=click.IntRange(1),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="How many systems write a story on each item.",
+)
+@click.option(
+    "--icc",
+    type=float,
+    metavar="X",
+    show_default=str(_ICC),
+    help="How far raters agree: ICC(1,1), the reliability of a single rating.",
+)
+@click.option(
+    "--sd",
+    type=float,
+    metavar="X",
+    show_default="1",
+    help="Standard deviation of a single rating.",
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="SOURCE",
+    help="Data set or table whose ratings tell ICC and standard deviation.",
+)
+@path_option()
+@PARTIAL
 @GOLD
 @COLUMN
-@click.option("-a", "--aspect", help="Aspect of the data set to plan for.")
-@click.option("--half-width", type=float, help="Wanted: an interval of plus or minus this.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="Wanted: this power.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
-@click.option("--studies", type=click.IntRange(100), default=2000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("-a", "--aspect", metavar="NAME", help="Aspect of the ratings in --from to plan for.")
+@click.option(
+    "--half-width",
+    type=float,
+    metavar="X",
+    help="Say what it takes for an interval of plus or minus this.",
+)
+@click.option(
+    "--power",
+    type=float,
+    metavar="X",
+    default=0.8,
+    show_default=True,
+    help="Say what it takes to find the effect in this share of studies.",
+)
+@alpha_option(type=float)
+@click.option(
+    "--studies",
+    type=click.IntRange(100),
+    metavar="N",
+    default=2000,
+    show_default=True,
+    help="How many studies are simulated for each number of items and raters.",
+)
+@seed_option()
 @paper_format_option
 @_gather_options
 def command(

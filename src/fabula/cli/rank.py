@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fabula.cli._inputs import dataset_arguments
+from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError
 
@@ -31,32 +32,59 @@ _RULES = tuple(dict.fromkeys(_OF_METRICS + _OF_SYSTEMS))
 @click.option(
     "--by",
     type=click.Choice(_RULES),
-    help="Metrics: borda (default), kemeny, mean. Systems: mean (default) and the others.",
+    show_default="borda, of systems mean",
+    help="Rule that makes one ranking: borda, kemeny or mean of metrics; mean, win_rate, "
+    "bradley_terry or elo of systems.",
 )
-@click.option("-m", "--metrics", multiple=True, metavar="PATTERN", help="Only these: 'ROUGE-*'.")
-@click.option("-x", "--without", multiple=True, metavar="PATTERN", help="All but these.")
-@click.option("-a", "--aspect", multiple=True, metavar="NAME", help="Only these aspects.")
+@click.option(
+    "-m",
+    "--metrics",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only metrics of this name, such as 'ROUGE-*'; may be repeated.",
+)
+@click.option(
+    "-x",
+    "--without",
+    multiple=True,
+    metavar="PATTERN",
+    help="Leave metrics of this name out; may be repeated.",
+)
+@click.option(
+    "-a",
+    "--aspect",
+    multiple=True,
+    metavar="NAME",
+    help="Only this aspect of the ratings; may be repeated.",
+)
 @click.option(
     "--level",
     type=click.Choice(["item", "system", "pooled", "both"]),
     default="both",
     show_default=True,
-    help="Where metrics have to agree with people; both is item and system.",
+    help="Rank metrics by agreement over the systems of an item, over the means of systems, over "
+    "all stories, or over items and systems both.",
 )
-@click.option("--top", type=click.IntRange(1), metavar="N", help="Print only the best N.")
-@click.option("--no-baselines", is_flag=True, help="Leave the trivial baselines out.")
+@click.option(
+    "--top", type=click.IntRange(1), metavar="N", help="Print the best N of the ranking only."
+)
+@click.option(
+    "--no-baselines",
+    is_flag=True,
+    help="Leave the trivial baselines (length, word variety, …) out.",
+)
 @click.option(
     "--over",
     type=click.Choice(["items", "ratings"]),
     default="items",
     show_default=True,
-    help="What the intervals of the systems' means are over.",
+    help="With --systems: intervals for other items, or for other ratings of these.",
 )
-@click.option("--resamples", type=click.IntRange(1), default=1000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
+@resamples_option()
+@seed_option()
+@alpha_option()
 @paper_format_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@QUIET
 def command(
     *,
     source: DatasetSource,

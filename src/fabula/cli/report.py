@@ -6,25 +6,26 @@ from pathlib import Path
 
 import click
 
+from fabula.cli._options import QUIET, output_option, seed_option
 from fabula.core.errors import SettingError
 
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The page.  [default: RUN/report.html]"
-)
+@output_option(metavar="FILE", show_default="RUN/report.html", help="The page to write.")
 @click.option(
     "--stories",
     "shown",
     default="400",
     show_default=True,
     metavar="N|all",
-    help="How many stories are shown with their texts.",
+    help="How many stories the page shows with their texts.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of chance.")
-@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@seed_option()
+@click.option(
+    "--open", "opened", is_flag=True, help="Open the page in a browser once it is written."
+)
+@QUIET
 def command(
     run: Path, output: Path | None, shown: str, seed: int, opened: bool, quiet: bool
 ) -> None:

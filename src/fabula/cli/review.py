@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli._options import NO_CACHE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError, UserError
 
 if TYPE_CHECKING:
@@ -25,29 +26,49 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
     "--format",
     "form",
     type=click.Choice(["text", "json", "csv", "html"]),
-    help="How to write it.  [default: text, or what the name of OUT says]",
+    show_default="text, or what the suffix of FILE says",
+    help="Form of what is written.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="File.")
-@click.option("--prompt", metavar="TEXT", help="What the story answers.")
+@output_option(metavar="FILE", help="Write the review into this file instead of the terminal.")
+@click.option("--prompt", metavar="TEXT", help="The prompt that the story was written on.")
 @click.option(
     "--comments",
     type=click.Choice(["composed", "written", "none"]),
     default="composed",
     show_default=True,
-    help="By rules, by a language model, or none.",
+    help="Who writes the comments: rules, a language model, or nobody.",
 )
 @click.option(
     "--writer",
+    metavar="MODEL",
     default="embedded('smollm2')",
     show_default=True,
-    help="Model that writes, or a folder.",
+    help="Language model for --comments written: its spec, or its folder.",
 )
-@click.option("--weights", default="reader", show_default=True, help="Asset, or training's folder.")
-@click.option("--order", default="order", show_default=True, help="The same, for sentence order.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of comments.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
-@click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
-@click.option("-q", "--quiet", is_flag=True, help="No words on stderr.")
+@click.option(
+    "--weights",
+    metavar="NAME|FOLDER",
+    default="reader",
+    show_default=True,
+    help="The reader that judges the story: an asset, or a folder that `fabula train` made.",
+)
+@click.option(
+    "--order",
+    metavar="NAME|FOLDER",
+    default="order",
+    show_default=True,
+    help="What judges the order of sentences: an asset, or a folder that `fabula train` made.",
+)
+@seed_option(help="Where chance begins in the wording of comments.")
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    default="utf-8",
+    show_default=True,
+    help="Encoding of the file, such as cp1252.",
+)
+@NO_CACHE
+@QUIET
 def command(
     source: str,
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import story_layout
+from fabula.cli._options import CACHE, JOBS, NO_CACHE, QUIET, output_option
 from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
@@ -20,17 +21,28 @@ if TYPE_CHECKING:
 
 @click.command("score")
 @click.argument("file")
-@click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Specs or sets, by commas.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the run.")
+@click.option(
+    "-m",
+    "--metrics",
+    multiple=True,
+    metavar="SPECS",
+    show_default="strings",
+    help="Metrics or sets of metrics, separated by commas.",
+)
+@output_option(
+    metavar="FOLDER", help="Keep scores, stories, signatures and a report in this folder."
+)
 @story_layout
 @paper_format_option
-@click.option("--scores", is_flag=True, help="Print every score as JSONL, not the summary.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")
-@click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
+@click.option(
+    "--scores", is_flag=True, help="Print every score as a line of JSON instead of the summary."
+)
+@JOBS
+@CACHE
+@NO_CACHE
 @click.option("--overwrite", is_flag=True, help="Write over another run in the folder.")
-@click.option("--no-report", is_flag=True, help="Write no report into the folder.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
+@click.option("--no-report", is_flag=True, help="Write no report.html into the folder.")
+@QUIET
 def command(
     file: str,
     metrics: tuple[str, ...],
@@ -51,7 +63,7 @@ def command(
     FILE is JSONL, JSON, CSV, TSV, Parquet, a folder of .txt files, a data set's
     name (try `examples`; a folder called so is ./examples) or - for stdin.
 
-    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, hanna, all. See
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all. See
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on where it
     was when started again.
     """

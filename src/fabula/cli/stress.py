@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import story_layout
+from fabula.cli._options import (
+    CACHE,
+    JOBS,
+    NO_CACHE,
+    QUIET,
+    alpha_option,
+    output_option,
+    resamples_option,
+    seed_option,
+)
 from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
@@ -47,21 +57,49 @@ def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("stress")
 @click.argument("source")
-@click.option("-m", "--metrics", multiple=True, metavar="SPECS", help="Specs or sets, by commas.")
-@click.option("-p", "--perturbations", multiple=True, metavar="NAMES", help="Only these.")
-@click.option("--share", type=float, help="How much of each story to touch; else each its own.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--stories", type=click.IntRange(2), metavar="N", help="Draw so many of the stories.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for what was done.")
+@click.option(
+    "-m",
+    "--metrics",
+    multiple=True,
+    metavar="SPECS",
+    show_default="strings",
+    help="Metrics or sets of metrics, separated by commas.",
+)
+@click.option(
+    "-p",
+    "--perturbations",
+    multiple=True,
+    metavar="NAMES",
+    show_default="all",
+    help="Ways to break stories, separated by commas.",
+)
+@click.option(
+    "--share",
+    type=float,
+    metavar="X",
+    show_default="each its own",
+    help="How much of each story is changed, from 0 to 1.",
+)
+@seed_option()
+@click.option(
+    "--stories",
+    type=click.IntRange(2),
+    metavar="N",
+    show_default="all",
+    help="Draw so many of the stories by chance.",
+)
+@output_option(
+    metavar="FOLDER", help="Write the broken stories and how scores moved into this folder."
+)
 @click.option("--overwrite", is_flag=True, help="Write over such files in the folder.")
 @story_layout
 @paper_format_option
-@click.option("--resamples", type=click.IntRange(1), help="Else as many as the table needs.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--cache", type=click.Path(path_type=Path), help="Cache file, if not the usual one.")
-@click.option("--no-cache", is_flag=True, help="Neither look up nor keep scores.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no words on stderr.")
+@resamples_option(default=None, show_default="as many as the table needs")
+@alpha_option(type=float)
+@JOBS
+@CACHE
+@NO_CACHE
+@QUIET
 @_gather_settings
 def command(
     source: str,
@@ -81,6 +119,8 @@ def command(
     or - for stdin. Every perturbation breaks something that a good metric should mind (the order
     of the sentences, who did what, the ending), or, as a control, something that it should not
     (blanks, quotation marks). Most telling is a metric that prefers the broken text.
+
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all.
     """
     from fabula.datasets.tables.stories import open_stories
     from fabula.reports.stress import render_stress

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli._options import DATA, PARTIAL, QUIET, output_option, path_option
 from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder of the report.")
-@click.option("--path", type=click.Path(path_type=Path), help="Where the data set's files lie.")
+@output_option(metavar="FOLDER", help="Folder for the report, its tables and figures.")
+@path_option()
+@DATA
 @click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    envvar="FABULA_DATA",
-    help="Folder that holds data sets in data/ and printed values in reference/.",
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Of a study of kind storyer, run this analysis only; may be repeated.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Analysis to run, of a storyer study.")
-@click.option("--partial", is_flag=True, help="Use an incomplete release.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not say how long each part took.")
+@PARTIAL
+@QUIET
 def run(
     file: Path,
     *,
@@ -62,6 +63,7 @@ def _run_ratings(
     file: Path, output: Path, *, path: Path | None, data: Path | None, partial: bool, clock: _Clock
 ) -> None:
     """Run a study of scorers beside ratings."""
+    from fabula.datasets import printed_below
     from fabula.meta.study import read_study
     from fabula.replication.hanna.publication import read_publication
     from fabula.reports.parts import find_part
@@ -78,7 +80,9 @@ def _run_ratings(
     clock.tell("correlations with intervals")
     publication = None
     if study.printed:
-        publication = read_publication(data / study.printed if data else None, dataset)
+        publication = read_publication(
+            printed_below(data, study.printed) if data else None, dataset
+        )
         clock.tell("printed values")
     view = View(study, result, publication)
     sections = []
@@ -92,11 +96,11 @@ def _run_ratings(
 
 
 def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: bool) -> Dataset:
-    from fabula.datasets import DATASETS
+    from fabula.datasets import DATASETS, datasets_below
     from fabula.scoring.sources import DatasetSource
 
     if path is None and data and name in DATASETS:
-        path = data / "data" / name
+        path = datasets_below(data) / name
     dataset = DatasetSource(name, path, partial).load()
     if not len(dataset.ratings):
         raise InputError(

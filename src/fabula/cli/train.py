@@ -11,6 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli._inputs import column_option, dataset_arguments
+from fabula.cli._options import DATA, file_type, folder_type, seed_option
+from fabula.cli._train_options import (
+    ASPECT,
+    DEVICE,
+    FOLDS,
+    GOLD,
+    GRID,
+    PREPARED,
+    RATINGS,
+    RECIPE,
+    RESUME,
+    SEED,
+    SEEDS,
+    START,
+    STEPS,
+    TOKENS,
+)
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -38,42 +55,35 @@ _PERSONAL = (
     "the one in the folder --start."
 )
 _BACKBONE = "a recipe with a backbone"
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-_FILE = click.Path(dir_okay=False, path_type=Path)
-OUT = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="For weights."
+
+
+class _OutputOption(click.Option):
+    """`-o/--output`, which old scripts may still spell `--out`."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=["--out"], dest=self.name, action="store", nargs=1)
+
+
+_option_for_output = partial(
+    click.option, "-o", "--output", "out", cls=_OutputOption, required=True
 )
-RECIPE = click.option("--recipe", type=_FILE, help="TOML file.  [default: built in]")
-DATA = click.option("--data", type=_FOLDER, help="Folder with a folder for each data set.")
-SEED = click.option("--seed", type=click.IntRange(0), help="Instead of the recipe's.")
-GRID = click.option("--grid", type=_FILE, help="TOML file of settings to try: all combine.")
-DEVICE = click.option(
-    "--device", default="", metavar="NAME", help="cpu or cuda.  [default: what is there]"
+OUTPUT = _option_for_output(
+    type=folder_type, metavar="FOLDER", help="Folder for the weights and training.json."
 )
-RESUME = click.option("--resume", is_flag=True, help="Go on after a kill.")
 QUIET = click.option(
     "-q", "--quiet", "report", is_flag=True, callback=lambda *given: _report_unless(given[-1]),
-    help="No progress on stderr.",
+    help="Write no progress and no remarks.",
 )  # fmt: skip
 READER_OPTIONS = (
-    DATA, OUT, RECIPE,
-    click.option("--prepared", type=_FILE, help="Examples (.npz): read if there, else written."),
-    click.option("--start", type=_FOLDER, help="Where the encoder lies.  [default: the asset]"),
-    SEED,
-    click.option(
-        "--folds", type=click.IntRange(2), help="So many more, each without a part of the items."
-    ),
-    click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Of folds."),
-    GRID, DEVICE, RESUME, QUIET,
+    DATA, OUTPUT, RECIPE, PREPARED, START, SEED, FOLDS, SEEDS, GRID, DEVICE, RESUME, QUIET,
 )  # fmt: skip
 PERSONAL_OPTIONS = (
-    click.option(
-        "--ratings", type=_FILE, help="Table of your own ratings: makes a reader personal."
-    ),
-    click.option("--gold", metavar="NAME", help="Column of --ratings that holds them."),
-    column_option("ROLE=NAME", "Column of --ratings.", "text"),
-    click.option("--aspect", default="", help="Which ratings, where there are several."),
-)  # fmt: skip
+    RATINGS,
+    GOLD,
+    column_option("Column of --ratings that plays a role: text=story; may be repeated.", "text"),
+    ASPECT,
+)
 
 
 @click.group("train")
@@ -106,8 +116,8 @@ def reader_command(
     from fabula.learned.training.recipe import ReaderRecipe, find_recipe, is_joint, read_recipe
 
     if ratings or gold or columns or aspect:
-        own: Any = {"out": out, "start": start, "seed": seed, "data": data, "recipe": recipe}
-        own |= {"prepared": prepared, "folds": folds, "grid": grid, "resume": resume}
+        own: Any = {"out": out, "start": start, "seed": seed, "recipe": recipe, "folds": folds}
+        own |= {"prepared": prepared, "grid": grid, "resume": resume}
         return _personalise(ratings, gold, columns, aspect, **own)
     recipe = recipe or find_recipe(kind)
     if is_joint(recipe):
@@ -139,11 +149,11 @@ _add_readers()
 
 @command.command("encoder")
 @DATA
-@OUT
-@click.option("--tokens", type=_FILE, help="Word pieces (.npz): read if there, else written.")
+@OUTPUT
+@TOKENS
 @RECIPE
-@click.option("--start", type=_FOLDER, help="Encoder to begin with.  [default: asset minilm]")
-@click.option("--steps", type=click.IntRange(1), help="Instead of the recipe's.")
+@START
+@STEPS
 @SEED
 @DEVICE
 @RESUME
@@ -180,7 +190,7 @@ def encoder_command(
 
 @command.command("ruber")
 @DATA
-@OUT
+@OUTPUT
 @RECIPE
 @SEED
 @GRID
@@ -220,9 +230,9 @@ def ruber_command(
 
 @command.command("s3")
 @dataset_arguments
-@click.option("--aspect", default="", help="Which ratings, where there are several.")
-@click.option("--out", type=_FILE, required=True, help="JSON file.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@ASPECT
+@_option_for_output(type=file_type, metavar="FILE", help="JSON file for the regressor.")
+@seed_option()
 def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None:
     """Fit the regressor of the metric s3 to people's ratings.
 

@@ -6,27 +6,21 @@ from pathlib import Path
 
 import click
 
+from fabula.cli._options import DATA, output_option
 from fabula.core.errors import UserError
 from fabula.core.files import write_text
 
 
 @click.command("verify")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    envvar="FABULA_DATA",
-    help="Folder that holds public data in data/ and printed values in reference/.",
-)
+@DATA
 @click.option(
     "--only",
     multiple=True,
-    metavar="CHECK",
+    metavar="NAME",
     help="Run only the checks whose names begin so, such as learned or golden; may be repeated. "
     "Then no page is written unless -o names one.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Page to write.  [default: VERIFIED.md]"
-)
+@output_option(metavar="FILE", show_default="VERIFIED.md", help="The page to write.")
 def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> None:
     """Check every figure we claim to reproduce and write VERIFIED.md.
 

@@ -85,6 +85,17 @@ def find_place(name: str) -> Path | None:
     return Path(place.path) if place else None
 
 
+def datasets_below(data: Path) -> Path:
+    """Folder that holds a folder for each data set: the one given, or data/ in it."""
+    inner = data / "data"
+    return inner if inner.is_dir() else data
+
+
+def printed_below(data: Path, name: str) -> Path:
+    """File of printed values that goes with the data sets: in the folder given, or beside it."""
+    return next((path for path in (data / name, data.parent / name) if path.is_file()), data / name)
+
+
 def list_added() -> list[str]:
     """Names of the tables of one's own that `fabula data add` was told of."""
     return sorted(name for name in read_places() if name not in DATASETS)

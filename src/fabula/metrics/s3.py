@@ -46,7 +46,7 @@ class S3(ModelMetric):
             "prompts they correlate with the columns at .991 and .994 (machine stories).",
             "Never to be reported on what it was fitted on: a score of such a pair of text and "
             "reference says so in its note, and `metric.fitted_on(story)` tells.",
-            "A regressor of one's own: `fabula train s3 ratings.csv --gold overall --out mine.json`"
+            "A regressor of one's own: `fabula train s3 ratings.csv --gold overall -o mine.json`"
             " (extra `train`), then s3(regressor='mine.json'). It holds numbers and digests, no "
             "text.",
             "A regressor knows one kind of word vectors; with others a note says so.",

@@ -198,7 +198,7 @@ def load_ruber(name: str) -> RuberModel:
         return _fake()
     folder = find_folder(name)
     if not (folder / FILE).is_file():
-        remedy = "run: fabula train ruber --data FOLDER --out DIR"
+        remedy = "run: fabula train ruber --data FOLDER -o DIR"
         raise InputError(f"{folder} holds no RUBER: it has no {FILE}", remedy)
     stamps = tuple((folder / file).stat().st_mtime_ns for file in (FILE, WEIGHTS_FILE))
     return _open_folder(folder, stamps)

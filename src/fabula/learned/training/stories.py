@@ -33,9 +33,10 @@ _LAGS = 24
 
 def data_folder(name: str, data: Path) -> Path | None:
     """Folder below `data` with a file that the data set's card names; its own name comes first."""
-    from fabula.datasets import DATASETS
+    from fabula.datasets import DATASETS, datasets_below
 
     files = DATASETS.get(name).CARD.files if name in DATASETS else ()
+    data = datasets_below(data)
     for folder in (data / name, data, *sorted(data.iterdir())):
         if any(any(folder.glob(f"{file}*")) for file in files):
             return folder

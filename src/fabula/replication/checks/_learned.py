@@ -186,10 +186,10 @@ def _grid(columns: Columns, layout: Layout) -> Grid:
 
 
 def load_below(name: str, data: Path | None) -> Dataset:
-    """Read a data set below `data`/data."""
-    if data is None or not (data / "data").is_dir():
+    """Read a data set below `data`."""
+    if data is None:
         raise UserError("needs data below --data")
-    return read_dataset(name, data / "data")
+    return read_dataset(name, data)
 
 
 def mean_ratings(dataset: Dataset, stories: Sequence[Story], aspect: str) -> Values:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.plain import read_json
-from fabula.datasets import load_dataset
+from fabula.datasets import datasets_below, load_dataset, printed_below
 from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.levels import correlation_table
@@ -82,16 +82,16 @@ def check_released_scores(data: Path | None) -> Iterator[CheckResult]:
         ("union", "union_roc", "UNION: ten metrics × three coefficients", _union_pairs),
         ("coherence", "coherence", "MANPLTS's predictions of coherence", _coherence_pairs),
     ):
-        path = data / "data" / folder if data else None
+        path = datasets_below(data) / folder if data else None
         if golden is None or path is None or not path.is_dir():
-            yield skip(_RELEASED, claim, f"needs data/{folder} and {_GOLDEN} below --data")
+            yield skip(_RELEASED, claim, f"needs {folder} and {_GOLDEN} below --data")
             continue
         ours = _correlate_release(name, path)
         yield compare_values(_RELEASED, claim, pairs(golden, ours), tolerance=5.1e-5, share=1.0)
 
 
 def _read_golden(data: Path | None) -> dict[str, Any] | None:
-    path = data / _GOLDEN if data else None
+    path = printed_below(data, _GOLDEN) if data else None
     if path is None or not path.is_file():
         return None
     golden: dict[str, Any] = read_json(path)

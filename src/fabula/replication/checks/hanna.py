@@ -16,7 +16,7 @@ from fabula.core.machine import switch_on
 from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.datasets import load_dataset
+from fabula.datasets import datasets_below, load_dataset, printed_below
 from fabula.replication.checks._result import CheckResult, compare_values, correlate_values, skip
 from fabula.replication.hanna import read_printed, replicate
 from fabula.replication.hanna.columns import (
@@ -58,7 +58,6 @@ _REMEDY = "run: fabula metrics regenerate hanna -o runs/columns"
 
 StoryValues = dict[str, float]
 _PAPER = "HANNA's paper (Chhun et al., 2022), from its ratings and released scores"
-_PAPER_DATA = "data/hanna"
 _PRINTED_VALUES = "reference/hanna_expected.json"
 # Figures that rest on chance: how far the values may be off on average.
 _MOST_ON_AVERAGE = {"Figures 7 and 26": 2.0, "Figure 7": 2.0}
@@ -67,9 +66,9 @@ _MOST_ON_AVERAGE = {"Figures 7 and 26": 2.0, "Figure 7": 2.0}
 def check_hanna_columns(data: Path | None) -> Iterator[CheckResult]:
     """Compare every column that a metric's card says it regenerates."""
     columns = columns_of_release("hanna")
-    hanna = _load_release(data / "data" / "hanna") if data else None
+    hanna = _load_release(datasets_below(data) / "hanna") if data else None
     if hanna is None:
-        why = "needs hanna/ with stories and scores (fabula data show hanna) below --data/data"
+        why = "needs hanna/ with stories and scores (fabula data show hanna) below --data"
         yield from (skip(_part_of(spec), column, why) for column, (spec, _) in columns.items())
         return
     published: dict[str, StoryValues] = {}
@@ -167,11 +166,13 @@ def _correlation_words(of: Correlations | None) -> str:
 
 def check_hanna_paper(data: Path | None) -> Iterator[CheckResult]:
     """Compare every printed number, table by table."""
-    if not data or not (data / _PAPER_DATA).is_dir() or not (data / _PRINTED_VALUES).is_file():
-        why = f"needs {_PAPER_DATA} and {_PRINTED_VALUES} below --data"
+    folder = datasets_below(data) / "hanna" if data else None
+    values_file = printed_below(data, _PRINTED_VALUES) if data else None
+    if not folder or not folder.is_dir() or not values_file or not values_file.is_file():
+        why = f"needs hanna and {_PRINTED_VALUES} below --data"
         yield skip(_PAPER, "tables and figures", why)
         return
-    hanna, printed = load_dataset("hanna", data / _PAPER_DATA), read_printed(data / _PRINTED_VALUES)
+    hanna, printed = load_dataset("hanna", folder), read_printed(values_file)
     by_table: dict[str, list[PrintedValue]] = {}
     for value in replicate(hanna, printed):
         by_table.setdefault(value.table, []).append(value)

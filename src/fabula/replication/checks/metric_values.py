@@ -18,7 +18,7 @@ from fabula.core.machine import switch_on
 from fabula.core.plain import read_json
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.datasets import load_dataset
+from fabula.datasets import datasets_below, load_dataset, printed_below
 from fabula.models import path_of
 from fabula.replication.checks._result import CheckResult, compare_values, skip
 from fabula.scoring.catalogue import spec as canonical_spec
@@ -78,7 +78,7 @@ def _quiet_and_offline() -> Iterator[None]:
 
 def check_golden(data: Path | None) -> Iterator[CheckResult]:
     """Compare BLEU, chrF and ROUGE with the printed values."""
-    path = data / _GOLDEN if data else None
+    path = printed_below(data, _GOLDEN) if data else None
     if not path or not path.exists():
         why = f"needs {_GOLDEN} below --data"
         for claim in ("sentence BLEU", "chrF of a pair", "24 ROUGE values of a pair"):
@@ -216,9 +216,9 @@ def _is_one_ascii_line(story: Story) -> bool:
 
 def check_rovist(data: Path | None) -> Iterator[CheckResult]:
     """Compare the published values with ours."""
-    folder = data / "data" / _ROVIST_FOLDER if data else None
+    folder = datasets_below(data) / _ROVIST_FOLDER if data else None
     if not folder or not folder.is_dir():
-        yield skip(_ROVIST, _ROVIST_NR, f"needs {_ROVIST_FOLDER} below --data/data")
+        yield skip(_ROVIST, _ROVIST_NR, f"needs {_ROVIST_FOLDER} below --data")
         return
     try:
         dataset = load_dataset("rovist", folder)

@@ -16,7 +16,7 @@ from fabula.core.errors import UserError
 from fabula.core.plain import read_json
 from fabula.core.score import Status
 from fabula.core.story import Story
-from fabula.datasets import load_dataset
+from fabula.datasets import datasets_below, load_dataset
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.stories import UnratedStories, human_references
 from fabula.meta.distributions import wilson_interval
@@ -77,7 +77,7 @@ def check_perplexity(data: Path | None) -> Iterator[CheckResult]:
 
 def _draw_stories(data: Path | None) -> tuple[str, list[Story]]:
     """Stories of ROCStories in their own case, else those of the examples that people wrote."""
-    folder = data / "data" / "rocstories" if data else None
+    folder = datasets_below(data) / "rocstories" if data else None
     if folder is None or not folder.is_dir():
         return "example stories", [
             story for story in load_dataset("examples").stories if story.system == "human"
@@ -120,7 +120,7 @@ def check_story_encoder(data: Path | None) -> Iterator[CheckResult]:
 
 
 def _evaluate_encoder(data: Path | None) -> dict[str, Guessed]:
-    if data is None or not (data / "data").is_dir():
+    if data is None:
         raise UserError("needs data below --data")
     if not _RECIPE.is_file():
         raise UserError("needs recipes/encoder.toml of a clone of the repository")
@@ -128,7 +128,7 @@ def _evaluate_encoder(data: Path | None) -> dict[str, Guessed]:
     from fabula.learned.training.recipe import read_recipe
 
     recipe, folder = read_recipe(EncoderRecipe, _RECIPE), path_of("story_encoder")
-    return _count_guesses(recipe, _read_held_out(recipe, data / "data", folder), folder)
+    return _count_guesses(recipe, _read_held_out(recipe, datasets_below(data), folder), folder)
 
 
 def _read_held_out(recipe: EncoderRecipe, data: Path, folder: Path) -> TokenCorpus:

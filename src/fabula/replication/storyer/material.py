@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.dataset import Dataset
+from fabula.datasets import datasets_below
 from fabula.learned.training.stories import read_dataset
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.resampling import Estimate, estimate_correlation, estimate_mean, estimate_rows
@@ -37,9 +38,8 @@ class Material:
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the data sets: data/ below the one that was named, where there is one."""
-        inner = self.data / "data" if self.data else None
-        return inner if inner and inner.is_dir() else self.data
+        """Folder that holds a folder for each data set."""
+        return datasets_below(self.data) if self.data else None
 
     def dataset(self, name: str) -> Dataset:
         """Read a data set, once."""

@@ -1,0 +1,82 @@
+"""Options that several commands share, so that one word means one thing everywhere."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+# Words for what an option takes; `tests/cli/test_help.py` holds every command to them.
+FOLDER, FILE, NAME, COUNT, NUMBER = "FOLDER", "FILE", "NAME", "N", "X"
+
+folder_type = click.Path(file_okay=False, path_type=Path)
+file_type = click.Path(dir_okay=False, path_type=Path)
+existing_folder_type = click.Path(exists=True, file_okay=False, path_type=Path)
+
+# Where to write. A partial and not a function: what it says differs, how it is spelled does not.
+output_option = partial(click.option, "-o", "--output", type=click.Path(path_type=Path))
+seed_option = partial(
+    click.option,
+    "--seed",
+    type=click.IntRange(0),
+    metavar=COUNT,
+    default=0,
+    show_default=True,
+    help="Where chance begins: the same seed gives the same numbers again.",
+)
+resamples_option = partial(
+    click.option,
+    "--resamples",
+    type=click.IntRange(1),
+    metavar=COUNT,
+    default=1000,
+    show_default=True,
+    help="How often the data are drawn again for the intervals.",
+)
+alpha_option = partial(
+    click.option,
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar=NUMBER,
+    default=0.05,
+    show_default=True,
+    help="Level of the tests and intervals: 0.05 gives intervals of 95 %.",
+)
+path_option = partial(
+    click.option,
+    "--path",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Folder or file of the data set, where it was not added by `fabula data add`.",
+)
+PARTIAL = click.option(
+    "--partial", is_flag=True, help="Use a release of which some files are missing."
+)
+JOBS = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    metavar=COUNT,
+    default=1,
+    show_default=True,
+    help="How many processes share the work.",
+)
+CACHE = click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    metavar=FILE,
+    help="Keep scores in this file instead of the usual cache.",
+)
+NO_CACHE = click.option(
+    "--no-cache", is_flag=True, help="Neither look scores up in the cache nor keep them there."
+)
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Write no progress and no remarks.")
+DATA = click.option(
+    "--data",
+    type=existing_folder_type,
+    metavar=FOLDER,
+    envvar="FABULA_DATA",
+    help="Folder that holds a folder for each data set, or has such a folder in data/; "
+    "else data sets are taken from where `fabula data add` was told they lie.",
+)

@@ -25,7 +25,31 @@ def test_a_table_knows_its_stories_scorers_and_size():
     assert TABLE.stories == STORIES
     assert TABLE.scorers == ["toy"]
     assert len(TABLE) == len(list(TABLE)) == 3
-    assert repr(TABLE) == "ScoreTable(3 stories, 1 scorers, 3 scores)"
+
+
+def test_a_look_at_a_table_shows_its_means():
+    assert repr(TABLE).splitlines() == [
+        "ScoreTable: 3 stories, 2 systems, 1 scorer, 3 scores (1 missing); means",
+        "     A     B",
+        "toy  1.25  nan",
+    ]
+    assert repr(ScoreTable()) == "ScoreTable: empty"
+    assert TABLE.means() == {"toy": 1.25} == TABLE.means("A")
+    assert math.isnan(TABLE.means("B")["toy"])
+
+
+def test_a_notebook_and_a_terminal_show_names_and_run_nothing():
+    story = make_story("one", id="a", system="<script>\x1b[2J")
+    table = ScoreTable([story], [make_score("a", value=0.5)])
+    assert "&lt;script&gt;" in table._repr_html_() and "<script>" not in table._repr_html_()
+    assert "\x1b" not in repr(table)
+
+
+def test_a_look_at_many_systems_and_scorers_stays_small():
+    stories = [make_story("one", id=str(i), system=f"s{i}") for i in range(7)]
+    scores = [make_score(str(i), f"m{j}", value=1.0) for i in range(7) for j in range(40)]
+    lines = repr(ScoreTable(stories, scores)).splitlines()
+    assert len(lines) == 1 + 30 + 1 and lines[-1] == "… 10 more in means()"
 
 
 def test_tables_add_up_and_shared_stories_are_there_once():

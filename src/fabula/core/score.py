@@ -79,6 +79,11 @@ class Score:
             object.__setattr__(self, "value", math.nan)
 
     @property
+    def label(self) -> str:
+        """Scorer and aspect in one: `rouge(n=2).f`."""
+        return f"{self.scorer}.{self.aspect}" if self.aspect else self.scorer
+
+    @property
     def ok(self) -> bool:
         """Whether there is a value."""
         return self.status is Status.OK

@@ -149,6 +149,8 @@ def format_spec(name: str, settings: dict[str, Any]) -> str:
 
 def parse_spec(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     """Read a spec into its name, unnamed and named settings."""
+    if not isinstance(text, str):
+        raise SpecError(f"{text!r} is no spec", "write one as a string, such as 'rouge(n=2)'")
     node = _expression(text)
     if isinstance(node, ast.Name):
         return node.id, (), {}

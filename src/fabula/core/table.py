@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 HALVES: Literal["backslashreplace"] = "backslashreplace"
 
 STORIES, SCORES = "stories.jsonl", "scores.jsonl"
+# What fits into a look at a table.
+MOST_SYSTEMS, MOST_ROWS = 6, 30
 COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
 
 
@@ -57,10 +60,62 @@ class ScoreTable:
         return iter(self.scores)
 
     def __repr__(self) -> str:
-        return (
-            f"ScoreTable({len(self._stories)} stories, {len(self.scorers)} scorers, "
-            f"{len(self.scores)} scores)"
+        """Sizes and means, for a look at the prompt."""
+        head, [_, *systems], rows = self._overview()
+        lines = [["", *systems], *rows] if any(systems) else rows
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = (
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
         )
+        return "\n".join([f"ScoreTable: {head}", *shown])
+
+    def _repr_html_(self) -> str:
+        """Give the same to a notebook."""
+        head, systems, rows = self._overview()
+        lines = [("th", systems), *(("td", row) for row in rows)]
+        cells = "".join(
+            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) + "</tr>"
+            for tag, line in lines
+        )
+        return f"<p>ScoreTable: {escape(head)}</p><table>{cells}</table>"
+
+    def _overview(self) -> tuple[str, list[str], list[list[str]]]:
+        """Give a line of sizes, and means by scorer and aspect, of every system if they are few."""
+        summary = self.summary()
+        systems = summary.systems if len(summary.systems) <= MOST_SYSTEMS else []
+        means = [self.means(system) for system in systems] or [self.means()]
+        labels = list(dict.fromkeys(score.label for score in self.scores))
+        rows = [
+            [_show(label), *(format(column.get(label, math.nan), ".4g") for column in means)]
+            for label in labels[:MOST_ROWS]
+        ]
+        if len(labels) > MOST_ROWS:
+            rows.append([f"… {len(labels) - MOST_ROWS} more in means()", *("" for _ in means)])
+        sizes = {"story": len(self._stories), "system": len([*filter(None, summary.systems)])}
+        sizes |= {"scorer": len(self.scorers), "score": len(self.scores)}
+        missing = sum(not score.ok for score in self.scores)
+        head = ", ".join(_count(size, word) for word, size in sizes.items() if size)
+        head += f" ({missing} missing)" if missing else ""
+        return (
+            f"{head or 'empty'}{'; means' if rows else ''}",
+            ["", *map(_show, systems or [""])],
+            rows,
+        )
+
+    def means(self, system: str | None = None) -> dict[str, float]:
+        """Mean of what is there, by scorer and aspect (`rouge(n=2).f`), of all or one system.
+
+        NaN where no story has a value.
+        """
+        values: dict[str, list[float]] = {}
+        for score in self.scores:
+            if system is None or (self._stories[score.story].system or "") == system:
+                values.setdefault(score.label, []).extend([score.value] if score.ok else ())
+        return {
+            label: math.fsum(known) / len(known) if known else math.nan
+            for label, known in values.items()
+        }
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
         """Join two tables; a story that is in both must be the same in both."""
@@ -164,6 +219,16 @@ class ScoreTable:
     def to_jsonl(self, path: str | Path) -> None:
         """Write one JSON object a row; a missing value is null."""
         write_lines(Path(path), map(json_line, self.rows()))
+
+
+def _show(name: str) -> str:
+    """Spell a name so that nothing in it steers a terminal."""
+    return name if name.isprintable() else repr(name)
+
+
+def _count(size: int, word: str) -> str:
+    several = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{size:,} {word if size == 1 else several}"
 
 
 def score_row(story: Story, score: Score) -> dict[str, Any]:

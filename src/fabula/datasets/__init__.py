@@ -7,12 +7,14 @@ What entries share is in two packages: `tables` reads files of stories and table
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from fabula.core.catalogue import Catalogue
 from fabula.core.dataset import Dataset
@@ -38,6 +40,7 @@ def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = F
 
     A release that does not hold what its card says is refused, unless `partial` is given.
     """
+    _check_kinds(name, path)
     if name in DATASETS:
         dataset: Dataset = DATASETS.get(name).load(Path(path) if path else find_place(name))
         return dataset if partial else check_counts(dataset)
@@ -46,6 +49,19 @@ def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = F
         known = [*DATASETS.names(), *list_added()]
         raise UnknownName(f"no data set is called {name!r}", closest(name, known))
     return load_place(name, place)
+
+
+def _check_kinds(name: Any, path: Any) -> None:
+    """Refuse a file where the name of a data set belongs, and what is neither."""
+    if isinstance(name, os.PathLike) or (isinstance(name, str) and Path(name).suffix):
+        raise SettingError(
+            f"{str(name)!r} is no data set's name",
+            "evaluate(Path(…), …) reads stories of a file; `fabula data add` gives a table a name",
+        )
+    if not isinstance(name, str):
+        raise SettingError(f"{name!r} is no data set's name", closest("", DATASETS.names()))
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise SettingError(f"path={path!r} is no path", "pass the folder or file of the release")
 
 
 def load_place(name: str, place: Place) -> Dataset:

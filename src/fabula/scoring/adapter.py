@@ -15,6 +15,7 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
+from fabula.scoring.inputs import clean_cell, read_references
 
 _INPUTS = """\
 predictions: stories to score, as texts.
@@ -123,7 +124,12 @@ def _stories(predictions: Any, references: Any, prompts: Any, first: int) -> lis
     others = _as_list_for("references", references, len(texts))
     asked = _as_list_for("prompts", prompts, len(texts))
     return [
-        Story(str(number), text, prompt, _references(reference))
+        Story(
+            str(number),
+            text,
+            clean_cell(prompt),
+            read_references(reference, f"references[{number - first}]"),
+        )
         for number, (text, reference, prompt) in enumerate(
             zip(texts, others, asked, strict=True), first
         )
@@ -148,31 +154,15 @@ def _as_list_for(name: str, values: Any, count: int) -> list[Any]:
     return listed
 
 
-def _references(given: Any) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def _result(metric: Metric, table: ScoreTable) -> dict[str, Any]:
     scores: dict[str, list[Score]] = {}
     for score in table:
-        scores.setdefault(_label(score), []).append(score)
+        scores.setdefault(score.label, []).append(score)
     values = {label: [score.value for score in own] for label, own in scores.items()}
     statuses = {label: [str(score.status) for score in own] for label, own in scores.items()}
-    return {label: _mean(own) for label, own in values.items()} | {
+    return table.means() | {
         "scores": values,
         "statuses": statuses,
         "left_out": {label: sum(map(math.isnan, own)) for label, own in values.items()},
         "signature": metric.signature(),
     }
-
-
-def _label(score: Score) -> str:
-    return f"{score.scorer}.{score.aspect}" if score.aspect else score.scorer
-
-
-def _mean(values: list[float]) -> float:
-    """Mean of what is there; NaN where nothing is."""
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan

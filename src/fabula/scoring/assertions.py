@@ -13,6 +13,7 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.scoring.catalogue import METRICS
+from fabula.scoring.inputs import read_references
 
 _SIGNS: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], bool]]] = {
     ast.GtE: (">=", operator.ge),
@@ -79,6 +80,8 @@ def parse_condition(text: str) -> Condition:
 
 
 def _comparison(text: str) -> ast.Compare:
+    if not isinstance(text, str):
+        raise SpecError(f"{text!r} is no condition", _REMEDY)
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -120,10 +123,9 @@ def _choose_aspect(metric: Metric, named: str | None) -> str:
 
 
 def _make_story(story: Story | str, prompt: str | None, references: str | Iterable[str]) -> Story:
-    if isinstance(references, str):
-        references = (references,)
     whole = story if isinstance(story, Story) else Story("story", story)
-    given: dict[str, Any] = {"references": tuple(references)} if references else {}
+    texts = read_references(references, "references")
+    given: dict[str, Any] = {"references": texts} if texts else {}
     if prompt is not None:
         given["prompt"] = prompt
     return replace(whole, **given)

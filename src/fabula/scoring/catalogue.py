@@ -41,7 +41,9 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
     if isinstance(wanted, str | Metric):
         wanted = [wanted]
     chosen: dict[str, Metric] = {}
-    for entry in wanted:
+    for entry in wanted if isinstance(wanted, Iterable) else [wanted]:
+        if not isinstance(entry, str | Metric):
+            raise UserError(f"{entry!r} is no metric", "name one, such as 'rouge(n=2)'")
         for metric in [entry] if isinstance(entry, Metric) else _build_all(entry):
             chosen.setdefault(metric.spec, metric)
     if not chosen:

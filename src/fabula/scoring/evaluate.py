@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import UserError
@@ -23,26 +24,55 @@ BASELINES = ("words", "unique_words", "word_length", "mattr")
 
 
 def evaluate(
-    stories: Iterable[Story],
-    metrics: str | Metric | Iterable[str | Metric],
+    stories: str | Path | Story | Dataset | ScoreTable | Iterable[Any],
+    metrics: str | Metric | Iterable[str | Metric] = "strings",
     *,
+    prompts: str | Iterable[str | None] | None = None,
+    references: str | Iterable[str | Iterable[str] | None] | None = None,
+    ids: Iterable[str | int] | None = None,
+    systems: Iterable[str | None] | None = None,
+    items: Iterable[str | int | None] | None = None,
+    columns: Mapping[str, str] | None = None,
     jobs: int = 1,
     cache: bool | str | Path = False,
     progress: Progress | None = None,
 ) -> ScoreTable:
     """Score stories and give the table of scores.
 
-    `metrics` are specs (`"rouge(n=2)"`), sets (`"strings"`) or metrics. With `cache` scores are
-    kept and found again, in the user's cache or the file named; `jobs` processes share the work.
+    `stories` are texts, stories, rows (a data frame, dicts, a `datasets.Dataset`) or the path of a
+    file; `columns` names the column of each part (`{"text": "tale"}`) where it has no usual name.
+    `prompts`, `references` … give that part of every story, in order. `metrics` are specs
+    (`"rouge(n=2)"`), sets (`"strings"`) or metrics. With `cache` scores are kept and found again,
+    in the user's cache or the file named; `jobs` processes share the work.
     """
-    if jobs < 1:
-        raise UserError(f"jobs={jobs} will not do", "give 1 or more")
-    listed, chosen = list(stories), choose_metrics(metrics)
+    if not isinstance(jobs, int) or jobs < 1:
+        raise UserError(f"jobs={jobs!r} will not do", "give 1 or more")
+    parts = {
+        "prompts": prompts,
+        "references": references,
+        "ids": ids,
+        "systems": systems,
+        "items": items,
+    }
+    listed, chosen = _list_stories(stories, parts, columns), choose_metrics(metrics)
     surveyed = survey(listed, chosen)
     with open_cache(cache) as store:
         engine = Engine(chosen, surveyed, cache=store, jobs=jobs, progress=progress)
         with closing(engine.run(listed)) as scores:
             return ScoreTable(listed, [score for _, score in scores])
+
+
+def _list_stories(
+    given: Any, parts: Mapping[str, Any], columns: Mapping[str, str] | None
+) -> list[Story]:
+    is_plain = columns is None and all(part is None for part in parts.values())
+    if is_plain and isinstance(given, list | tuple):
+        stories = [story for story in given if isinstance(story, Story)]
+        if len(stories) == len(given):
+            return stories
+    from fabula.scoring.inputs import make_stories
+
+    return make_stories(given, parts, columns)
 
 
 def cached_scores(stories: Iterable[Story], metrics: Iterable[Metric]) -> ScoreTable:

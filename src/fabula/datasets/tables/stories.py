@@ -42,13 +42,20 @@ class StoryColumns:
     names: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def choose(cls, present: Collection[str], given: Mapping[str, str], where: str) -> StoryColumns:
+    def choose(
+        cls,
+        present: Collection[str],
+        given: Mapping[str, str],
+        where: str,
+        *,
+        remedy: str = "name it with --column text=NAME",
+    ) -> StoryColumns:
         """Take the columns that are given and guess the others by their usual names."""
         chosen = {role: _choose_fields(role, present, given, where) for role in ROLES}
         if not chosen["text"]:
             raise InputError(
                 f"{where}: no column for the text among {', '.join(sorted(present)) or 'none'}",
-                "name it with --column text=NAME",
+                remedy,
             )
         return cls({role: names for role, names in chosen.items() if names})
 

@@ -30,7 +30,8 @@ def list_command(form: str) -> None:
     from fabula.datasets import DATASETS, read_places
 
     known = read_places()
-    rows = [_row(name, DATASETS.get(name).CARD, known.get(name)) for name in DATASETS.names()]
+    sets = DATASETS.load_all()
+    rows = [_row(name, module.CARD, known.get(name)) for name, module in sets.items()]
     own = DATASETS.get("table").CARD
     rows += [_row(name, own, place) for name, place in known.items() if name not in DATASETS]
     print_rows(rows, form)
@@ -207,7 +208,7 @@ def docs_command(output: Path) -> None:
     from fabula.datasets import DATASETS
     from fabula.reports.cards import dataset_index_page, dataset_page
 
-    cards = {name: DATASETS.get(name).CARD for name in DATASETS.names()}
+    cards = {name: module.CARD for name, module in DATASETS.load_all().items()}
     for name, card in cards.items():
         write_text(output / f"{name}.md", dataset_page(name, card))
     write_text(output / "index.md", dataset_index_page(cards))

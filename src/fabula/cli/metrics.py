@@ -32,7 +32,7 @@ def list_metrics(chosen: str | None, form: str) -> None:
     if chosen:
         print_rows(_rows_of_set(chosen), form)
         return
-    print_rows([_row(name, METRICS.get(name)) for name in METRICS.names()], form)
+    print_rows([_row(name, metric) for name, metric in METRICS.load_all().items()], form)
     if form == "table":
         for name, about in SETS.items():
             click.echo(f"  -m {name}: {about}")
@@ -68,7 +68,7 @@ def _row(name: str, cls: Any) -> dict[str, Any]:
         "family": card.family,
         "needs": list(card.needs),
         "aspects": [aspect for aspect in card.aspects if aspect],
-        "about": (cls.__doc__ or "").strip().splitlines()[0],
+        "about": (cls.__doc__ or "").strip().partition("\n")[0],
     }
 
 
@@ -174,7 +174,7 @@ def docs(output: Path) -> None:
     from fabula.reports.cards import card_page, index_page
     from fabula.scoring.catalogue import METRICS
 
-    classes = {name: METRICS.get(name) for name in METRICS.names()}
+    classes = METRICS.load_all()
     for name, cls in classes.items():
         write_text(output / f"{name}.md", card_page(cls))
     write_text(output / "index.md", index_page(classes))

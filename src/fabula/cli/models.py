@@ -204,8 +204,8 @@ def _metrics_by_asset() -> dict[str, list[str]]:
     from fabula.scoring.catalogue import METRICS
 
     users: dict[str, list[str]] = {}
-    for metric in METRICS.names():
-        for name in METRICS.get(metric).card.assets:
+    for metric, cls in METRICS.load_all().items():
+        for name in cls.card.assets:
             users.setdefault(name, []).append(metric)
     return users
 

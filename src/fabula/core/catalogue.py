@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
@@ -21,10 +23,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class BrokenPlugin(UserError):
+    """An entry of another package that cannot be used."""
+
+
 class Catalogue(Generic[T]):
     """Entries of one kind, found by file name; nothing is imported before it is asked for.
 
-    `pick` gives the entry of a module; without it, the module is the entry.
+    `pick` gives the entry of a module; without it, the module is the entry. What another package
+    brings may be broken in any way: it is named on one line, and all other entries work.
     """
 
     def __init__(
@@ -33,6 +40,8 @@ class Catalogue(Generic[T]):
         self.kind = kind
         self.packages = packages
         self.pick = pick
+        # Plug-ins that could not be loaded: nobody tries twice, and each is named once.
+        self.broken: dict[str, BrokenPlugin] = {}
         self._entries: dict[str, T] = {}
 
     @cached_property
@@ -58,7 +67,7 @@ class Catalogue(Generic[T]):
         }
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """All names, sorted; plug-ins among them that may turn out to be broken."""
         return sorted({*self._modules, *self._plugins})
 
     def __contains__(self, name: str) -> bool:
@@ -66,47 +75,94 @@ class Catalogue(Generic[T]):
 
     def get(self, name: str) -> T:
         """Import the entry of that name."""
+        if name in self.broken:
+            raise self.broken[name]
         if name not in self._entries:
             self._entries[name] = self._load(name)
         return self._entries[name]
 
+    def load_all(self) -> dict[str, T]:
+        """Import every entry, by name; a broken plug-in is left out, and named once on stderr."""
+        entries = {}
+        for name in self.names():
+            is_news = name not in self.broken
+            try:
+                entries[name] = self.get(name)
+            except BrokenPlugin as error:
+                if is_news:
+                    print(f"fabula: {error}", file=sys.stderr)
+        return entries
+
     def _load(self, name: str) -> T:
         if name in self._modules:
-            return self._import(self._modules[name])
+            return self._check(name, self._import(self._modules[name]))
         if name not in self._plugins:
             raise UnknownName(f"no {self.kind} is called {name!r}", closest(name, self.names()))
         entry = self._plugins[name]
         try:
-            return self._import(entry.module)
-        except ImportError as error:
+            # What a package prints when it is imported must not get between rows of data.
+            with contextlib.redirect_stdout(sys.stderr):
+                return self._check(name, self._import(entry.module), is_plugin=True)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plug-in may even call sys.exit
             origin = entry.dist.name if entry.dist else entry.value
-            raise UserError(
-                f"{self.kind} {name!r} of package {origin!r} cannot be imported ({error})",
+            self.broken[name] = BrokenPlugin(
+                f"{self.kind} {name!r} of package {origin!r} {_describe_fault(error)}",
                 f"mend or uninstall {origin}",
-            ) from error
+            )
+            raise self.broken[name] from error
 
     def _import(self, path: str) -> T:
         module = importlib.import_module(path)
         return self.pick(module) if self.pick else cast(T, module)
 
+    def _check(self, name: str, entry: T, *, is_plugin: bool = False) -> T:
+        """Refuse an entry that would fail later, in the midst of others."""
+        return entry
+
+
+def _describe_fault(error: BaseException) -> str:
+    if isinstance(error, ImportError):
+        return f"cannot be imported ({error})"
+    if isinstance(error, UserError):
+        return f"cannot be used: {error.problem}"
+    reason = " ".join(str(error).split())
+    return f"cannot be used ({type(error).__name__}{f': {reason}' if reason else ''})"
+
 
 class MetricCatalogue(Catalogue[type["Metric"]]):
     """The catalogue of metrics, which can also be built from their specs."""
 
-    def _load(self, name: str) -> type[Metric]:
-        metric = super()._load(name)
-        if metric.name != name:
+    def _check(self, name: str, entry: type[Metric], *, is_plugin: bool = False) -> type[Metric]:
+        if entry.name != name:
             raise UserError(
-                f"metric {name!r} calls itself {metric.name!r}, so its specs would not build it",
-                f"name its file and its entry point {metric.name!r} alike",
+                f"metric {name!r} calls itself {entry.name!r}, so its specs would not build it",
+                f"name its file and its entry point {entry.name!r} alike",
             )
-        return metric
+        return _try_out(entry) if is_plugin else entry
 
     def build(self, text: str) -> Metric:
         """Make the metric that a spec spells."""
         name, args, named = parse_spec(text)
         cls = self.get(name)
         return cls(**named_settings(cls, name, args, named))
+
+
+def _try_out(metric: type[Metric]) -> type[Metric]:
+    """Do with a metric of another package what lists and sets do with all of them."""
+    from fabula.core.card import ARROWS, Card
+
+    card = getattr(metric, "card", None)
+    if not isinstance(card, Card):
+        raise UserError(f"the class {metric.__name__} has no card")
+    if card.direction not in ARROWS:
+        raise UserError(f"its card has the direction {card.direction!r}")
+    published = [spelled for columns in card.published.values() for spelled, _ in columns.values()]
+    for spelled in (metric.name, *card.typical, *published):
+        _, args, named = parse_spec(spelled)
+        metric(**named_settings(metric, metric.name, args, named))
+    return metric
 
 
 def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:

@@ -17,12 +17,19 @@ from types import ModuleType
 from typing import Any
 
 from fabula.core.catalogue import Catalogue
-from fabula.core.dataset import Dataset
+from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError, closest
 from fabula.core.files import data_home, write_json
 from fabula.core.plain import from_plain
 
-DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",))
+
+def _pick_dataset(module: ModuleType) -> ModuleType:
+    if not isinstance(getattr(module, "CARD", None), DatasetCard) or not hasattr(module, "load"):
+        raise UserError(f"{module.__name__} defines no CARD and load", "a data set has both")
+    return module
+
+
+DATASETS: Catalogue[ModuleType] = Catalogue("data set", ("fabula.datasets",), _pick_dataset)
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def columns_of_release(name: str) -> dict[str, tuple[str, str]]:
         raise UnknownName(f"no release is called {name!r}", closest(name, releases))
     columns = {
         column: (METRICS.build(spelled).spec, aspect)
-        for metric in METRICS.names()
-        for column, (spelled, aspect) in METRICS.get(metric).card.published.get(name, {}).items()
+        for metric in METRICS.load_all().values()
+        for column, (spelled, aspect) in metric.card.published.get(name, {}).items()
     }
     order = [column for column in DATASETS.get(name).CARD.columns if column in columns]
     return {column: columns[column] for column in dict.fromkeys([*order, *columns])}
@@ -90,13 +90,13 @@ def _list_specs(name: str) -> list[str]:
     families = _FAMILIES.get(name)
     return [
         spelled
-        for metric in METRICS.names()
-        if not _asks_a_hub(metric)
-        if not families or METRICS.get(metric).card.family in families
-        for spelled in METRICS.get(metric).card.typical or (metric,)
+        for metric, cls in METRICS.load_all().items()
+        if not _asks_a_hub(cls)
+        if not families or cls.card.family in families
+        for spelled in cls.card.typical or (metric,)
     ]
 
 
-def _asks_a_hub(metric: str) -> bool:
+def _asks_a_hub(metric: type[Metric]) -> bool:
     """Whether its usual model would be fetched: nobody who says `all` asks for gigabytes."""
-    return str(getattr(METRICS.get(metric), "model", "")).startswith("huggingface(")
+    return str(getattr(metric, "model", "")).startswith("huggingface(")

@@ -51,7 +51,7 @@ def test_every_place_of_an_asset_is_pinned(name: str) -> None:
 def test_every_conversion_is_known_and_says_how_much_it_makes(name: str) -> None:
     one = get_asset(name)
     assert one.convert in ("", *CONVERSIONS)
-    assert bool(one.convert) == bool(one.converted_size)
+    assert bool(one.convert) == bool(one.converted_size) == bool(one.converted)
 
 
 def test_files_are_named_where_a_place_names_each() -> None:

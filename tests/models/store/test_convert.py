@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
+import json
 import os
 import shutil
 import stat
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +47,8 @@ def made(toy: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The toy, of which a file in capitals is made when it is pulled."""
     declared = toy.assets / "toy.toml"
     keys = 'convert = "capitals"\nconverted_size = 4\nsize ='
-    declared.write_text(declared.read_text().replace("size =", keys, 1))
+    pinned = f'\n[converted]\n"made.txt" = "{hashlib.sha256(b"ONCE").hexdigest()}"\n'
+    declared.write_text(declared.read_text().replace("size =", keys, 1) + pinned)
     let_run(monkeypatch, to_capitals)
     return toy
 
@@ -114,11 +119,71 @@ def test_a_file_that_changed_after_it_was_made_is_refused(made: Any) -> None:
         path_of("toy")
 
 
-def test_what_was_made_cannot_be_trusted_without_its_manifest(made: Any) -> None:
-    (pull("toy") / MANIFEST).unlink()
+def test_what_was_made_is_known_without_its_manifest(made: Any) -> None:
+    folder = pull("toy")
+    (folder / MANIFEST).unlink()
+    assert verify("toy").state == "ok" and path_of("toy") == folder
+    (folder / "made.txt").write_text("0NCE")
     assert verify("toy").state == "damaged"
-    with pytest.raises(AssetError, match="no manifest tells"):
-        path_of("toy")
+
+
+def test_a_conversion_that_gives_something_else_is_refused(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(source: Path, target: Path, say: Callable[[str], None]) -> None:
+        (target / "made.txt").write_text("0NCE")
+
+    let_run(monkeypatch, spoil, "numpy")
+    with pytest.raises(AssetError, match=r"made of 'toy' here \(numpy .*\) is not .*: made.txt"):
+        pull("toy")
+    assert made.left_in_store() == []
+
+
+def forge(file: Path, forged: Path, name: str, data: bytes) -> None:
+    """Change one file of an exported asset, and every digest that the tar declares of itself."""
+    with tarfile.open(file) as tar, tarfile.open(forged, "w") as out:
+        parts = {entry.name: tar.extractfile(entry).read() for entry in tar}  # type: ignore[union-attr]
+        parts[name] = data
+        asset, _, inner = name.partition("/")
+        manifest = json.loads(parts[f"{asset}/{MANIFEST}"])
+        manifest["files"][inner] = hashlib.sha256(data).hexdigest()
+        manifest["tree_sha256"] = tree_sha256(manifest["files"])
+        parts[f"{asset}/{MANIFEST}"] = json.dumps(manifest).encode()
+        for path, content in parts.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            out.addfile(entry, io.BytesIO(content))
+
+
+def test_a_forged_tar_with_digests_of_its_own_is_refused(made: Any) -> None:
+    folder, file, forged = pull("toy"), made.root / "assets.tar", made.root / "forged.tar"
+    export_assets(["toy"], file)
+    forge(file, forged, "toy/made.txt", b"0NCE")
+    remove("toy")
+    with pytest.raises(AssetError, match="not the pinned content of 'toy'"):
+        import_assets(forged)
+    assert made.left_in_store() == []
+    # One that an earlier version let in is found.
+    with tarfile.open(forged) as tar:
+        tar.extractall(made.root / "out", filter="data")
+    shutil.copytree(made.root / "out" / "toy", folder)
+    assert (verify("toy").state, verify("toy").detail) == ("damaged", "changed: made.txt")
+
+
+def test_small_files_of_a_conversion_are_written_as_they_are_pinned(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chat(source: Path, target: Path, say: Callable[[str], None]) -> None:
+        to_capitals(source, target, say)
+        (target / "config.json").write_text('{"version": "of today"}')
+        (target / "new.json").write_text("{}")
+
+    let_run(monkeypatch, chat)
+    declared = made.assets / "toy.toml"
+    declared.write_text(declared.read_text() + "\n[texts]\n'config.json' = '{}'\n")
+    folder = pull("toy")
+    assert file_hashes(folder).keys() == {"made.txt", "config.json"}
+    assert (folder / "config.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("free", [3, 1000], ids=["too little room", "full on the way"])
@@ -196,7 +261,7 @@ def test_a_folder_with_the_source_is_converted_and_one_already_made_is_taken(
     assert made.downloads == 0
 
 
-def test_a_folder_of_the_users_needs_its_manifest(
+def test_a_folder_of_the_users_holds_what_is_pinned_or_is_refused(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = made.root / "mine" / "toy"
@@ -204,6 +269,6 @@ def test_a_folder_of_the_users_needs_its_manifest(
     remove("toy")
     monkeypatch.setenv("FABULA_ASSETS", str(mine.parent))
     assert path_of("toy") == mine
-    (mine / MANIFEST).unlink()
-    with pytest.raises(AssetError, match="and its manifest do not agree"):
+    (mine / "made.txt").write_text("0NCE")
+    with pytest.raises(AssetError, match="its content has another digest"):
         path_of("toy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import subprocess
@@ -187,7 +188,8 @@ def start(toy: Any, me: str, how: str) -> subprocess.Popen[str]:
 def test_a_pull_killed_while_it_converts_leaves_nothing_after_the_next_one(toy: Any) -> None:
     declared = toy.assets / "toy.toml"
     keys = 'convert = "slow"\nconverted_size = 2\nsize ='
-    declared.write_text(declared.read_text().replace("size =", keys, 1))
+    pinned = f'\n[converted]\n"made.txt" = "{hashlib.sha256(b"on").hexdigest()}"\n'
+    declared.write_text(declared.read_text().replace("size =", keys, 1) + pinned)
     with start(toy, "one", "waits") as first:
         while not (toy.root / "making-one").exists():
             assert first.poll() is None

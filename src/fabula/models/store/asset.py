@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -114,7 +114,8 @@ class Asset:
     """A folder of files known by its digest, its licence and the places that have it.
 
     With `convert`, digest and size are those of what the places give; what is made of it when it
-    is pulled has about `converted_size` bytes, and the digest that its manifest records.
+    is pulled has about `converted_size` bytes. `converted` pins what its files must hold, whichever
+    packages wrote them (`content`); `texts` are its small files as they stand.
     """
 
     name: str
@@ -127,6 +128,8 @@ class Asset:
     places: tuple[Declared, ...]
     convert: str = ""
     converted_size: int = 0
+    converted: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size_here(self) -> int:
@@ -180,15 +183,16 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def file_hashes(folder: Path, *, fresh: bool = True) -> dict[str, str]:
+def file_hashes(
+    folder: Path, *, fresh: bool = True, digest: Callable[[Path], str] = file_sha256
+) -> dict[str, str]:
     """SHA-256 of every file below a folder, by relative path, manifests left out.
 
     Unless `fresh`, a file that has not changed since this process read it is not read again.
     """
-    digest = file_sha256 if fresh else _known_sha256
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
     return {
-        name: digest(path)
+        name: digest(path) if fresh else _known_digest(path, digest)
         for name, path in sorted(files.items())
         # One that is being written is hidden, beside the one that it will be.
         if path.is_file() and not name.removeprefix(".").startswith(MANIFEST)
@@ -201,14 +205,14 @@ def tree_sha256(hashes: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _known_sha256(path: Path) -> str:
+def _known_digest(path: Path, digest: Callable[[Path], str]) -> str:
     stat = path.stat()
-    return _sha256_at(path, stat.st_size, stat.st_mtime_ns)
+    return _digest_at(path, stat.st_size, stat.st_mtime_ns, digest)
 
 
 @cache
-def _sha256_at(path: Path, size: int, mtime_ns: int) -> str:
-    return file_sha256(path)
+def _digest_at(path: Path, size: int, mtime_ns: int, digest: Callable[[Path], str]) -> str:
+    return digest(path)
 
 
 @dataclass(frozen=True)
@@ -248,30 +252,29 @@ def read_manifest(folder: Path, wanted: Asset) -> Manifest | None:
     return manifest if is_sound else None
 
 
-def expect_sha256(folder: Path, wanted: Asset) -> str:
-    """Digest that a folder of the asset must have; empty when only a lost manifest knew."""
-    if not wanted.convert:
-        return wanted.tree_sha256
-    manifest = read_manifest(folder, wanted)
-    return manifest.tree_sha256 if manifest else ""
-
-
 def is_whole(folder: Path, wanted: Asset, *, fresh: bool = True) -> bool:
     """Whether a folder holds exactly the asset's files; reads them all."""
-    return tree_sha256(file_hashes(folder, fresh=fresh)) == expect_sha256(folder, wanted)
+    if wanted.convert:
+        from fabula.models.store.content import is_converted
+
+        return is_converted(folder, wanted, fresh=fresh)
+    return tree_sha256(file_hashes(folder, fresh=fresh)) == wanted.tree_sha256
 
 
 def list_differences(folder: Path, wanted: Asset) -> str:
     """Name the files that are not as they were published."""
-    manifest, hashes = read_manifest(folder, wanted), file_hashes(folder)
-    if manifest is None:
+    if wanted.convert:
+        from fabula.models.store.content import content_hashes, pinned_content
+
+        hashes, pinned = content_hashes(folder), pinned_content(wanted)
+    elif (manifest := read_manifest(folder, wanted)) is not None:
+        hashes, pinned = file_hashes(folder), dict(manifest.files)
+    else:
         return NO_MANIFEST
     kinds = {
-        "changed": [
-            name for name in hashes if manifest.files.get(name, hashes[name]) != hashes[name]
-        ],
-        "missing": [name for name in manifest.files if name not in hashes],
-        "extra": [name for name in hashes if name not in manifest.files],
+        "changed": [name for name in hashes if pinned.get(name, hashes[name]) != hashes[name]],
+        "missing": [name for name in pinned if name not in hashes],
+        "extra": [name for name in hashes if name not in pinned],
     }
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 

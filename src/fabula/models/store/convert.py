@@ -22,6 +22,7 @@ from fabula.core.files import write_json
 from fabula.core.plain import read_json
 from fabula.models._runtime import silence
 from fabula.models.store.asset import Asset, AssetError, WheelPlace
+from fabula.models.store.content import check_converted, settle_texts
 
 Report = Callable[[str], None]
 BEAT_S = 5.0
@@ -51,7 +52,8 @@ def missing_package(wanted: Asset) -> PackageMissing | None:
 def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dict[str, str]:
     """Fill the folder `target` with what is made of `source`; give the packages it was made with.
 
-    Files that the conversion does not read, such as a licence, are taken over.
+    Files that the conversion does not read, such as a licence, are taken over. What comes out must
+    be what the asset pins.
     """
     if missing := missing_package(wanted):
         raise missing
@@ -60,10 +62,13 @@ def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dic
     conversion = _conversion_of(wanted)
     with _report_seconds(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
         conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
+    settle_texts(target, wanted)
+    made_with = {name: version(name) for name in conversion.packages}
+    check_converted(target, wanted, made_with)
     for path in target.rglob("*"):
         # safetensors lets only the owner read what it writes; a store may be shared.
         path.chmod(path.stat().st_mode | 0o444)
-    return {name: version(name) for name in conversion.packages}
+    return made_with
 
 
 @contextmanager

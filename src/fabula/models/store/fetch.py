@@ -26,7 +26,6 @@ from fabula.models.store.asset import (
     WheelPlace,
     file_hashes,
     file_sha256,
-    read_manifest,
     resolve_inside,
 )
 from fabula.models.store.convert import missing_package
@@ -106,10 +105,11 @@ def _fetch_from_folder(place: FolderPlace, wanted: Asset, content: Path) -> None
     root = below if below.is_dir() else place.folder
     if not root.is_dir():
         raise AssetError(f"there is no {place}")
-    manifest = read_manifest(root, wanted) if wanted.convert else None
-    names = (
-        (*manifest.files, MANIFEST) if manifest else wanted.file_names() or tuple(file_hashes(root))
-    )
+    made = (*wanted.converted, *wanted.texts)
+    if wanted.convert and all(resolve_inside(root, name).is_file() for name in made):
+        names = (*made, *([MANIFEST] if (root / MANIFEST).is_file() else []))
+    else:
+        names = wanted.file_names() or tuple(file_hashes(root))
     for name in names:
         target, source = resolve_inside(content, name), resolve_inside(root, name)
         if not source.is_file():

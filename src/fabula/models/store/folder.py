@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -79,8 +79,8 @@ def _list_candidates(place: OursPlace) -> list[Path]:
 def _check_content(folder: Path | None, wanted: Asset, remedy: str) -> Path | None:
     if folder is None or is_whole(folder, wanted, fresh=False):
         return folder
-    reason = "and its manifest do not agree" if wanted.convert else "has another digest"
-    raise AssetError(f"{folder} is not the asset {wanted.name!r}: its content {reason}", remedy)
+    problem = f"{folder} is not the asset {wanted.name!r}: its content has another digest"
+    raise AssetError(problem, remedy)
 
 
 State = Literal["ok", "damaged", "absent"]
@@ -176,11 +176,14 @@ def _pull_from(places: Sequence[Place], wanted: Asset, work: Path, *, say: Repor
 
 def publish(wanted: Asset, content: Path, *, report: Report) -> Path:
     """Move a folder with the asset's whole content into the store; other content is refused."""
-    manifest = read_manifest(content, wanted) if wanted.convert else None
-    digest, made_with = tree_sha256(file_hashes(content)), manifest.made_with if manifest else {}
-    if digest != (manifest.tree_sha256 if manifest else wanted.tree_sha256):
+    made_with: Mapping[str, str] = {}
+    if is_whole(content, wanted):
+        # Made elsewhere, it is what is made here: its manifest is asked for no digest.
+        manifest = read_manifest(content, wanted)
+        made_with = manifest.made_with if manifest else {}
+    elif not wanted.convert or tree_sha256(file_hashes(content)) != wanted.tree_sha256:
         raise AssetError(f"what came is not the pinned content of {wanted.name!r}")
-    if wanted.convert and manifest is None:
+    else:
         source, content = content, content.with_name("converted")
         content.mkdir()
         made_with = convert(wanted, source, content, report=report)

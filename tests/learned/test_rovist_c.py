@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from fabula.core.model import TokenCount
 from fabula.core.score import Status
 from fabula.learned.reader import metric as learned_metric
 from fabula.learned.reader.config import Head, Pin, ReaderConfig
@@ -28,6 +29,9 @@ class Told:
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        return [TokenCount(length, 0) for length in self.lengths(texts)]
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, np.ndarray]]:
         self.asked += pairs

@@ -89,13 +89,18 @@ def test_coverage_is_the_share_of_content_words_with_a_vector(words):
 
 
 @pytest.mark.parametrize(
-    ("text", "reference", "which"),
-    [("dragon", "sea", "story"), ("sea", "dragon", "reference"), ("the", "the", "story")],
+    ("text", "reference", "note"),
+    [
+        ("dragon", "sea", "1 of 1 token is unknown to "),
+        ("sea", "dragon", "1 of 1 token of the reference is unknown to "),
+        ("the", "the", "the story has no content word with a vector"),
+        ("sea", "the", "the reference has no content word with a vector"),
+    ],
 )
-def test_a_text_without_a_known_content_word_is_undefined(words, text, reference, which):
+def test_a_text_without_a_known_content_word_is_undefined(words, text, reference, note):
     [score] = Wmd(words).score([make_story(text, reference)])
     assert score.status is Status.UNDEFINED
-    assert score.note == f"the {which} has no content word with a vector"
+    assert score.note.startswith(note)
 
 
 def test_the_nearest_reference_counts(words):

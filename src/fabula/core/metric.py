@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import ClassVar, Protocol, TypeGuard
 
 from fabula._version import __version__
 from fabula.core.card import Batch, Card, Need
 from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.model import TokenCount
 from fabula.core.score import Missing, Reading, Score, Status
 from fabula.core.settings import changed_settings, check_settings, format_spec
 from fabula.core.story import Story
 
 Value = float | tuple[float, ...] | Reading
+# Of a text with more unknown tokens than this share, a model sees too little to judge it.
+MOST_UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,47 @@ class Metric:
             return self.missing(Status.MISSING_MODEL, self.absence)
         return None
 
+    def count_unknown(self, texts: Sequence[str]) -> Sequence[TokenCount]:
+        """Count tokens and those that its model does not know; nothing without a model."""
+        return ()
+
+    @property
+    def vocabulary(self) -> str:
+        """Name of the model whose tokens it reads; a metric without one has none."""
+        return ""
+
+    def admit(self, story: Story) -> tuple[Story, float] | Reading:
+        """Give what can be read of a story and the share of its tokens that are known.
+
+        A reference that is mostly unknown to the model is left out. Where the text, the prompt or
+        every reference is, or something else is in the way, that is said instead: unknown tokens
+        are all alike to a model, and two such texts would be equal.
+        """
+        if (why := self.obstacle(story)) is not None or not self.vocabulary:
+            return (story, 1.0) if why is None else why
+        prompt = [story.prompt or ""] if "prompt" in self.needs else []
+        references = story.nonblank_references if "reference" in self.needs else ()
+        counts = [*self.count_unknown([story.text, *prompt, *references])]
+        if not any(count.unknown for count in counts):
+            return story, 1.0
+        own, beside = counts[: 1 + len(prompt)], counts[1 + len(prompt) :]
+        read = [at for at, count in enumerate(beside) if 1 - count.known <= MOST_UNKNOWN]
+        for part, count in zip(("", " of the prompt"), own, strict=False):
+            if 1 - count.known > MOST_UNKNOWN:
+                return self.missing(Status.UNDEFINED, self._describe_unknown(count, part))
+        if beside and not read:
+            note = self._describe_unknown(beside[0], " of the reference")
+            return self.missing(Status.UNDEFINED, note)
+        known = min(count.known for count in (*own, *(beside[at] for at in read)))
+        if len(read) < len(beside):
+            story = replace(story, references=tuple(references[at] for at in read))
+        return story, known
+
+    def _describe_unknown(self, count: TokenCount, part: str) -> str:
+        are = "is" if count.tokens == 1 else "are"
+        tokens = f"{count.unknown:,} of {count.tokens:,} token{'s' * (count.tokens != 1)}"
+        return f"{tokens}{part} {are} unknown to {self.vocabulary}"
+
     def missing(self, status: Status, note: str = "") -> Reading:
         """Give the reading of a story there is no value for."""
         return Reading.missing(len(self.aspects), status, note)
@@ -165,16 +209,29 @@ class Metric:
         self, stories: Sequence[Story], measure: Callable[[Sequence[Story]], Sequence[Reading]]
     ) -> list[Reading]:
         """Measure the stories that can be read; the others say why they cannot."""
-        obstacles = [self.obstacle(story) for story in stories]
-        ready = [story for story, why in zip(stories, obstacles, strict=True) if why is None]
         try:
+            admitted = [self.admit(story) for story in stories]
+            ready = [one[0] for one in admitted if not isinstance(one, Reading)]
             readings = list(measure(ready)) if ready else []
         except PackageMissing as error:
-            readings = [self.missing(Status.MISSING_MODEL, str(error)) for _ in ready]
+            return [self._lack(story, str(error)) for story in stories]
         if len(readings) != len(ready):
             raise TypeError(f"{self.spec} gave {len(readings)} readings for {len(ready)} stories")
         following = iter(readings)
-        return [next(following) if why is None else why for why in obstacles]
+        return [
+            one if isinstance(one, Reading) else _count_against(next(following), one[1])
+            for one in admitted
+        ]
+
+    def _lack(self, story: Story, what: str) -> Reading:
+        return self.obstacle(story) or self.missing(Status.MISSING_MODEL, what)
+
+
+def _count_against(reading: Reading, known: float) -> Reading:
+    """Let unknown tokens count against the share that was read."""
+    if known == 1 or reading.status is not Status.OK:
+        return reading
+    return replace(reading, coverage=reading.coverage * known)
 
 
 @dataclass(frozen=True)
@@ -264,9 +321,9 @@ class BatchMetric(Metric):
         return batches
 
     def add_to(self, batches: dict[str, BatchStatistics], story: Story) -> None:
-        """Add a story to its batch, unless it cannot be read."""
-        if self.obstacle(story) is None:
-            batches.setdefault(self.batch_of(story), self.empty_statistics()).add(story)
+        """Add what can be read of a story to its batch."""
+        if not isinstance(admitted := self.admit(story), Reading):
+            batches.setdefault(self.batch_of(story), self.empty_statistics()).add(admitted[0])
 
     def compute(self, stories: Sequence[Story]) -> Sequence[Reading]:
         """Take the stories given for the whole of their batches."""

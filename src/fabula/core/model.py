@@ -68,6 +68,19 @@ class Answer:
     coverage: float = 1.0
 
 
+@dataclass(frozen=True)
+class TokenCount:
+    """How many tokens a text has, and how many of them stand for what the model does not know."""
+
+    tokens: int
+    unknown: int
+
+    @property
+    def known(self) -> float:
+        """Share of the tokens that are known; of no token all."""
+        return (self.tokens - self.unknown) / self.tokens if self.tokens else 1.0
+
+
 class Model(Protocol):
     """What every model says of itself."""
 
@@ -83,6 +96,15 @@ class Tokeniser(Model, Protocol):
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
+        ...
+
+
+@runtime_checkable
+class CountsUnknown(Model, Protocol):
+    """Has one sign for all that its vocabulary lacks, and says how much of a text that is."""
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and the unknown ones; nothing where all are known."""
         ...
 
 

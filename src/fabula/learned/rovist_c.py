@@ -38,6 +38,7 @@ class Transition:
 class RovistC(ReaderMetric):
     """Mean probability that neighbouring sentences are in their own order (Wang et al., 2022)."""
 
+    revision = 2
     card = Card(
         title="RoViST-C: coherence by the order of sentences",
         family="learned",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fabula.core.card import Card, Need
+from fabula.core.model import CountsUnknown, TokenCount
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_oddities
@@ -25,6 +26,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
 class Ruber(LearnedMetric[RuberModel]):
     """Probability that the story was written on its prompt, by a network on a frozen encoder."""
 
+    revision = 2
     card = Card(
         title="RUBER",
         family="learned",
@@ -78,6 +80,11 @@ class Ruber(LearnedMetric[RuberModel]):
     def traits(self) -> dict[str, str]:
         """Digest of the network, and the encoder's signature."""
         return {"model": self.model.signature if self.at_hand else "missing"}
+
+    def count_unknown(self, texts: Sequence[str]) -> Sequence[TokenCount]:
+        """Ask the encoder, if it has a sign for what it does not know."""
+        encoder = self.model.encoder
+        return encoder.count_unknown(texts) if isinstance(encoder, CountsUnknown) else ()
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Pool every different text once, then look at stories one by one."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.model import Embedder, Span, TokenStates, Truncating
+from fabula.core.model import (
+    Embedder,
+    Span,
+    TokenCount,
+    TokenStates,
+    Truncating,
+    WordVectors,
+)
 from fabula.core.story import Story
 
 if TYPE_CHECKING:
@@ -99,6 +107,14 @@ def distinct_texts(stories: Sequence[Story]) -> list[str]:
 def texts_of(story: Story) -> list[str]:
     """Give the text of a story, then those of its references that are not blank."""
     return [story.text, *story.nonblank_references]
+
+
+def count_unknown_words(words: Sequence[str], vectors: WordVectors) -> TokenCount:
+    """Count the words of a text and those that have no vector."""
+    counts = Counter(words)
+    rows = vectors.rows(list(counts))
+    lost = sum(count for count, row in zip(counts.values(), rows, strict=True) if np.isnan(row[0]))
+    return TokenCount(len(words), lost)
 
 
 def make_clouds(

@@ -33,6 +33,7 @@ _WIDTH = 20.0
 class Baryscore(RarityMetric):
     """Costs of transport between barycentres of the last layers, with and without entropy."""
 
+    revision = 2
     card = Card(
         title="BaryScore",
         family="embedding",

@@ -33,6 +33,7 @@ _COLUMNS = {"Precision": "precision", "Recall": "recall", "F1": "f"}
 class Bertscore(RarityMetric):
     """Precision, recall and F of the best cosines between the tokens of story and reference."""
 
+    revision = 2
     card = Card(
         title="BERTScore",
         family="embedding",

@@ -56,6 +56,7 @@ class _Gaps:
 class Blanc(ModelMetric):
     """Gain in gaps filled right, with the summary to read or after training on it."""
 
+    revision = 2
     card = Card(
         title="BLANC",
         family="model",

@@ -29,6 +29,7 @@ _MOST_PLACES = 50_000_000
 class Depthscore(ModelMetric):
     """Distance between the depth-trimmed regions of story and reference, as clouds of tokens."""
 
+    revision = 2
     card = Card(
         title="DepthScore",
         family="embedding",

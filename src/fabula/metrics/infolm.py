@@ -29,6 +29,7 @@ _Side = tuple[str, bool]
 class Infolm(RarityMetric):
     """Distance of the mean guesses of a masked language model at the tokens of two texts."""
 
+    revision = 2
     card = Card(
         title="InfoLM",
         family="model",

@@ -19,6 +19,7 @@ from fabula.metrics.model_metric import ModelMetric
 class MaskedEntropy(ModelMetric):
     """Mean entropy of a masked language model's guesses, and the mean surprise of the truth."""
 
+    revision = 2
     card = Card(
         title="Masked entropy",
         family="model",

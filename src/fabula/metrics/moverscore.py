@@ -32,6 +32,7 @@ _MOST_PAIRS = 4_000_000
 class Moverscore(RarityMetric):
     """One over one plus the earth mover's distance between the tokens of story and reference."""
 
+    revision = 2
     card = Card(
         title="MoverScore",
         family="embedding",

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fabula.core.card import Card
-from fabula.core.model import WordVectors
+from fabula.core.model import TokenCount, WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Between, Means
 from fabula.core.story import Story
 from fabula.metrics._rouge_counts import Hits
-from fabula.metrics._soft_grams import MOST_PAIRS, Lexis, soft_hits
+from fabula.metrics._soft_grams import MOST_PAIRS, Lexis, plain_words, soft_hits
+from fabula.metrics._vectors import count_unknown_words
 from fabula.metrics.model_metric import ModelMetric
 
 _ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}
@@ -22,6 +23,7 @@ _ASPECTS = {"Recall": "recall", "Precision": "precision", "F-Score": "f"}
 class RougeWe(ModelMetric):
     """ROUGE-N in which an n-gram also hits another one whose words mean nearly the same."""
 
+    revision = 2
     card = Card(
         title="ROUGE-WE",
         family="embedding",
@@ -70,6 +72,11 @@ class RougeWe(ModelMetric):
     def traits(self) -> dict[str, str]:
         """Tokeniser, how references are joined, and the vectors."""
         return {"tok": r"\w+", "refs": "sum" if self.compat else "best-f"} | super().traits()
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the words without a vector."""
+        vectors = self.model_as(WordVectors)
+        return [count_unknown_words(plain_words(text), vectors) for text in texts]
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then match story by story."""

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Annotated
 
 from fabula.core.card import Card
-from fabula.core.model import WordVectors
+from fabula.core.model import TokenCount, WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.metrics._soft_grams import Lexis, plain_words
+from fabula.metrics._vectors import count_unknown_words
 from fabula.metrics.model_metric import ModelMetric
 from fabula.metrics.s3_regression.features import FEATURES_VERSION, s3_features
 from fabula.metrics.s3_regression.regressor import Regressor, load_regressor
@@ -26,6 +27,7 @@ class S3(ModelMetric):
     are distributed (Peyrard, Botschen and Gurevych, 2017).
     """
 
+    revision = 2
     card = Card(
         title="S3",
         family="embedding",
@@ -89,6 +91,11 @@ class S3(ModelMetric):
     def fitted_on(self, story: Story) -> bool:
         """Whether the regressor was fitted on the story: such a score proves nothing."""
         return self._regressor.fitted_on(story)
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the words without a vector."""
+        vectors = self.model_as(WordVectors)
+        return [count_unknown_words(plain_words(text), vectors) for text in texts]
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then measure story by story."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class Supert(ModelMetric):
     """F of the best cosines between the words of a summary and a document's first sentences."""
 
+    revision = 2
     card = Card(
         title="SUPERT",
         family="embedding",

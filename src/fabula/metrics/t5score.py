@@ -12,6 +12,7 @@ from fabula.metrics.model_metric.seq2seq import Seq2SeqScore
 class T5score(Seq2SeqScore):
     """Mean log probability that a small T5 gives the target, token by token, given the source."""
 
+    revision = 2
     card = Card(
         title="T5 score",
         family="model",

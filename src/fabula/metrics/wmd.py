@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from fabula.core.card import Card
-from fabula.core.model import WordVectors
+from fabula.core.model import TokenCount, WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.metrics._transport import exact_cost
-from fabula.metrics._vectors import distances, distinct_texts, texts_of
+from fabula.metrics._vectors import count_unknown_words, distances, distinct_texts, texts_of
 from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.metrics.model_metric import ModelMetric
 from fabula.text.words import words
@@ -36,6 +36,7 @@ class Wmd(ModelMetric):
     distance of their vectors.
     """
 
+    revision = 2
     card = Card(
         title="Word Mover's Distance",
         family="embedding",
@@ -76,6 +77,12 @@ class Wmd(ModelMetric):
         stop = stop_words_digest(self._left_out) if self.stop_words else "no"
         return {"tok": "unicode", "stop": stop, "refs": "nearest"} | super().traits()
 
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the content words without a vector."""
+        vectors = self.model_as(WordVectors)
+        content = [content_words(text, self._left_out) for text in texts]
+        return [count_unknown_words(words, vectors) for words in content]
+
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Look all words up in one go, then carry story by story."""
         texts = distinct_texts(stories)
@@ -101,7 +108,7 @@ class Wmd(ModelMetric):
             cost = carrying_cost(story, reference, known)
         except Missing as missing:
             return self.missing(missing.status, missing.note)
-        return Reading((cost,), coverage=min(story.coverage, reference.coverage))
+        return Reading((cost,))
 
 
 def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str, Array]:
@@ -117,10 +124,9 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Bag:
-    """How much of a text each of its known words is, and the share of its words that are known."""
+    """How much of a text each of its known words is."""
 
     shares: dict[str, float]
-    coverage: float
 
 
 @lru_cache(maxsize=256)
@@ -135,8 +141,7 @@ def make_bag(content: tuple[str, ...], known: dict[str, Array]) -> Bag:
     """Bag of the words that have a vector."""
     counts = Counter(word for word in content if word in known)
     total = counts.total()
-    shares = {word: count / total for word, count in counts.items()}
-    return Bag(shares, total / len(content) if content else 0.0)
+    return Bag({word: count / total for word, count in counts.items()})
 
 
 def carrying_cost(left: Bag, right: Bag, known: dict[str, Array]) -> float:

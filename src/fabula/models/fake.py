@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import Answer, MeanGuess, Span, TokenLogs, TokenStates
+from fabula.core.model import Answer, MeanGuess, Span, TokenCount, TokenLogs, TokenStates
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models.networks.causal import cut_at
 from fabula.models.networks.tuning import Lesson, Tuning
@@ -72,6 +72,11 @@ class FakeModel:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, none added."""
         return [split_tokens(text)[0] for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count tokens; those of private use (U+E000 to U+F8FF) are unknown to it."""
+        cut = [split_tokens(text)[0] for text in texts]
+        return [TokenCount(len(tokens), sum(map(_is_private, tokens))) for tokens in cut]
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
@@ -240,6 +245,10 @@ def split_tokens(text: str) -> tuple[tuple[str, ...], tuple[Span, ...]]:
     """Pieces of words of at most six letters, and signs, with where they stand."""
     matches = list(TOKEN.finditer(text))
     return tuple(match.group() for match in matches), tuple(match.span() for match in matches)
+
+
+def _is_private(token: str) -> bool:
+    return "\ue000" <= token[0] <= "\uf8ff"
 
 
 def _token_logs(

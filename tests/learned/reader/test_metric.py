@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import SettingError, UnknownName, UserError
+from fabula.core.model import TokenCount
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
@@ -110,7 +111,9 @@ def test_one_pass_serves_all_metrics(fake: Reader, monkeypatch: pytest.MonkeyPat
         asked.extend(texts)
         return fake.source.window_outputs(texts)
 
-    source = type("Asked", (), {"window_outputs": staticmethod(ask)})()
+    count = fake.source.count_unknown
+    methods = {"window_outputs": staticmethod(ask), "count_unknown": staticmethod(count)}
+    source = type("Asked", (), methods)()
     reader = Reader(fake.config, "once", source)
     monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     for metric in (Storyer(), Storyer(negatives=True), Aspects(), Criteria(), Coherence(), Union()):
@@ -133,7 +136,11 @@ def test_a_text_in_which_the_reader_sees_no_token_has_no_value(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = {name: np.zeros((0, len(head.outputs))) for name, head in fake.config.heads.items()}
-    source = type("Blind", (), {"window_outputs": staticmethod(lambda texts: [nothing])})()
+    methods = {
+        "window_outputs": staticmethod(lambda texts: [nothing]),
+        "count_unknown": staticmethod(lambda texts: [TokenCount(0, 0)]),
+    }
+    source = type("Blind", (), methods)()
     reader = Reader(fake.config, "blind", source)
     monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     for metric in (Storyer(), Aspects(), Aspects(confidence=True), Criteria(), Manplts()):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.core.model import TokenCount
 from fabula.learned.joint.config import (
     FILE,
     HEADS_FILE,
@@ -25,6 +26,7 @@ from fabula.learned.joint.config import (
 )
 from fabula.learned.reader.config import ReaderConfig
 from fabula.models import MODELS
+from fabula.models.reading.tokens import count_unknown
 from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
@@ -196,6 +198,10 @@ class JointSource:
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of every text."""
         return [len(self.network.tokenise(tag_newlines(text))) for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        return count_unknown(self.network.tokenizer, [tag_newlines(text) for text in texts])
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Outputs]:
         """Refuse: its heads were trained on single stories."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fabula.core.model import TokenCount
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.reader.config import CRITERIA, Head, Pin, ReaderConfig, Scale, Surface, Term
 from fabula.models.reading.state_cache import text_key
@@ -36,6 +37,13 @@ class FakeNetwork:
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the words of every text."""
         return [len(text.split()) for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count words; those that begin with a sign of private use are unknown to it."""
+        return [
+            TokenCount(len(words), sum("\ue000" <= word[0] <= "\uf8ff" for word in words))
+            for words in map(str.split, texts)
+        ]
 
     def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
         """Give for every text what each head says of its windows: (windows, outputs)."""

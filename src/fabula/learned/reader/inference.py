@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
+from fabula.core.model import TokenCount
 from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
@@ -47,6 +48,9 @@ class Source(Protocol):
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of every text."""
 
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+
     def window_outputs(self, texts: Sequence[str]) -> Iterable[Outputs]:
         """Give for every text what each head says of its windows: (windows, outputs)."""
 
@@ -70,9 +74,20 @@ class Reader:
     _features: LruCache[list[float]] = field(
         default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
     )
+    _counts: LruCache[TokenCount] = field(
+        default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
+    )
     _oddities: LruCache[tuple[str, ...]] = field(
         default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
     )
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+
+        def make(places: list[int]) -> list[TokenCount]:
+            return self.source.count_unknown([detokenise(texts[place]) for place in places])
+
+        return self._counts.get([text_key(text) for text in texts], make)
 
     def scale(self, name: str) -> Scale:
         """Give a scale by its name; one that these weights have not is for the user to mend."""

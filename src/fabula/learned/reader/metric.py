@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
+from fabula.core.model import TokenCount
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
@@ -43,6 +44,11 @@ class LearnedMetric(Metric, Generic[Model]):
     def source(self) -> str:
         """The asset or the folder that is read: that of the settings, as a rule."""
         return self.weights
+
+    @property
+    def vocabulary(self) -> str:
+        """The weights, by whose tokens texts are read."""
+        return self.source
 
     @property
     def at_hand(self) -> bool:
@@ -87,6 +93,10 @@ class ReaderMetric(LearnedMetric[Reader]):
     def traits(self) -> dict[str, str]:
         """Give the reader's own signature: kind, digest of its files, version of the features."""
         return {"reader": self.model.signature if self.at_hand else "missing"}
+
+    def count_unknown(self, texts: Sequence[str]) -> Sequence[TokenCount]:
+        """Ask the reader."""
+        return self.model.count_unknown(texts)
 
     def make_reading(
         self, story: Story, values: Sequence[float], *, coverage: float = 1.0, note: str = ""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.files import write_bytes
+from fabula.core.model import TokenCount
 from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
 from fabula.models import PooledBert
 from fabula.models.reading.windows import cut_evenly
@@ -68,6 +69,12 @@ class ReaderNetwork:
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of every text."""
         return [len(self.encoder.ids(text)) for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        unknown = self.encoder.unknown
+        rows = [self.encoder.ids(text) for text in texts]
+        return [TokenCount(len(ids), sum(number == unknown for number in ids)) for ids in rows]
 
     def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
         """Give for every text, in order, what each head says of its windows: (windows, outputs)."""

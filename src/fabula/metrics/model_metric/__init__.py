@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
-from fabula.core.model import Model, Prefetching
+from fabula.core.model import CountsUnknown, Model, Prefetching, TokenCount
+from fabula.core.settings import parse_spec
 from fabula.models import load_model, model_spec, need
 
 T = TypeVar("T")
@@ -50,6 +51,16 @@ class ModelMetric(Metric):
         """Give the model as what is needed of it."""
         assert self._loaded is not None
         return need(self._loaded, protocol)
+
+    def count_unknown(self, texts: Sequence[str]) -> Sequence[TokenCount]:
+        """Ask the model, if it has a sign for what it does not know."""
+        return self._loaded.count_unknown(texts) if isinstance(self._loaded, CountsUnknown) else ()
+
+    @property
+    def vocabulary(self) -> str:
+        """Name of the model, without how it is loaded and where it lies."""
+        backend, named, _ = parse_spec(self.model)
+        return str(named[0]).rpartition("/")[2] if named else backend
 
     @property
     def absence(self) -> str:

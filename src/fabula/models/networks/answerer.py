@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.model import Answer
+from fabula.core.model import Answer, TokenCount
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import Checkpoint
-from fabula.models.reading.tokens import TokenisedText, split_chunks, tokenise
+from fabula.models.reading.tokens import TokenisedText, count_unknown, split_chunks, tokenise
 from fabula.models.reading.windows import cut_overlapping, pad_rows, run_batches
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ class AnswererModel:
     def signature(self) -> str:
         """What the values depend on."""
         return f"{self.checkpoint.identity},answers,window={self.window}/{self.stride}"
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        return count_unknown(self.checkpoint.tokenizer, texts)
 
     def answers(self, pairs: Sequence[tuple[str, str]], *, apart: bool = False) -> Iterator[Answer]:
         """Answer every question from the text beside it.

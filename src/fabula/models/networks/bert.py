@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -293,6 +294,13 @@ class PooledBert:
     def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledBert:
         """Give one with other layers on the same embeddings, which are not copied."""
         return replace(self, bert=self.bert.with_layers(tensors))
+
+    @cached_property
+    def unknown(self) -> int | None:
+        """The number of the sign for what is not in the vocabulary."""
+        from fabula.models.networks.encoder import find_unknown
+
+        return find_unknown(self.tokenizer)
 
     def ids(self, text: str) -> list[int]:
         """Give the numbers of a text's tokens, without those that the model adds."""

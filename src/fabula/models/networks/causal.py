@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import TokenLogs
+from fabula.core.model import TokenCount, TokenLogs
 from fabula.core.settings import AtLeast, Between, check_settings
 from fabula.models._runtime import package, silence
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
-from fabula.models.reading.tokens import TokenisedText, find_ends, split_chunks, tokenise
+from fabula.models.reading.tokens import (
+    TokenisedText,
+    count_unknown,
+    find_ends,
+    split_chunks,
+    tokenise,
+)
 from fabula.models.reading.windows import fit_prefix, gather_logs, pad_rows, run_batches
 
 if TYPE_CHECKING:
@@ -123,6 +129,10 @@ class Writer:
         """Give the logs of every second text given the first."""
         for chunk in split_chunks(pairs, self.chunk):
             yield from self._logs_of(chunk)
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        return count_unknown(self.checkpoint.tokenizer, texts)
 
     def generate(
         self,

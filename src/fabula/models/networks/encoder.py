@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import Span, TokenStates
+from fabula.core.model import Span, TokenCount, TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.bert import Bert
 from fabula.models.reading.state_cache import LruCache, StateCache, vector_key
-from fabula.models.reading.tokens import truncate_texts
+from fabula.models.reading.tokens import count_ids, truncate_texts
 from fabula.models.reading.windows import assign_tokens, cut_overlapping, run_batches
 
 if TYPE_CHECKING:
@@ -104,6 +104,12 @@ class Encoder:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [self._tokenise(text).tokens for text in texts]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        unknown = find_unknown(self.tokenizer)
+        tokenised = [self._tokenise(text) for text in texts]
+        return [count_ids(text.ids, text.tokens, unknown) for text in tokenised]
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""
@@ -244,6 +250,12 @@ def load_tokenizer(folder: Path) -> tuple[Tokenizer, Edges]:
     tokenizer.no_padding()
     nothing = tokenizer.encode("")
     return tokenizer, Edges(tuple(nothing.ids), tuple(nothing.tokens))
+
+
+def find_unknown(tokenizer: Tokenizer) -> int | None:
+    """Give the number of the sign for what the vocabulary lacks, if there is one."""
+    sign = getattr(tokenizer.model, "unk_token", None) or "<unk>"
+    return tokenizer.token_to_id(sign)
 
 
 def _rows_of(part: range, count: int) -> range:

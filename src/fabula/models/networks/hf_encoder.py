@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.model import TokenStates
+from fabula.core.model import TokenCount, TokenStates
 from fabula.models._runtime import package
 from fabula.models.networks.checkpoint import POOLING, Checkpoint
 from fabula.models.reading.state_cache import StateCache
 from fabula.models.reading.tokens import (
     Ends,
     TokenisedText,
+    count_unknown,
     find_ends,
     split_chunks,
     tokenise,
@@ -58,6 +59,10 @@ class EncoderModel:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Give the tokens of every text, without those that the model adds."""
         return [text.tokens for text in tokenise(self.checkpoint.tokenizer, texts)]
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        return count_unknown(self.checkpoint.tokenizer, texts)
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.model import TokenLogs
+from fabula.core.model import TokenCount, TokenLogs
 from fabula.models._runtime import package, thread_limit
 from fabula.models.networks.causal import SamplingSettings, Writer, sample
 from fabula.models.networks.checkpoint import CheckpointError
 from fabula.models.reading.tokens import (
     Ends,
     TokenisedText,
+    count_ids,
     find_ends,
     replace_surrogates,
     tokenise,
@@ -201,7 +202,7 @@ class Seq2SeqModel(Writer):
         return str(tokenizer.decode(drawn, skip_special_tokens=True))
 
 
-START, END = 0, 1
+START, END, UNKNOWN = 0, 1, 2
 # Only what is wrong; onnxruntime warns of much that is not.
 _ERRORS = 3
 
@@ -227,6 +228,11 @@ class OnnxT5:
     def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
         """Give the logs of every second text given the first."""
         return (self._logs_of(source, text) for source, text in pairs)
+
+    def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
+        """Count the tokens of every text and those that are not in the vocabulary."""
+        tokenised = [self._tokenise(text) for text in texts]
+        return [count_ids(text.ids, text.tokens, UNKNOWN) for text in tokenised]
 
     def truncate(self, texts: Sequence[str], count: int) -> list[str]:
         """Give the beginnings of texts that make so many tokens, added ones counted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from fabula.core.model import Span
+from fabula.core.model import Span, TokenCount
 
 T = TypeVar("T")
 
@@ -50,6 +50,27 @@ def tokenise(tokenizer: Any, texts: Sequence[str]) -> list[TokenisedText]:
         )
         for ids, offsets in zip(encoding["input_ids"], encoding["offset_mapping"], strict=True)
     ]
+
+
+# What SentencePiece puts for a blank: by itself it stands for no part of a text.
+_BLANK = "\u2581"
+
+
+def count_unknown(tokenizer: Any, texts: Sequence[str]) -> list[TokenCount]:
+    """Count the tokens of texts and those that a tokeniser of transformers has no other sign for.
+
+    Byte-level tokenisers know all; some name the sign between texts as that of the unknown.
+    """
+    unknown = tokenizer.unk_token_id
+    if unknown is None or unknown in (tokenizer.bos_token_id, tokenizer.eos_token_id):
+        return [TokenCount(0, 0)] * len(texts)
+    return [count_ids(text.ids, text.tokens, unknown) for text in tokenise(tokenizer, texts)]
+
+
+def count_ids(ids: Sequence[int], tokens: Sequence[str], unknown: int | None) -> TokenCount:
+    """Count tokens that stand for a part of the text, and those with the sign of the unknown."""
+    blanks = tokens.count(_BLANK)
+    return TokenCount(len(tokens) - blanks, 0 if unknown is None else ids.count(unknown))
 
 
 def truncate_texts(texts: Sequence[str], spans: Iterable[Sequence[Span]], room: int) -> list[str]:

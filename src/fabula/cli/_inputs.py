@@ -16,7 +16,11 @@ from fabula.core.errors import SettingError
 
 Command = Callable[..., Any]
 
-INPUT_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "txt", "folder")
+# Those of `datasets.tables.rows`, which is not imported before it is needed.
+INPUT_FORMATS = (
+    *("jsonl", "json", "csv", "tsv", "parquet", "xlsx", "xls", "ods"),
+    *("txt", "md", "docx", "odt", "epub", "html", "folder"),
+)
 
 
 def parse_columns(pairs: Sequence[str], example: str = "rater") -> dict[str, str]:
@@ -62,6 +66,35 @@ LOWER = click.option(
     help="Metrics of a table for which lower is better, separated by commas.",
     callback=_split_names,
 )
+_FORM = (
+    click.option(
+        "--delimiter",
+        metavar="SIGN",
+        default="",
+        show_default="found out",
+        help="What stands between the cells of a CSV file: a character, or one of the words comma, "
+        "semicolon, tab, pipe.",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        default="",
+        show_default="found out",
+        help="Encoding of the file, such as utf-8, cp1252 or utf-16.",
+    ),
+    click.option(
+        "--sheet",
+        metavar="NAME|NUMBER",
+        default="",
+        show_default="the first with rows",
+        help="Sheet of a workbook (.xlsx, .xls, .ods).",
+    ),
+    click.option(
+        "--skip-bad",
+        is_flag=True,
+        help="Leave out rows and files that cannot be read, and say which, instead of stopping.",
+    ),
+)
 _DATASET = (
     click.argument("source"),
     path_option(),
@@ -69,6 +102,7 @@ _DATASET = (
     GOLD,
     COLUMN,
     LOWER,
+    *_FORM,
 )
 _LAYOUT = (
     column_option(
@@ -82,13 +116,7 @@ _LAYOUT = (
         show_default="told by the file's name",
         help="Form of the file.",
     ),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        default="utf-8",
-        show_default=True,
-        help="Encoding of the file, such as cp1252.",
-    ),
+    *_FORM,
 )
 
 
@@ -97,10 +125,12 @@ def dataset_arguments(command: Command) -> Command:
 
     @functools.wraps(command)
     def gather(*, source: str, **options: Any) -> Any:
+        from fabula.datasets.tables.text_file import FileForm
         from fabula.scoring.sources import DatasetSource
 
+        form = FileForm(**_pop_form(options))
         names = ("path", "partial", "gold", "columns", "lower")
-        given = DatasetSource(source, **{name: options.pop(name) for name in names})
+        given = DatasetSource(source, **{name: options.pop(name) for name in names}, form=form)
         return command(source=given, **options)
 
     return _add(_DATASET, gather)
@@ -110,14 +140,23 @@ def story_layout(command: Command) -> Command:
     """Add the options that say how to read a file of stories; the command gets a `StoryLayout`."""
 
     @functools.wraps(command)
-    def gather(
-        *, input_format: str | None, columns: dict[str, str], encoding: str, **options: Any
-    ) -> Any:
+    def gather(*, input_format: str | None, columns: dict[str, str], **options: Any) -> Any:
         from fabula.datasets.tables.stories import StoryLayout
 
-        return command(layout=StoryLayout(input_format or "", columns, encoding), **options)
+        layout = StoryLayout(input_format or "", columns, **_pop_form(options))
+        return command(layout=layout, **options)
 
     return _add(_LAYOUT, gather)
+
+
+def _pop_form(options: dict[str, Any]) -> dict[str, Any]:
+    """Take what says how a file is written; who is to be told what is found out, on stderr."""
+    form = {name: options.pop(name) for name in ("delimiter", "encoding", "sheet", "skip_bad")}
+    return form | {"say": None if options.get("quiet") else _say}
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _add(parts: Sequence[Callable[[Command], Command]], command: Command) -> Command:

@@ -14,6 +14,7 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.tables.rows import Row
 from fabula.datasets.tables.sheet import Sheet
+from fabula.datasets.tables.text_file import FileForm
 
 CARD = DatasetCard(
     title="A table of your own",
@@ -55,13 +56,15 @@ def read_table(
     gold: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
     lower: Collection[str] = (),
+    form: FileForm | None = None,
 ) -> Dataset:
     """Read a table: `gold` names columns of ratings, `lower` metrics for which less is better.
 
     `columns` names the column of a role (story, item, system, text, prompt, references, scorer,
-    rater, aspect, value); the others are guessed by their usual names.
+    rater, aspect, value); the others are guessed by their usual names. `form` says how the file is
+    written where that is not to be found out.
     """
-    sheet = Sheet.read(Path(path), columns or {})
+    sheet = Sheet.read(Path(path), columns or {}, form)
     opinions = read_opinions(sheet, gold)
     if not opinions.ratings:
         raise InputError(
@@ -81,9 +84,11 @@ def read_table(
     )
 
 
-def read_ratings(path: str | Path, columns: Mapping[str, str] | None = None) -> tuple[Score, ...]:
+def read_ratings(
+    path: str | Path, columns: Mapping[str, str] | None = None, form: FileForm | None = None
+) -> tuple[Score, ...]:
     """Read a table that holds nothing but ratings."""
-    sheet = Sheet.read(Path(path), columns or {})
+    sheet = Sheet.read(Path(path), columns or {}, form)
     ratings = read_opinions(sheet, all_gold=True).ratings
     if not ratings:
         raise InputError(f"{sheet.label}: no ratings by people", "give them scorers `human:NAME`")
@@ -96,6 +101,7 @@ def read_run_with(
     *,
     columns: Mapping[str, str] | None = None,
     scorers: Mapping[str, ScorerCard] | None = None,
+    form: FileForm | None = None,
 ) -> Dataset:
     """Join a run folder, or a saved table, with a table of ratings by the ids of the stories.
 
@@ -105,7 +111,7 @@ def read_run_with(
     run = ScoreTable.load(folder)
     people = [score for score in run if score.scorer.startswith(HUMAN)]
     if ratings is not None:
-        joined = read_ratings(ratings, columns)
+        joined = read_ratings(ratings, columns, form)
         _check_known(joined, run, Path(ratings), Path(folder))
         people += joined
     metrics = (score for score in run if not score.scorer.startswith(HUMAN))

@@ -12,6 +12,7 @@ from fabula.core.settings import split_specs
 from fabula.datasets import DATASETS, is_added, list_added, load_dataset
 from fabula.datasets.table import read_run_with, read_table
 from fabula.datasets.tables.stories import is_there
+from fabula.datasets.tables.text_file import FileForm
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.folder import RUN, read_run
 
@@ -21,7 +22,8 @@ class DatasetSource:
     """A data set's name, the path of a table or of a run folder, and how to read it.
 
     `gold` names the columns of a table that hold ratings, by commas; for a run it is the path of a
-    table of ratings. `lower` are metrics for which lower is better.
+    table of ratings. `lower` are metrics for which lower is better, `form` says how a table is
+    written.
     """
 
     name: str
@@ -30,6 +32,7 @@ class DatasetSource:
     gold: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     lower: tuple[str, ...] = ()
+    form: FileForm = field(default_factory=FileForm)
 
     def load(self, *, rated: bool = True) -> Dataset:
         """Load it; what has neither ratings nor preferences is refused unless `rated` is false."""
@@ -63,11 +66,17 @@ class DatasetSource:
             names = sorted({*DATASETS.names(), *list_added()} - {"table"})
             raise InputError(f"{path}: no such file or data set", closest(str(path), names))
         gold = split_names(self.gold or "")
-        return _fill_cards(read_table(path, gold=gold, columns=self.columns, lower=self.lower))
+        return _fill_cards(
+            read_table(path, gold=gold, columns=self.columns, lower=self.lower, form=self.form)
+        )
 
     def _join_run(self, folder: Path) -> Dataset:
         dataset = read_run_with(
-            folder, self.gold, columns=self.columns, scorers=_read_cards(folder)
+            folder,
+            self.gold,
+            columns=self.columns,
+            scorers=_read_cards(folder),
+            form=self.form,
         )
         scorers = dict(dataset.scorers)
         for name in self.lower:

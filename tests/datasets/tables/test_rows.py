@@ -104,7 +104,7 @@ def test_a_zipped_text_file_is_named_without_its_endings(write: Write) -> None:
 def test_a_folder_is_a_story_a_file_and_a_system_a_folder(write: Write) -> None:
     for name in ("b/1.txt", "a/2.txt", "a/1.txt", "a/deep/1.txt", "3.txt"):
         write(f"set/{name}", name)
-    write("set/notes.md", "not a story")
+    write("set/notes.csv", "not a story")
     folder = write("set/a/1.txt", "a/1.txt").parents[1]
     assert got(folder) == [
         {"id": "3", "text": "3.txt", "item": "3"},
@@ -119,7 +119,8 @@ def test_a_format_may_be_said_instead_of_guessed(write: Write) -> None:
     assert got(write("a.data", FILES["a.csv"]), "csv") == PLAIN
     with pytest.raises(InputError, match=r"a\.data: cannot tell the format.*--input-format"):
         detect_format(write("a.data", ""))
-    assert {"jsonl", "json", "csv", "tsv", "parquet", "txt", "folder"} == set(FORMATS)
+    tables = {"jsonl", "json", "csv", "tsv", "parquet", "xlsx", "xls", "ods"}
+    assert {*tables, "txt", "md", "docx", "odt", "epub", "html", "folder"} == set(FORMATS)
 
 
 SEVENTH = "".join(f'{{"id": {n}, "text": "x"}}\n' for n in range(1, 7)) + '{"id": 7, "text"\n'
@@ -163,6 +164,6 @@ def test_a_bad_file_is_one_line_that_names_the_place_and_the_remedy(
 
 
 def test_a_folder_without_text_files_is_named(write: Write) -> None:
-    folder = write("set/notes.md", "x").parent
-    with pytest.raises(InputError, match=r"set: a folder without \.txt files"):
+    folder = write("set/notes.csv", "x").parent
+    with pytest.raises(InputError, match=r"set: a folder without texts \(\.txt "):
         got(folder)

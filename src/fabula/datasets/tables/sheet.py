@@ -10,10 +10,10 @@ from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.story import Story
-from fabula.datasets.tables.rows import Row, detect_format, read_rows
+from fabula.datasets.tables.rows import TEXTS, Row, detect_format, read_rows
 from fabula.datasets.tables.stories import USUAL as PARTS
 from fabula.datasets.tables.stories import is_there, split_strings
-from fabula.datasets.tables.text_file import TextFile
+from fabula.datasets.tables.text_file import FileForm, Reading, TextFile
 
 _USUAL = {
     "story": PARTS["id"],
@@ -39,7 +39,7 @@ class Sheet:
     roles: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path, given: Mapping[str, str]) -> Sheet:
+    def read(cls, path: Path, given: Mapping[str, str], form: FileForm | None = None) -> Sheet:
         """Read a file; columns that are not given are guessed by their usual names."""
         for role in given:
             if role not in ROLES:
@@ -47,9 +47,11 @@ class Sheet:
         if not is_there(path):
             raise InputError(f"{path}: no such file", "check the path")
         kind = detect_format(path)
-        if kind in ("folder", "txt"):
-            raise InputError(f"{path}: not a table", "give a CSV, TSV, JSON, JSONL or Parquet file")
-        rows = list(read_rows(TextFile(path, path.name), kind))
+        if kind in ("folder", *TEXTS):
+            remedy = "give a CSV, TSV, JSON, JSONL, Excel, ODS or Parquet file"
+            raise InputError(f"{path}: not a table", remedy)
+        reading = Reading(path.name, form or FileForm())
+        rows = list(read_rows(TextFile(path, path.name, reading.form.encoding), kind, reading))
         if not rows:
             raise InputError(f"{path}: holds no rows", "check that it is the right file")
         names = tuple(dict.fromkeys(name for _, row in rows for name in row))

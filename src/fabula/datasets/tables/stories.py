@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +17,8 @@ from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.files import write_lines
 from fabula.core.story import Story
 from fabula.core.table import story_line
-from fabula.datasets.tables.rows import Rows, detect_format, is_table, list_story_files, read_rows
-from fabula.datasets.tables.text_file import TextFile, decode_text
+from fabula.datasets.tables.rows import TEXTS, Rows, detect_format, is_known, read_rows
+from fabula.datasets.tables.text_file import FileForm, Reading, TextFile
 
 USUAL = {
     "id": "id story_id storyid uid uuid key",
@@ -67,7 +65,7 @@ class StoryColumns:
                 f"{where}: field {self.names['text'][0]!r} (the text) is missing or null",
                 'write "" for an empty story',
             )
-        if "id" in parts and not parts["id"]:
+        if "id" in parts and not (parts["id"] or "").strip():
             raise InputError(f"{where}: field {self.names['id'][0]!r} (the id) is empty", "fill it")
         return Story(**({"id": str(number)} | parts))
 
@@ -105,6 +103,11 @@ def _choose_fields(
 def _read_string(value: Any, role: str, name: str, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, float) and not math.isfinite(value) and role != "text":
+        if role == "id":
+            problem = f"{where}: field {name!r} (the id) holds {value}, which names nothing"
+            raise InputError(problem, "give the story an id")
+        return None
     if role != "text" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     kind = type(value).__name__
@@ -133,23 +136,34 @@ def _parse_list(text: str) -> list[str]:
 
 
 # Formats in which every row has the same columns.
-_TABLES = ("csv", "tsv", "parquet")
+_TABLES = ("csv", "tsv", "parquet", "xlsx", "xls", "ods")
+# Formats that are text, and so have an encoding.
+_ENCODED = ("jsonl", "json", "csv", "tsv", "txt", "md", "html")
 
 
 @dataclass(frozen=True)
 class StoryLayout:
-    """How a file of stories is read: its format (else told by its name), fields and encoding."""
+    """How a file of stories is read: its format (else told by its name), its fields and form.
+
+    Encoding, delimiter and sheet are found out where they are empty. With `skip_bad`, what cannot
+    be read is left out; `say` is told of it, and of a form that is not the ordinary one.
+    """
 
     kind: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
-    encoding: str = "utf-8"
+    encoding: str = ""
+    delimiter: str = ""
+    sheet: str = ""
+    skip_bad: bool = False
+    say: Callable[[str], None] | None = None
 
 
 class StoryFile:
     """Stories of a file; a row at a time, so that the file may be larger than memory.
 
     `columns` names the field of each part (`{"text": "story"}`); the others are guessed by their
-    usual names. An empty name leaves a part out. `label` is what messages call the file.
+    usual names. An empty name leaves a part out. `label` is what messages call the file; the other
+    settings are those of a `StoryLayout`.
     """
 
     def __init__(
@@ -158,13 +172,14 @@ class StoryFile:
         *,
         kind: str = "",
         columns: Mapping[str, str] | None = None,
-        encoding: str = "utf-8",
         label: str = "",
+        **form: Any,
     ) -> None:
         self.path = Path(path)
-        self.label = label or str(path)
+        self.label = label or name_path(path)
         self.given = dict(columns or {})
-        self.encoding = encoding
+        self.reading = Reading(self.label, FileForm(**form))
+        self._file = TextFile(self.path, self.label, self.reading.form.encoding)
         check_roles(self.given)
         if not is_there(self.path):
             raise InputError(f"{self.label}: no such file", "check the path")
@@ -173,43 +188,74 @@ class StoryFile:
             what = f"a folder, not a {self.kind} file" if self.path.is_dir() else "no folder"
             raise InputError(f"{self.label}: {what}", "check --input-format")
 
+    @property
+    def encoding(self) -> str:
+        """The encoding that was named or found out; a folder's files may have their own."""
+        given = self.reading.form.encoding
+        return given or (self._file.codec if self.kind in _ENCODED else "utf-8")
+
+    @property
+    def left_out(self) -> int:
+        """How many rows or files were left out so far, because they cannot be used."""
+        return len(self.reading.left_out)
+
     def __iter__(self) -> Iterator[Story]:
         """Go through the stories from the first; a doubled id names both rows."""
         columns = self.columns
         seen: dict[str, int] = {}
-        for number, (where, row) in enumerate(self._read_rows(), 1):
-            story = columns.make_story(row, number, where)
-            if story.id in seen:
-                raise InputError(
-                    f"{where}: id {story.id!r} was used before, by story {seen[story.id]}",
-                    "give every story an id of its own",
-                )
+        number = 0
+        for where, row in self._read_rows():
+            try:
+                story = columns.make_story(row, number + 1, where)
+                if story.id in seen:
+                    raise InputError(
+                        f"{where}: id {story.id!r} was used before, by story {seen[story.id]}",
+                        "give every story an id of its own",
+                    )
+            except InputError as error:
+                self.reading.refuse(where, error)
+                continue
+            number += 1
             seen[story.id] = number
             yield story
+        self.reading.say_left_out()
 
     @cached_property
     def columns(self) -> StoryColumns:
         """Column of each part; where rows differ, all of them are looked at."""
         names: dict[str, None] = {}
         first = ""
-        for where, row in self._read_rows():
-            first = first or where
-            names.update(dict.fromkeys(row))
-            if self.kind in _TABLES:
-                break
+        try:
+            for where, row in self._read_rows():
+                first = first or where
+                names.update(dict.fromkeys(row))
+                if self.kind in _TABLES:
+                    break
+        finally:
+            self.reading.say_notes()
         if not first:
-            raise InputError(f"{self.label}: holds no stories", "check that it is the right file")
+            bad = next(iter(self.reading.left_out.values()), "")
+            raise InputError(
+                f"{self.label}: holds no stories{f' that can be used ({bad})' if bad else ''}",
+                "check that it is the right file",
+            )
         return StoryColumns.choose(list(names), self.given, first)
 
     def _read_rows(self) -> Rows:
-        return read_rows(TextFile(self.path, self.label, self.encoding), self.kind)
+        return read_rows(self._file, self.kind, self.reading)
 
     def checksum(self) -> str:
         """SHA-256 of the file, or of a folder's names and files."""
         if not self.path.is_dir():
             return _digest_file(self.path)
-        files = list_story_files(self.path)
-        named = [f"{file.relative_to(self.path)} {_digest_file(file)}" for file in files]
+        from fabula.datasets.tables.folders import list_story_files
+
+        files = list_story_files(self.path, self.reading)
+        named = [
+            f"{name_path(file.relative_to(self.path))} {_digest_file(file)}"
+            for file in files
+            if str(file) not in self.reading.left_out
+        ]
         return hashlib.sha256("\n".join(named).encode()).hexdigest()
 
 
@@ -225,51 +271,57 @@ def open_stories(source: str, layout: StoryLayout) -> Iterator[StoryFile]:
         path = getattr(DATASETS.get(source), "FILE", None) if source in DATASETS else None
     else:
         path = None if source == "-" else _find_path(source)
-    if path and (path.is_file() or path.is_dir()):
-        yield StoryFile(path, label=source, **vars(layout))
+    if not is_dataset or path:
+        with _open_path(path, layout, source if is_dataset else "") as file:
+            yield file
         return
-    with tempfile.TemporaryDirectory(prefix="fabula-") as folder:
-        aside = Path(folder) / "stories.jsonl"
-        if is_dataset:
-            write_lines(aside, map(story_line, load_dataset(source).stories))
-            yield StoryFile(aside, label=source)
-            return
-        with (
-            path.open("rb") if path else nullcontext(sys.stdin.buffer) as pipe,
-            aside.open("wb") as spool,
-        ):
-            shutil.copyfileobj(pipe, spool)
-        settings = vars(layout) | {"kind": layout.kind or "jsonl"}
-        yield StoryFile(aside, label=source if path else "stdin", **settings)
+    from fabula.datasets.tables.spool import make_spool
+
+    with make_spool() as folder:
+        aside = folder / "stories.jsonl"
+        write_lines(aside, map(story_line, load_dataset(source).stories))
+        yield StoryFile(aside, label=source)
 
 
-def load_stories(source: str, *, prompt: str | None = None, encoding: str = "utf-8") -> list[Story]:
-    """Read the stories of a table or folder, or the one that a text file or stdin (-) holds."""
-    path = Path(source)
-    if source == "-":
-        stories = [_make_story("stdin", sys.stdin.buffer.read(), "stdin", encoding)]
-    elif not is_there(path):
-        raise InputError(f"{source}: no such file or folder", "check the path")
-    elif path.is_dir() or is_table(path):
-        stories = list(StoryFile(path, encoding=encoding))
-    else:
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"{path}: cannot be read ({reason})", "check it") from None
-        stories = [_make_story(path.stem, raw, source, encoding)]
+@contextmanager
+def _open_path(path: Path | None, layout: StoryLayout, label: str = "") -> Iterator[StoryFile]:
+    """Open a file or folder as it lies there; stdin (None), a pipe or a device through a copy."""
+    label = label or (name_path(path) if path else "stdin")
+    if path and (path.is_file() or path.is_dir()):
+        yield StoryFile(path, label=label, **vars(layout))
+        return
+    from fabula.datasets.tables.spool import make_spool, put_aside
+
+    kind = layout.kind or (detect_format(path) if path and is_known(path) else "jsonl")
+    with make_spool() as folder:
+        aside = put_aside(path, folder, label, kind)
+        yield StoryFile(aside, label=label, **vars(layout) | {"kind": kind})
+
+
+def load_stories(
+    source: str, *, prompt: str | None = None, layout: StoryLayout | None = None, encoding: str = ""
+) -> list[Story]:
+    """Read the stories of a table or folder, or the one that a text or stdin (-) holds."""
+    layout = layout or StoryLayout(encoding=encoding)
+    path = None if source == "-" else Path(source)
+    if path and not is_there(path):
+        raise InputError(f"{name_path(source)}: no such file or folder", "check the path")
+    if not layout.kind and not (path and (path.is_dir() or is_known(path))):
+        layout = replace(layout, kind="txt")
+    with _open_path(path, layout) as file:
+        stories = [_check_text(story, file) for story in file]
     return [replace(story, prompt=prompt) for story in stories] if prompt is not None else stories
 
 
-def _make_story(name: str, raw: bytes, label: str, encoding: str) -> Story:
-    """Make a story of bytes that must be text and hold something to read."""
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8") and b"\0" in raw:
-        raise InputError(f"{label}: no text but binary data", "give a text file")
-    text = decode_text(raw, encoding, label)
-    if not text.strip():
-        raise InputError(f"{label}: holds no text", "give a file with a story in it")
-    return Story(name, text.replace("\r\n", "\n"))
+def _check_text(story: Story, file: StoryFile) -> Story:
+    """Refuse a text that is read alone and is none, or holds nothing."""
+    if file.kind not in TEXTS:
+        return story
+    if "\0" in story.text:
+        raise InputError(f"{file.label}: no text but binary data", "give a text file")
+    if not story.text.strip():
+        raise InputError(f"{file.label}: holds no text", "give a file with a story in it")
+    return replace(story, text=story.text.replace("\r\n", "\n"))
 
 
 def _find_path(source: str) -> Path:
@@ -279,6 +331,11 @@ def _find_path(source: str) -> Path:
         names = ", ".join(sorted({*DATASETS.names(), *list_added()} - {"table"}))
         raise InputError(f"{source}: no such file or data set", f"check it; data sets: {names}")
     return Path(source)
+
+
+def name_path(path: str | Path) -> str:
+    """Write a path in letters that can be printed; names of files are bytes, not always UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def is_there(path: Path) -> bool:

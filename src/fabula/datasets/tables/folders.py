@@ -1,0 +1,78 @@
+"""A folder of texts: one story a file, and a folder within it a system."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabula.core.errors import InputError
+from fabula.datasets.tables.rows import IN_FOLDERS, Rows, detect_format, read_whole
+from fabula.datasets.tables.text_file import Reading, TextFile
+
+# A file that says what a folder is; to read it as a story would never be meant.
+_NO_STORY = ("readme.md", "readme.markdown")
+
+
+def read_folder(file: TextFile, reading: Reading) -> Rows:
+    """One story a file; a folder within stands for a system, the file's name for the item."""
+    encodings: dict[str, int] = {}
+    for path in list_story_files(file.path, reading):
+        text_file = TextFile(path, str(path), file.encoding)
+        try:
+            text = read_whole(text_file, detect_format(path), None)
+        except InputError as error:
+            reading.refuse(str(path), error)
+            continue
+        except OSError as error:
+            reading.refuse(str(path), _refuse_path(path, error))
+            continue
+        codec = vars(text_file).get("codec", "utf-8")  # documents have none
+        encodings[codec] = encodings.get(codec, 0) + 1
+        inner = path.relative_to(file.path)
+        row = {"id": inner.with_suffix("").as_posix(), "text": text, "item": path.stem}
+        if len(inner.parts) > 1:
+            row["system"] = inner.parent.as_posix()
+        yield str(path), row
+    if not file.encoding:
+        for codec, count in encodings.items():
+            if codec != "utf-8":
+                reading.note(f"{count:,} file{'s' * (count > 1)} in {codec}")
+
+
+def list_story_files(folder: Path, reading: Reading) -> list[Path]:
+    """Texts of a folder and those within it, sorted; none, or a folder not readable, is a mistake.
+
+    What editors leave beside a file (`~$tale.docx`, hidden files) is none, nor is a README.md.
+    """
+    paths = sorted(_walk(folder, reading))
+    if not paths:
+        raise InputError(
+            f"{folder}: a folder without texts ({' '.join(IN_FOLDERS)})",
+            "add some, or give a file, such as a table in it",
+        )
+    return paths
+
+
+def _walk(folder: Path, reading: Reading) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        reading.refuse(str(error.filename), _refuse_path(Path(error.filename), error))
+
+    for place, _, names in os.walk(folder, onerror=refuse):
+        for name in names:
+            path = Path(place, name)
+            if path.suffix.lower() not in IN_FOLDERS or name.startswith(("~$", ".")):
+                continue
+            if name.lower() in _NO_STORY:
+                reading.note(f"{name} is not read as a story")
+                continue
+            try:
+                if stat.S_ISREG(path.stat().st_mode):
+                    yield path
+            except OSError as error:
+                reading.refuse(str(path), _refuse_path(path, error))
+
+
+def _refuse_path(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be read ({error.strerror or error})", "check its rights")

@@ -7,7 +7,8 @@ from fabula.core.score import Score, Status, Summary
 from fabula.core.story import Story
 from fabula.reports.standings import Standings, StreamedScores
 from fabula.reports.summary import left_out_words, render_summary
-from fabula.reports.tables import FORMS, latex_text
+from fabula.reports.tables import FORMS
+from fabula.text.escapes import latex_text
 
 RECORD = {
     "metrics": [

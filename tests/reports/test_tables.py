@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from fabula.reports.pages import html_table
 from fabula.reports.tables import (
     Cell,
     Table,
-    html_table,
     latex_table,
     markdown_table,
     records_csv,
@@ -109,3 +109,74 @@ def test_values_go_to_csv_and_texts_to_markdown_and_pages() -> None:
     page = html_table(TABLE)
     assert '<td class="num tone-good" data-value="0.5">.50</td>' in page
     assert '<th scope="row" class="system">lööp ↓</th>' in page
+
+
+def make_grid(systems: int, metrics: int = 2, name: str = "system-number-{:02}") -> Table:
+    heads = [name.format(number) for number in range(systems)]
+    rows = [
+        [f"metric{row}", "↑", *(Cell(0.5, f"0.{row}{column:03}") for column in range(systems))]
+        for row in range(metrics)
+    ]
+    return Table(["metric", "", *heads], rows, lead=2, across="system")
+
+
+@pytest.mark.parametrize("systems", [2, 12, 40])
+@pytest.mark.parametrize("metrics", [1, 35])
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_however_many_systems_there_are_all_names_and_numbers_are_shown(
+    monkeypatch: pytest.MonkeyPatch, systems: int, metrics: int, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    table = make_grid(systems, metrics)
+    shown = text_table(table)
+    assert max(map(len, shown.splitlines())) <= columns and "…" not in shown
+    words = set(shown.split())
+    assert {f"system-number-{number:02}" for number in range(systems)} <= words
+    assert {text for row in table.texts for text in row[2:]} <= words
+
+
+def test_a_wide_grid_is_turned_where_that_takes_fewer_lines() -> None:
+    lines = text_table(make_grid(40, metrics=3)).splitlines()
+    assert lines[1].split() == ["system", "metric0", "↑", "metric1", "↑", "metric2", "↑"]
+    assert lines[3].split() == ["system-number-00", "0.0000", "0.1000", "0.2000"]
+    assert len(lines) == 43
+
+
+def test_a_table_that_fits_stays_as_it_is() -> None:
+    lines = text_table(make_grid(3)).splitlines()
+    assert lines[1].split()[0] == "metric" and len(lines) == 5
+
+
+@pytest.mark.parametrize("name", ["a" * 60 + "{}", "日本語" * 20 + "{}", "🦊" * 30 + "{}"])
+def test_long_and_wide_names_are_folded_and_not_cut(name: str) -> None:
+    from rich.cells import cell_len
+
+    shown = text_table(make_grid(6, metrics=2, name=name))
+    assert max(map(cell_len, shown.splitlines())) <= 80 and "…" not in shown
+    letter = name[0]
+    assert shown.count(letter) >= 6 * name.count(letter)
+
+
+def test_tables_that_are_no_grid_come_in_parts_that_name_their_rows() -> None:
+    heads = [f"column_of_words_{number}" for number in range(9)]
+    table = Table(("metric", *heads), [("bleu", *range(9)), ("chrf", *range(9))])
+    shown = text_table(table)
+    assert shown.count("bleu") == shown.count("chrf") > 1
+    assert all(shown.count(head) == 1 for head in heads)
+
+
+def test_a_name_with_a_newline_starts_no_line_in_any_form() -> None:
+    name = "a\n\\input{/etc/passwd}\x1b[31m"
+    table = Table(("system", name), [(name, 1.0), ("[x]", 2.0)], name, [name], comments=[name])
+    latex = latex_table(table).splitlines()
+    assert not [line for line in latex if line.startswith("\\input")]
+    assert [line[0] for line in latex[:3]] == ["%"] * 3
+    assert r"{}[x] & 2 \\" in latex
+    assert len(markdown_table(table).splitlines()) == 4
+    shown = text_table(table)
+    assert "\x1b" not in shown and r"a\n\input" in shown
+
+
+def test_cells_that_look_like_formulas_are_words_in_csv() -> None:
+    rows = list(csv.reader(io.StringIO(table_csv(Table(("=a", "b"), [("@x", -1.5), ("-2", 3)])))))
+    assert rows == [["'=a", "b"], ["'@x", "-1.5"], ["-2", "3"]]

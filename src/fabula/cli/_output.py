@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from fabula.cli import echo
+
 
 def _make_format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
@@ -32,11 +34,11 @@ def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
     from fabula.reports.tables import Table, render
 
     if form == "json":
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif rows or form == "table":
         columns = [name.replace("_", " ") for name in (rows[0] if rows else ())]
         table = Table(columns, [[_flatten(value) for value in row.values()] for row in rows])
-        click.echo(render(form, rows, [table], {}))
+        echo(render(form, rows, [table], {}))
 
 
 def _flatten(value: Any) -> str | float | int | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import QUIET, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
@@ -77,4 +78,4 @@ def command(
         seed=seed,
         progress=None if quiet else StderrProgress("aspects"),
     )
-    click.echo(render_agreement(form, agreement, by_rater=by_rater))
+    echo(render_agreement(form, agreement, by_rater=by_rater))

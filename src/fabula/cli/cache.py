@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from fabula.cli import echo
+
 _path_option = click.option(
     "--cache",
     "path",
@@ -30,11 +32,11 @@ def info(path: Path | None) -> None:
     where = path or default_path()
     if not is_blank(where):
         with ScoreCache(where) as cache:
-            click.echo(f"{where}: {len(cache):,} readings, {format_size(cache.size())}")
+            echo(f"{where}: {len(cache):,} readings, {format_size(cache.size())}")
     else:
-        click.echo(f"{where}: empty")
+        echo(f"{where}: empty")
     if path is None:
-        click.echo(f"{vectors_folder()}: {format_size(vectors_size())} of vectors")
+        echo(f"{vectors_folder()}: {format_size(vectors_size())} of vectors")
 
 
 @command.command("clear")
@@ -45,6 +47,6 @@ def clear(path: Path | None) -> None:
     from fabula.scoring.cache import clear_cache, default_path
 
     where = path or default_path()
-    click.echo(f"{where}: {clear_cache(where):,} readings forgotten")
+    echo(f"{where}: {clear_cache(where):,} readings forgotten")
     if path is None:
-        click.echo(f"{vectors_folder()}: {format_size(clear_vectors())} of vectors forgotten")
+        echo(f"{vectors_folder()}: {format_size(clear_vectors())} of vectors forgotten")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
@@ -70,13 +71,13 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
         form,
     )
     stable = topics.scores[topics.count]
-    click.echo(
+    echo(
         f"{topics.count} topics of {len(comments):,} comments; stability {stable:.2f}, by chance "
         f"{topics.chance:.2f}; {topics.left_out} comments without a word that returns",
         err=True,
     )
     if stable <= topics.chance:
-        click.echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
+        echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
 
 
 @command.command("augment")
@@ -147,8 +148,8 @@ def augment_command(
     )
     write_json(output, storyer_rows(augmented.kept, stories))
     left = ", ".join(f"{count:,} {why}" for why, count in augmented.left_out.items())
-    click.echo(
+    echo(
         f"{len(augmented.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",
         err=True,
     )
-    click.echo(output)
+    echo(output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError, UnknownName, closest
@@ -76,7 +77,7 @@ def command(
         progress=None if quiet else StderrProgress("comparisons"),
     )
     signatures = {metric["spec"]: metric["signature"] for metric in known}
-    click.echo(render_comparison(form, comparison, signatures))
+    echo(render_comparison(form, comparison, signatures))
 
 
 def _metrics(run: Path) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli import echo
+
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -19,4 +21,4 @@ def command(shell: str) -> None:
     completion = get_completion_class(shell)
     if completion is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(completion(cli, {}, "fabula", "_FABULA_COMPLETE").source())
+    echo(completion(cli, {}, "fabula", "_FABULA_COMPLETE").source())

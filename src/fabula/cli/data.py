@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
 from fabula.cli._options import output_option, path_option, seed_option
 from fabula.cli._output import format_option, print_rows
@@ -56,9 +57,9 @@ def show_command(name: str) -> None:
     from fabula.reports.cards import dataset_page
 
     card = DATASETS.get(name).CARD if name in DATASETS else load_dataset(name).card
-    click.echo(dataset_page(name, card))
+    echo(dataset_page(name, card))
     if (path := find_place(name)) is not None:
-        click.echo(f"lies in {path}")
+        echo(f"lies in {path}")
 
 
 @command.command("add")
@@ -83,7 +84,7 @@ def add_command(
     counts = load_place(name, place).counts
     add_place(name, place)
     held = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    click.echo(f"{name}: {held}", err=True)
+    echo(f"{name}: {held}", err=True)
 
 
 @command.command("remove")
@@ -94,7 +95,7 @@ def remove_command(name: str) -> None:
 
     if not remove_place(name):
         raise UnknownName(f"{name!r} was not added", closest(name, read_places()))
-    click.echo(f"{name}: forgotten", err=True)
+    echo(f"{name}: forgotten", err=True)
 
 
 @command.command("verify")
@@ -132,7 +133,7 @@ def convert_command(source: DatasetSource, output: Path, form: str) -> None:
     from fabula.datasets.releases.convert import write_dataset
 
     for path in write_dataset(source.load(rated=False), output, form):
-        click.echo(path)
+        echo(path)
 
 
 @command.command("pairs")
@@ -196,8 +197,8 @@ def pairs_command(
     texts = ((pair.better.prompt or pair.item, pair.better.text, pair.worse.text) for pair in pairs)
     write_pairs(texts, output)
     prompts = len({pair.item for pair in pairs})
-    click.echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(read):,} posts", err=True)
-    click.echo(output)
+    echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(read):,} posts", err=True)
+    echo(output)
 
 
 @command.command("docs")
@@ -212,4 +213,4 @@ def docs_command(output: Path) -> None:
     for name, card in cards.items():
         write_text(output / f"{name}.md", dataset_page(name, card))
     write_text(output / "index.md", dataset_index_page(cards))
-    click.echo(f"{len(cards)} pages in {output}")
+    echo(f"{len(cards)} pages in {output}")

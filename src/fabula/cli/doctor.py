@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from fabula.cli import echo
+
 _EXTRAS = {
     "tables": (("pandas", "pyarrow"), "data frames, Arrow and Parquet"),
     "fast": (("numba",), "ROUGE-W and its like, compiled"),
@@ -29,11 +31,11 @@ def command() -> None:
     from fabula._version import __version__
     from fabula.core.files import cache_home, data_home
 
-    click.echo(f"fabula {__version__}, Python {sys.version.split()[0]}")
-    click.echo(f"cache in {cache_home()}, assets in {data_home()}")
+    echo(f"fabula {__version__}, Python {sys.version.split()[0]}")
+    echo(f"cache in {cache_home()}, assets in {data_home()}")
     missing = [name for name in _EXTRAS if not _say_extra(name)]
     if missing:
-        click.echo(f"  get what is missing: pip install 'fabula[{','.join(missing)}]'")
+        echo(f"  get what is missing: pip install 'fabula[{','.join(missing)}]'")
     _say_assets()
     _say_metrics()
 
@@ -44,7 +46,7 @@ def _say_extra(name: str) -> bool:
     packages, use = _EXTRAS[name]
     absent = [package for package in packages if find_spec(package) is None]
     sign = f"missing {', '.join(absent)}" if absent else "ok"
-    click.echo(f"  extra {name:8} {sign:40} {use}")
+    echo(f"  extra {name:8} {sign:40} {use}")
     return not absent
 
 
@@ -54,11 +56,11 @@ def _say_assets() -> None:
     absent = []
     for name in models.asset_names():
         there = models.find(models.get_asset(name)) is not None
-        click.echo(f"  asset {name:12} {'ok' if there else 'not here'}")
+        echo(f"  asset {name:12} {'ok' if there else 'not here'}")
         if not there:
             absent.append(name)
     if absent:
-        click.echo(f"  get what is missing: fabula models pull {' '.join(absent)}")
+        echo(f"  get what is missing: fabula models pull {' '.join(absent)}")
 
 
 def _say_metrics() -> None:
@@ -76,6 +78,6 @@ def _say_metrics() -> None:
     with switch_on("FABULA_OFFLINE"):
         table = evaluate([story], chosen)
     lacking = {score.scorer: score.note for score in table if score.status is Status.MISSING_MODEL}
-    click.echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")
+    echo(f"  {len(chosen) - len(lacking)} of {len(chosen)} metrics and variants can run")
     for spec, note in lacking.items():
-        click.echo(f"  {spec}: {note}")
+        echo(f"  {spec}: {note}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import (
     QUIET,
@@ -160,6 +161,6 @@ def command(
     elif output:
         from fabula.reports.study import write_plain_study
 
-        click.echo(write_plain_study(result, output), err=True)
+        echo(write_plain_study(result, output), err=True)
     tables: list[Any] = [(level, name) for level in levels for name in coefficients]
-    click.echo(render_correlations(form, result, tables))
+    echo(render_correlations(form, result, tables))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import JOBS, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
@@ -35,7 +36,7 @@ def list_metrics(chosen: str | None, form: str) -> None:
     print_rows([_row(name, metric) for name, metric in METRICS.load_all().items()], form)
     if form == "table":
         for name, about in SETS.items():
-            click.echo(f"  -m {name}: {about}")
+            echo(f"  -m {name}: {about}")
 
 
 def _rows_of_set(name: str) -> list[dict[str, Any]]:
@@ -80,9 +81,9 @@ def show(spec: str) -> None:
     from fabula.scoring.catalogue import METRICS
 
     metric = METRICS.build(spec)
-    click.echo(card_page(type(metric)))
-    click.echo(f"signature of {metric.spec}: {metric.signature()}")
-    click.echo(f"short: {metric.signature(short=True)}")
+    echo(card_page(type(metric)))
+    echo(f"signature of {metric.spec}: {metric.signature()}")
+    echo(f"short: {metric.signature(short=True)}")
 
 
 @command.command("new")
@@ -105,8 +106,8 @@ def new(name: str, root: Path, *, model: bool) -> None:
     from fabula.cli._skeleton import write_skeleton
 
     for path in write_skeleton(name, root, model=model):
-        click.echo(path)
-    click.echo(f"while you change it: fabula score examples -m {name} --no-cache", err=True)
+        echo(path)
+    echo(f"while you change it: fabula score examples -m {name} --no-cache", err=True)
 
 
 @command.command("regenerate")
@@ -163,7 +164,7 @@ def regenerate(
     write_columns(columns, output)
     print_rows(column_rows(columns), form)
     missing = sum(not column.values for column in columns)
-    click.echo(f"{len(columns) - missing} of {len(columns)} columns made", err=True)
+    echo(f"{len(columns) - missing} of {len(columns)} columns made", err=True)
 
 
 @command.command("docs")
@@ -178,4 +179,4 @@ def docs(output: Path) -> None:
     for name, cls in classes.items():
         write_text(output / f"{name}.md", card_page(cls))
     write_text(output / "index.md", index_page(classes))
-    click.echo(f"{len(classes)} pages in {output}")
+    echo(f"{len(classes)} pages in {output}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import QUIET, existing_folder_type
 from fabula.cli._output import format_option, print_rows
 
@@ -46,7 +47,7 @@ def show_command(name: str) -> None:
 
     asset = get_asset(name)
     state, folder = _find_state(asset)
-    click.echo(asset.title)
+    echo(asset.title)
     facts = {
         "licence": asset.licence,
         "source": asset.source,
@@ -62,7 +63,7 @@ def show_command(name: str) -> None:
     }
     for key, value in facts.items():
         if value:
-            click.echo(f"  {key:10} {value}")
+            echo(f"  {key:10} {value}")
 
 
 @command.command("pull")
@@ -100,9 +101,9 @@ def pull_command(
     wanted = [get_asset(name) for name in _choose_names(names, every) if name not in left_out]
     for asset in wanted:
         if every and (why := _name_missing_package(asset)):
-            click.echo(f"{asset.name}: left out, {why}", err=True)
+            echo(f"{asset.name}: left out, {why}", err=True)
             continue
-        click.echo(pull(asset.name, _make_report(quiet), folder=folder))
+        echo(pull(asset.name, _make_report(quiet), folder=folder))
 
 
 @command.command("add")
@@ -113,7 +114,7 @@ def add_command(name: str, folder: Path, quiet: bool) -> None:
     """Take the asset NAME into the store from a FOLDER of yours that has its files."""
     from fabula.models import add
 
-    click.echo(add(name, folder, _make_report(quiet)))
+    echo(add(name, folder, _make_report(quiet)))
 
 
 @command.command("verify")
@@ -125,7 +126,7 @@ def verify_command(names: tuple[str, ...]) -> None:
     checks = []
     for name in names or asset_names():
         checks.append(verify(name))
-        click.echo("\t".join(filter(None, (name, checks[-1].state, checks[-1].detail))))
+        echo("\t".join(filter(None, (name, checks[-1].state, checks[-1].detail))))
     damaged = [check.name for check in checks if check.state == "damaged"]
     absent = [check.name for check in checks if check.state == "absent" and names]
     if damaged:
@@ -141,7 +142,7 @@ def where_command(name: str | None) -> None:
     """Print the folder of an asset, or of the store."""
     from fabula.models import path_of, store_folder
 
-    click.echo(path_of(name) if name else store_folder())
+    echo(path_of(name) if name else store_folder())
 
 
 @command.command("remove")
@@ -152,7 +153,7 @@ def remove_command(names: tuple[str, ...]) -> None:
 
     for asset in [get_asset(name) for name in names]:
         remove(asset.name)
-        click.echo(f"{asset.name}: removed", err=True)
+        echo(f"{asset.name}: removed", err=True)
 
 
 @command.command("export")
@@ -170,10 +171,10 @@ def export_command(file: Path, names: tuple[str, ...], every: bool, quiet: bool)
     wanted = list(_choose_names(names, every))
     if every:
         for name in [name for name in wanted if _find_state(get_asset(name))[0] == "absent"]:
-            click.echo(f"{name}: left out, it is not here", err=True)
+            echo(f"{name}: left out, it is not here", err=True)
             wanted.remove(name)
     export_assets(wanted, file, _make_report(quiet))
-    click.echo(file)
+    echo(file)
 
 
 @command.command("import")
@@ -184,7 +185,7 @@ def import_command(file: Path, quiet: bool) -> None:
     from fabula.models import import_assets, path_of
 
     for name in import_assets(file, _make_report(quiet)):
-        click.echo(path_of(name))
+        echo(path_of(name))
 
 
 def _choose_names(names: tuple[str, ...], every: bool) -> tuple[str, ...]:
@@ -196,7 +197,7 @@ def _choose_names(names: tuple[str, ...], every: bool) -> tuple[str, ...]:
 
 
 def _make_report(quiet: bool) -> Callable[[str], None] | None:
-    return None if quiet else lambda message: click.echo(message, err=True)
+    return None if quiet else lambda message: echo(message, err=True)
 
 
 def _metrics_by_asset() -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import COLUMN, GOLD
 from fabula.cli._options import PARTIAL, alpha_option, path_option, seed_option
 from fabula.cli._output import paper_format_option
@@ -207,7 +208,7 @@ def command(
         assert correlation is not None
         others = {"versus": versus, "between": between}
         plan = _plan_correlation(correlation, design, wish, known, **others)
-    click.echo(render_plan(form, plan))
+    echo(render_plan(form, plan))
 
 
 def parse_numbers(name: str, text: str) -> tuple[int, ...]:

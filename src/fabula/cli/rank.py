@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
@@ -119,11 +120,11 @@ def command(
     if systems:
         how = Resampling(resamples, seed, alpha)
         ranked = _rank_systems(dataset, rule, aspect, over=over, how=how, progress=progress)
-        click.echo(render_system_ranking(form, ranked, dataset.name, how=how, top=top))
+        echo(render_system_ranking(form, ranked, dataset.name, how=how, top=top))
     else:
         dataset = dataset if no_baselines else _add_baselines(dataset, progress)
         ranking = _rank_metrics(dataset, rule, metrics, without, aspects=aspect, level=level)
-        click.echo(render_metric_ranking(form, ranking, dataset.name, top=top))
+        echo(render_metric_ranking(form, ranking, dataset.name, top=top))
 
 
 def _rule(by: str | None, *, of_systems: bool) -> str:

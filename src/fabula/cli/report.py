@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import QUIET, output_option, seed_option
 from fabula.core.errors import SettingError
 
@@ -40,7 +41,7 @@ def command(
 
     progress = None if quiet else StderrProgress("stories read")
     path = write_report(run, output, stories=_count(shown), seed=seed, progress=progress)
-    click.echo(path)
+    echo(path)
     if opened:
         click.launch(str(path.resolve()))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import NO_CACHE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError, UserError
 
@@ -124,7 +125,7 @@ def _show_review(
     review = next(reviews)
     streamed = form == "text" and output is None
     if streamed:
-        click.echo(scores_text(review))
+        echo(scores_text(review))
         sys.stdout.flush()
     progress = StderrProgress("comments") if comments and not quiet else None
     if progress:
@@ -138,7 +139,7 @@ def _show_review(
     if not streamed:
         _write(render_review(form, review), output, quiet=quiet)
     elif words := comments_text(review):
-        click.echo(f"\n{words}")
+        echo(f"\n{words}")
 
 
 def _render_ranking(form: str, ranking: Ranking, source: str) -> str:
@@ -148,15 +149,15 @@ def _render_ranking(form: str, ranking: Ranking, source: str) -> str:
 
 
 def _say_composed(error: UserError) -> None:
-    click.echo(f"fabula: comments are composed: {error}", err=True)
+    echo(f"fabula: comments are composed: {error}", err=True)
 
 
 def _write(text: str, output: Path | None, *, quiet: bool) -> None:
     if output is None:
-        click.echo(text)
+        echo(text)
         return
     from fabula.core.files import write_text
 
     write_text(output, f"{text}\n")
     if not quiet:
-        click.echo(f"wrote {output}", err=True)
+        echo(f"wrote {output}", err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import CACHE, JOBS, NO_CACHE, QUIET, output_option
 from fabula.cli._output import paper_format_option
@@ -111,12 +112,12 @@ def _run(
 def _print_score(row: dict[str, Any]) -> None:
     from fabula.core.table import json_line
 
-    click.echo(json_line(row), nl=False)
+    echo(json_line(row), nl=False)
 
 
 def _say_columns(source: StoryFile) -> None:
     names = ", ".join(f"{part}={'+'.join(n)}" for part, n in source.columns.names.items())
-    click.echo(f"{source.label}: {names}", err=True)
+    echo(f"{source.label}: {names}", err=True)
 
 
 def _print_summary(
@@ -126,7 +127,7 @@ def _print_summary(
 
     directions = {metric.spec: metric.card.direction for metric in chosen}
     standings = streamed.standings(directions) if streamed and streamed.complete else None
-    click.echo(render_summary(form, result.summary, directions, result.record, standings))
+    echo(render_summary(form, result.summary, directions, result.record, standings))
 
 
 def _write_report(result: RunResult, *, quiet: bool) -> None:
@@ -137,7 +138,7 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
 
     if result.record["input"]["stories"] > MOST_STORIES:
         if not quiet:
-            click.echo(f"no report of so many stories: fabula report {result.folder}", err=True)
+            echo(f"no report of so many stories: fabula report {result.folder}", err=True)
         return
     from fabula.cli._output import StderrProgress
     from fabula.reports.report import write_report
@@ -145,15 +146,15 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
     progress = None if quiet else StderrProgress("stories read for the report")
     path = write_report(result.folder, progress=progress)
     if not quiet:
-        click.echo(f"report: {path}", err=True)
+        echo(f"report: {path}", err=True)
 
 
 def _say_where(result: RunResult, chosen: list[Metric]) -> None:
     stories = result.record["input"]["stories"]
-    click.echo(f"{stories:,} stories in {result.record['seconds']:.1f} s", err=True)
+    echo(f"{stories:,} stories in {result.record['seconds']:.1f} s", err=True)
     if result.folder:
-        click.echo(f"scores and signatures are in {result.folder}", err=True)
+        echo(f"scores and signatures are in {result.folder}", err=True)
     else:
         for metric in chosen:
-            click.echo(f"  {metric.signature()}", err=True)
-        click.echo("not kept in a folder: add -o DIR", err=True)
+            echo(f"  {metric.signature()}", err=True)
+        echo("not kept in a folder: add -o DIR", err=True)

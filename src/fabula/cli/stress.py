@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import (
     CACHE,
@@ -131,11 +132,11 @@ def command(
     with open_stories(source, layout) as file:
         drawn = _draw(list(file), stories, settings.seed)
     result = _stress(drawn, metrics or ("strings",), settings, quiet=quiet)
-    click.echo(render_stress(form, result))
+    echo(render_stress(form, result))
     if output:
         write_stress(result, output, overwrite=overwrite)
         if not quiet:
-            click.echo(f"perturbed stories and their moves are in {output}", err=True)
+            echo(f"perturbed stories and their moves are in {output}", err=True)
 
 
 def _stress(

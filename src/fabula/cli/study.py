@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import DATA, PARTIAL, QUIET, output_option, path_option
 from fabula.core.errors import InputError, SettingError, UserError
 
@@ -92,7 +93,7 @@ def _run_ratings(
     page = write_report(view, output, sections)
     clock.tell("page, tables and figures")
     clock.total()
-    click.echo(page)
+    echo(page)
 
 
 def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: bool) -> Dataset:
@@ -121,14 +122,14 @@ def _run_storyer(
     study = read_storyer_study(file)
     if only:
         study = choose_analyses(study, only)
-    report = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
+    report = (lambda line: None) if quiet else (lambda line: echo(line, err=True))
     material = Material(data, study.seed, study.resamples, report)
     findings = list(run_analyses(study, material))
     if all(finding.needs for finding in findings):
         raise UserError(f"no analysis could be run: {findings[0].needs}", "see the lines above")
-    click.echo(analyses_text(findings), err=output is not None)
+    echo(analyses_text(findings), err=output is not None)
     if output is not None:
-        click.echo(write_analyses(study, findings, output))
+        echo(write_analyses(study, findings, output))
 
 
 class _Clock:
@@ -148,4 +149,4 @@ class _Clock:
 
     def _say(self, words: str) -> None:
         if not self._quiet:
-            click.echo(words, err=True)
+            echo(words, err=True)

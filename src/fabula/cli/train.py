@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_options import (
@@ -185,7 +186,7 @@ def encoder_command(
     for source, counts in corpus.counts.items():
         report(f"{source}: " + ", ".join(f"{count:,} {fate}" for fate, count in counts.items()))
     train_encoder(chosen, corpus, start=start, out=out, device=device, resume=resume, report=report)
-    click.echo(out)
+    echo(out)
 
 
 @command.command("ruber")
@@ -225,7 +226,7 @@ def ruber_command(
         test = ruber.train_on_data(chosen, data, out=out, resume=resume, report=report)["test"]
         said = f"{test['accuracy']:.3f} ± {test['error']:.3f}, n = {test['prompts']:,.0f} prompts"
         _say(f"its own prompt rather than another, of held-out stories: {said}")
-    click.echo(f"ruber(weights={str(out)!r})")
+    echo(f"ruber(weights={str(out)!r})")
 
 
 @command.command("s3")
@@ -249,7 +250,7 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     if fitted.unseen:
         said = f"r = {fitted.unseen.r:.3f}, ρ = {fitted.unseen.rho:.3f}"
         _say(f"with the ratings of unseen items: {said}, n = {fitted.unseen.n:,}")
-    click.echo(f"s3(regressor={str(out)!r})")
+    echo(f"s3(regressor={str(out)!r})")
 
 
 def _train_joint(
@@ -271,7 +272,7 @@ def _train_joint(
     chosen = read_recipe(JointRecipe, recipe, seed=seed)
     examples = prepare_joint(chosen, data)
     train_joint(chosen, examples, out=out, device=device, resume=resume, report=report)
-    click.echo(f"storyer(weights={str(out)!r})")
+    echo(f"storyer(weights={str(out)!r})")
 
 
 def _try_readers(kind: str, recipe: Path, grid: Path, source: ExampleSource, **how: Any) -> None:
@@ -279,7 +280,7 @@ def _try_readers(kind: str, recipe: Path, grid: Path, source: ExampleSource, **h
 
     trials = try_readers(recipe, grid, source, **how)
     _say_trials(trials)
-    click.echo(_specs(kind, trials[0].record, trials[0].folder)[0])
+    echo(_specs(kind, trials[0].record, trials[0].folder)[0])
 
 
 def _personalise(
@@ -306,7 +307,7 @@ def _personalise(
         _say(f"{count} opinions are few: from {FEW} on the figures mean more")
     personal = personalise(opinions, out=out, reader=str(start or "reader"), seed=seed or 0)
     _say_personal(personal)
-    click.echo(f"storyer(weights={str(out)!r})")
+    echo(f"storyer(weights={str(out)!r})")
 
 
 def _say_measured(kind: str, record: Mapping[str, Any], out: Path) -> None:
@@ -327,7 +328,7 @@ def _say_measured(kind: str, record: Mapping[str, Any], out: Path) -> None:
     first, *others = _specs(kind, record, out)
     if others:
         _say(f"also: {', '.join(others)}")
-    click.echo(first)
+    echo(first)
 
 
 def _specs(kind: str, record: Mapping[str, Any], out: Path) -> list[str]:
@@ -374,7 +375,7 @@ def _say_rows(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    echo(line, err=True)
 
 
 def _refuse(where: str, **options: object) -> None:

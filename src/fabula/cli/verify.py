@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import DATA, output_option
 from fabula.core.errors import UserError
 from fabula.core.files import write_text
@@ -32,11 +33,11 @@ def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> No
     results = []
     for result in run_checks(data, only):
         results.append(result)
-        click.echo(f"{result.outcome:17} {result.claim}: {result.found}", err=True)
+        echo(f"{result.outcome:17} {result.claim}: {result.found}", err=True)
     page = output or (None if only else Path("VERIFIED.md"))
     if page:
         write_text(page, verified_page(results))
-        click.echo(page)
+        echo(page)
     short = [result.claim for result in results if result.outcome == "short"]
     if short:
         where = f"see {page}" if page else "see above"

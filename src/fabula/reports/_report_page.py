@@ -14,8 +14,8 @@ from fabula.core.score import Status
 from fabula.reports.pages import break_spec, escape, isolate_name, tag
 from fabula.reports.run_data import ReportColumn, ReportData
 from fabula.reports.standings import Standings
-from fabula.reports.tables import latex_text
 from fabula.scoring.catalogue import METRICS
+from fabula.text.escapes import latex_text
 
 # Paper is narrower than a screen that scrolls: printed tables have so many columns each.
 _PRINTED_COLUMNS = 7

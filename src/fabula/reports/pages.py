@@ -5,21 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from fabula.core.files import unwritable
+from fabula.core.files import unwritable, write_text
+from fabula.core.table import without_halves
+from fabula.reports.tables import Cell, Table, latex_table, records_csv, table_csv
+from fabula.text.escapes import xml_text
 
 _PART_ENDS = re.compile(r"([_(,:])")
-_HALVES = re.compile("[\ud800-\udfff\x00]")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def escape(text: str) -> str:
-    """Write text so that a browser shows it as it is; halves of characters become �."""
-    return html.escape(_HALVES.sub("\ufffd", text))
+    """Write text so that a browser shows it as it is; what XML cannot hold becomes �."""
+    return html.escape(xml_text(text))
 
 
 def tag(name: str, inside: str = "", **attributes: object) -> str:
@@ -40,6 +44,50 @@ def isolate_name(text: str, nothing: str = "all") -> str:
 def break_spec(scorer: str) -> str:
     """Write a spec that may break where its parts end."""
     return _PART_ENDS.sub(r"\1<wbr>", escape(scorer))
+
+
+def html_table(table: Table, *, kind: str = "sortable") -> str:
+    """Write a table whose heads sort it, the first column naming the rows."""
+    right = table.right_aligned
+    heads = [
+        tag(
+            "th",
+            tag("button", break_spec(head.name), type="button", class_="sort"),
+            scope="col",
+            class_=_html_class(place, right[place]),
+            data_first="descending" if right[place] else "ascending",
+        )
+        for place, head in enumerate(table.heads)
+    ]
+    lines = [
+        tag("tr", "".join(
+            _html_cell(cell, text, place, right[place])
+            for place, (cell, text) in enumerate(zip(cells, texts, strict=True))
+        ))
+        for cells, texts in zip(table.cells, table.texts, strict=True)
+    ]  # fmt: skip
+    inside = tag("thead", tag("tr", "".join(heads))) + tag("tbody", "\n".join(lines))
+    return tag("table", inside, class_=kind)
+
+
+def _html_class(place: int, right: bool) -> str | None:
+    return "system" if place == 0 else "num" if right else None
+
+
+def _html_cell(cell: Cell, text: str, place: int, right: bool) -> str:
+    kinds = [_html_class(place, right), f"tone-{cell.tone}" if cell.tone else None]
+    shown = escape(f"{text} {cell.aside}".strip())
+    if cell.tone and cell.title:
+        shown += tag("span", f" ({escape(cell.title)})", class_="unseen")
+    number = isinstance(cell.value, int | float) and math.isfinite(cell.value)
+    return tag(
+        "td" if place else "th",
+        shown,
+        scope=None if place else "row",
+        class_=" ".join(filter(None, kinds)) or None,
+        title=cell.title,
+        data_value=f"{cell.value:.9g}" if number else None,
+    )
 
 
 def read_static(name: str) -> str:
@@ -93,3 +141,15 @@ def _put_in_place(partial: Path, path: Path) -> None:
         for file in folder.iterdir():
             file.replace(path.parent / folder.name / file.name)
     (partial / path.name).replace(path)
+
+
+def write_table(
+    folder: Path, name: str, table: Table, records: Sequence[dict[str, Any]] | None = None
+) -> None:
+    """Write a table as `name`.csv for programs and `name`.tex for papers.
+
+    Where `records` are given, the CSV holds them and not the table.
+    """
+    rows = table_csv(table) if records is None else records_csv(records)
+    write_text(folder / f"{name}.csv", without_halves(f"{rows}\n"))
+    write_text(folder / f"{name}.tex", without_halves(f"{latex_table(table)}\n"))

@@ -32,10 +32,11 @@ from fabula.reports.pages import (
     read_static,
     tag,
     write_page,
+    write_table,
 )
 from fabula.reports.run_data import ReportData, read_report_data
 from fabula.reports.standings import Standings, compute_standings
-from fabula.reports.tables import Cell, Table, TableColumn, Tone, write_table
+from fabula.reports.tables import Cell, Table, TableColumn, Tone
 
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.

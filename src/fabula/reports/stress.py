@@ -38,7 +38,7 @@ _MOST = 8
 def render_stress(form: str, result: StressResult) -> str:
     """Write a stress test as table, json, jsonl, csv or latex."""
     table = Table(
-        ["metric", *(kind.name.replace("_", "\n") for kind in result.perturbations)],
+        ["metric", *(kind.name.replace("_", " ") for kind in result.perturbations)],
         [[Cell(_head(line)), *map(_cell, line)] for line in _lines(result)],
         f"{result.stories:,} stories, perturbed",
         [_KEY, *stress_words(result)],

@@ -21,10 +21,12 @@ from fabula.reports.pages import (
     content_policy,
     escape,
     fill_template,
+    html_table,
     join_static,
     read_static,
     tag,
     write_page,
+    write_table,
 )
 from fabula.reports.run_data import STATUSES
 from fabula.reports.study_blocks import (
@@ -38,7 +40,6 @@ from fabula.reports.study_blocks import (
     Words,
     blocks_of,
 )
-from fabula.reports.tables import html_table, write_table
 
 _STYLES = ("page.css", "reader.css", "figures.css", "study.css")
 _SCRIPTS = ("page.js", "study.js", "study_heat.js")

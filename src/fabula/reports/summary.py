@@ -81,6 +81,8 @@ def render_summary(
         ],
         notes=unmarked if form == "latex" else [*left_out, *unmarked, quoted],
         comments=list(signatures.values()),
+        lead=2,
+        across="system",
     )
     return render(form, records, [table], {})
 

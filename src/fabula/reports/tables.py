@@ -9,15 +9,21 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabula.core.files import write_text
 from fabula.core.table import json_text, without_halves
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import break_spec, escape, tag
+from fabula.text.escapes import (
+    TerminalText,
+    comment_text,
+    latex_text,
+    line_text,
+    markdown_cell,
+    terminal_text,
+)
+from fabula.text.escapes import csv_text as csv_cell
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -33,16 +39,8 @@ _STYLES: Mapping[Tone, str] = {
     "warn": "yellow",
     "quiet": "dim",
 }
-# A first column folds only names that are longer; no table is made narrower than this.
-_LEAST_NAME, _LEAST_WIDTH = 24, 80
-_LATEX = {char: rf"\{char}" for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
-_LATEX_SIGNS = {
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "−": "$-$", "+": "$+$", "<": "$<$",
-    "±": r"$\pm$", "×": r"$\times$", "▼": r"$\blacktriangledown$", "▲": r"$\blacktriangle$",
-    "·": r"$\cdot$", "°": r"$^\circ$",
-}  # fmt: skip
+# Words fold only where they are longer, heads of numbers too; no table is narrower than the last.
+_LEAST_WORDS, _LEAST_HEAD, _LEAST_WIDTH = 24, 30, 40
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,8 @@ class Table:
 
     The `footer` adds up. `comments` stand in LaTeX alone, such as signatures; `rules` are the
     rows that a line parts from those above. `gap` is the room between columns in a terminal.
+    The first `lead` columns name a row. Where the others are alike, `across` says what they are
+    (system), so that a terminal may show them as rows.
     """
 
     columns: Sequence[str | TableColumn]
@@ -90,6 +90,8 @@ class Table:
     comments: Sequence[str] = ()
     rules: Sequence[int] = ()
     gap: Literal[1, 2, 3] = 3
+    lead: int = 1
+    across: str = ""
 
     @cached_property
     def heads(self) -> list[TableColumn]:
@@ -157,9 +159,10 @@ def render(
         text = "\n".join(map(json_text, records))
     elif form == "csv":
         text = records_csv(records)
+    elif form == "latex":
+        text = "\n\n".join(map(latex_table, tables))
     else:
-        write = latex_table if form == "latex" else text_table
-        text = "\n\n".join(map(write, tables))
+        return TerminalText("\n\n".join(map(text_table, tables)))
     return without_halves(text)
 
 
@@ -167,7 +170,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     """Write rows under their head for programs; what is missing is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
+    writer.writerow(map(csv_cell, head))
     writer.writerows([_csv_value(value) for value in row] for row in rows)
     return out.getvalue().rstrip("\n")
 
@@ -184,39 +187,127 @@ def table_csv(table: Table) -> str:
 
 
 def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return csv_cell(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def write_table(
-    folder: Path, name: str, table: Table, records: Sequence[dict[str, Any]] | None = None
-) -> None:
-    """Write a table as `name`.csv for programs and `name`.tex for papers.
+def text_table(table: Table) -> TerminalText:
+    """Write a table for a terminal, which cuts nothing off.
 
-    Where `records` are given, the CSV holds them and not the table.
+    What is too wide comes in parts, or turned around where that takes fewer lines. Words fold,
+    numbers never do.
     """
-    rows = table_csv(table) if records is None else records_csv(records)
-    write_text(folder / f"{name}.csv", without_halves(f"{rows}\n"))
-    write_text(folder / f"{name}.tex", without_halves(f"{latex_table(table)}\n"))
-
-
-def text_table(table: Table) -> str:
-    """Write a table for a terminal: columns of words fold, numbers never do."""
     from rich.console import Console
 
-    drawn = _rich_table(table)
-    width = max(_LEAST_WIDTH, _needed_width(table), shutil.get_terminal_size((100, 24)).columns)
+    room = max(_LEAST_WIDTH, shutil.get_terminal_size((100, 24)).columns)
+    parts = _fit(table, room)
+    width = max(room, *(_total_width(part, _least_widths(part)) for part in parts))
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     console = Console(file=io.StringIO(), width=width, force_terminal=colour)
     if table.title:
-        console.print(table.title, markup=False, highlight=False)
-    console.print(drawn, end="")
+        console.print(terminal_text(table.title), markup=False, highlight=False)
+    for part in parts:
+        console.print(_rich_table(part, width), end="")
     for note in map(as_cell, table.notes):
-        console.print(cell_text(note), markup=False, highlight=False, style=_STYLES[note.tone])
+        words = terminal_text(cell_text(note))
+        console.print(words, markup=False, highlight=False, style=_STYLES[note.tone])
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(map(str.rstrip, text.splitlines()))
+    lines = "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
+    return TerminalText(lines.replace("\n\n\n", "\n\n"))
 
 
-def _rich_table(table: Table) -> RichTable:
+def _fit(table: Table, room: int) -> list[Table]:
+    """Give the table, or parts of it that fit; a grid may be turned around for it."""
+    if _total_width(table, _least_widths(table)) <= room:
+        return [table]
+    ways = [_split(one, room) for one in ([table, _turn(table)] if table.across else [table])]
+    return min(ways, key=lambda parts: sum(len(part.rows) + 3 for part in parts))
+
+
+def _turn(table: Table) -> Table:
+    """Make rows of the columns of a grid, and columns of its rows."""
+    lead = table.lead
+    names = [" ".join(filter(None, texts[:lead])) for texts in table.texts]
+    rows: list[list[Cell | Value]] = [[head.name] for head in table.heads[lead:]]
+    for cells, texts in zip(table.cells, table.texts, strict=True):
+        for row, cell, text in zip(rows, cells[lead:], texts[lead:], strict=True):
+            row.append(replace(cell, text=text))
+    return Table([table.across, *(TableColumn(name, align="right") for name in names)], rows)
+
+
+def _split(table: Table, room: int) -> list[Table]:
+    """Part a table between columns, as many in each part as fit beside those that name the row."""
+    least, first = _least_widths(table), list(range(table.lead))
+    groups: list[list[int]] = [[]]
+    for place in range(table.lead, len(least)):
+        wanted = [least[number] for number in (*first, *groups[-1], place)]
+        if groups[-1] and _total_width(table, wanted) > room:
+            groups.append([])
+        groups[-1].append(place)
+    return [_choose_columns(table, first + group) for group in groups]
+
+
+def _choose_columns(table: Table, places: Sequence[int]) -> Table:
+    return replace(
+        table,
+        columns=[replace(table.heads[p], align=_side(table.right_aligned[p])) for p in places],
+        rows=[[row[place] for place in places] for row in table.cells],
+        footer=[table.footer[place] for place in places] if table.footer else (),
+    )
+
+
+def _side(right: bool) -> Literal["left", "right"]:
+    return "right" if right else "left"
+
+
+def _shown_texts(table: Table, place: int) -> list[str]:
+    """Cells of a column as a terminal shows them, the small print after them."""
+    return [
+        line_text(f"{texts[place]} {cells[place].aside}".strip())
+        for texts, cells in zip(table.texts, table.cells, strict=True)
+    ]
+
+
+def _measure(table: Table) -> list[tuple[int, int]]:
+    """How wide each column is at least and at best, wide letters counting twice.
+
+    Numbers are never folded; heads are between their words.
+    """
+    from rich.cells import cell_len
+
+    widths = []
+    for place, (head, right) in enumerate(zip(table.heads, table.right_aligned, strict=True)):
+        name = line_text(head.name)
+        shown = [*_shown_texts(table, place), *table.footer[place : place + 1]]
+        cells = max(map(cell_len, shown), default=0)
+        wanted = max(cell_len(name), cells)
+        word = max(map(cell_len, name.split()), default=0)
+        least = max(cells, min(word, _LEAST_HEAD)) if right else min(wanted, _LEAST_WORDS)
+        widths.append((least, wanted))
+    return widths
+
+
+def _least_widths(table: Table) -> list[int]:
+    return [least for least, _ in _measure(table)]
+
+
+def _total_width(table: Table, widths: Sequence[int]) -> int:
+    return sum(widths) + len(widths) * table.gap + 1
+
+
+def _share_width(table: Table, room: int) -> list[int]:
+    """Give columns what they want, and where that is too much the narrow ones first."""
+    measured = _measure(table)
+    widths = [least for least, _ in measured]
+    for _ in range(room - _total_width(table, widths)):
+        narrow = [place for place, (_, wanted) in enumerate(measured) if widths[place] < wanted]
+        if narrow:
+            widths[min(narrow, key=widths.__getitem__)] += 1
+    return widths
+
+
+def _rich_table(table: Table, room: int) -> RichTable:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -228,42 +319,22 @@ def _rich_table(table: Table) -> RichTable:
         pad_edge=False,
         show_footer=bool(table.footer),
     )
-    for place, (head, right) in enumerate(zip(table.heads, table.right_aligned, strict=True)):
+    for place, (head, width) in enumerate(zip(table.heads, _share_width(table, room), strict=True)):
         drawn.add_column(
-            Text(head.name),
-            Text(table.footer[place]) if table.footer else "",
-            justify="right" if right else "left",
-            no_wrap=right,
+            Text(line_text(head.name)),
+            Text(line_text(table.footer[place])) if table.footer else "",
+            justify=_side(table.right_aligned[place]),
             overflow="fold",
-            min_width=min(_longest(table, place), _LEAST_NAME) if place == 0 else None,
+            width=width,
         )
-    for number, (cells, texts) in enumerate(zip(table.cells, table.texts, strict=True), 1):
+    columns = [_shown_texts(table, place) for place in range(len(table.heads))]
+    for number, cells in enumerate(table.cells):
         shown = [
-            Text(f"{text} {cell.aside}".strip(), _STYLES[cell.tone])
-            for cell, text in zip(cells, texts, strict=True)
+            Text(column[number], _STYLES[cell.tone])
+            for column, cell in zip(columns, cells, strict=True)
         ]
-        drawn.add_row(*shown, end_section=number in table.rules)
+        drawn.add_row(*shown, end_section=number + 1 in table.rules)
     return drawn
-
-
-def _longest(table: Table, place: int) -> int:
-    texts = [table.heads[place].name, *(row[place] for row in table.texts)]
-    asides = [0, *(len(row[place].aside) for row in table.cells)]
-    return max(len(line) for text in texts for line in text.split("\n")) + max(asides)
-
-
-def _needed_width(table: Table) -> int:
-    """How wide a table is at least, so that no number is cut off."""
-    widths = [
-        _longest(table, place) if right else min(_longest(table, place), _LEAST_NAME)
-        for place, right in enumerate(table.right_aligned)
-    ]
-    return sum(widths) + len(widths) * table.gap + 1
-
-
-def latex_text(text: str) -> str:
-    """Write text so that LaTeX prints it as it is."""
-    return "".join(_LATEX.get(char, char) for char in text)
 
 
 def latex_table(table: Table) -> str:
@@ -278,7 +349,7 @@ def latex_table(table: Table) -> str:
         body.insert(place, r"\midrule")
     footer = [_latex_row([(Cell(text), None) for text in table.footer])] if table.footer else []
     lines = [
-        *(f"% {line}" for line in (*table.comments, table.title, *notes) if line),
+        *(f"% {comment_text(line)}" for line in (*table.comments, table.title, *notes) if line),
         rf"\begin{{tabular}}{{{_latex_shape(table)}}}",
         r"\toprule",
         _latex_row([(head, None) for head in heads]),
@@ -299,67 +370,20 @@ def _latex_shape(table: Table) -> str:
 
 
 def _latex_row(cells: Sequence[tuple[Cell, int | None]]) -> str:
-    return " & ".join(_latex_cell(cell, decimals) for cell, decimals in cells) + r" \\"
+    row = " & ".join(_latex_cell(cell, decimals) for cell, decimals in cells) + r" \\"
+    # The end of the row above would take a bracket or a star for its own.
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def _latex_cell(cell: Cell, decimals: int | None) -> str:
-    text = _latex_signs(cell_text(cell, decimals))
+    text = latex_text(cell_text(cell, decimals))
     text = rf"\textbf{{{text}}}" if cell.tone == "good" else text
-    return rf"{text} {{\scriptsize {_latex_signs(cell.aside)}}}" if cell.aside else text
-
-
-def _latex_signs(text: str) -> str:
-    return "".join(_LATEX_SIGNS.get(char) or latex_text(char) for char in text.replace("\n", " "))
+    return rf"{text} {{\scriptsize {latex_text(cell.aside)}}}" if cell.aside else text
 
 
 def markdown_table(table: Table) -> str:
     """Write a table as Markdown; title and notes are left to the page."""
     sides = "".join("---:|" if right else "---|" for right in table.right_aligned)
     rows = [[head.name for head in table.heads], *table.texts]
-    escaped_rows = [[text.replace("|", "\\|") for text in row] for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in escaped_rows]
+    lines = [f"| {' | '.join(map(markdown_cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{sides}", *lines[1:]])
-
-
-def html_table(table: Table, *, kind: str = "sortable") -> str:
-    """Write a table whose heads sort it, the first column naming the rows."""
-    right = table.right_aligned
-    heads = [
-        tag(
-            "th",
-            tag("button", break_spec(head.name), type="button", class_="sort"),
-            scope="col",
-            class_=_html_class(place, right[place]),
-            data_first="descending" if right[place] else "ascending",
-        )
-        for place, head in enumerate(table.heads)
-    ]
-    lines = [
-        tag("tr", "".join(
-            _html_cell(cell, text, place, right[place])
-            for place, (cell, text) in enumerate(zip(cells, texts, strict=True))
-        ))
-        for cells, texts in zip(table.cells, table.texts, strict=True)
-    ]  # fmt: skip
-    inside = tag("thead", tag("tr", "".join(heads))) + tag("tbody", "\n".join(lines))
-    return tag("table", inside, class_=kind)
-
-
-def _html_class(place: int, right: bool) -> str | None:
-    return "system" if place == 0 else "num" if right else None
-
-
-def _html_cell(cell: Cell, text: str, place: int, right: bool) -> str:
-    kinds = [_html_class(place, right), f"tone-{cell.tone}" if cell.tone else None]
-    shown = escape(f"{text} {cell.aside}".strip())
-    if cell.tone and cell.title:
-        shown += tag("span", f" ({escape(cell.title)})", class_="unseen")
-    number = isinstance(cell.value, int | float) and math.isfinite(cell.value)
-    return tag(
-        "td" if place else "th",
-        shown,
-        scope=None if place else "row",
-        class_=" ".join(filter(None, kinds)) or None,
-        title=cell.title,
-        data_value=f"{cell.value:.9g}" if number else None,
-    )

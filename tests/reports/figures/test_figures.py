@@ -137,3 +137,11 @@ def test_figures_are_well_formed_whatever_they_name(svg: str) -> None:
     assert elements(svg, "script") == [] and root.findtext(f"{SVG}desc")
     alone = make_standalone(svg)
     assert "var(" not in alone and ElementTree.fromstring(alone).findtext(f"{SVG}title") == HOSTILE
+
+
+def test_a_name_with_controls_leaves_a_figure_that_can_be_read() -> None:
+    name = "a\x1b[31m\x00\x07b\ud800"
+    svg = make_standalone(draw_intervals([Interval(name, 0.5, note=name)], title=name, x_label="r"))
+    assert "\x1b" not in svg
+    root = ElementTree.fromstring(svg)
+    assert "a\ufffd[31m" in "".join(root.itertext())

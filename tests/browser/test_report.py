@@ -10,9 +10,8 @@ from click.testing import CliRunner
 from fabula.cli import cli
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.core.table import ScoreTable
+from fabula.core.table import ScoreTable, json_text
 from fabula.reports.report import write_report
-from fakes.runs import make_record, write_record
 
 pytestmark = pytest.mark.browser
 
@@ -184,5 +183,11 @@ def write_run(folder: Path, stories: list[Story], raters: int) -> Path:
         for number, story in enumerate(stories)
     ]
     ScoreTable(stories, scores).save(folder)
-    write_record(folder, make_record([], len(stories)))
+    record = {
+        "fabula": "0.1.0",
+        "finished": "2026-02-03T04:05:06+00:00",
+        "input": {"path": "tales.jsonl", "stories": len(stories)},
+        "metrics": [],
+    }
+    (folder / "run.json").write_text(json_text(record), encoding="utf-8")
     return write_report(folder)

@@ -13,7 +13,7 @@ from fabula.core.story import Story
 from fakes.factories import forget_assets
 
 HERE = Path(__file__).parent
-TOYS = ("buggy", "counted", "slow", "spread")
+TOYS = ("buggy", "counted", "fussy", "slow", "spread")
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +31,12 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Metric]:
     monkeypatch.syspath_prepend(str(HERE))
     from toys.buggy import Buggy
     from toys.counted import Counted
+    from toys.fussy import Fussy
     from toys.slow import Slow
     from toys.spread import Spread
 
     Counted.asked.clear()
-    made = {"buggy": Buggy, "counted": Counted, "slow": Slow, "spread": Spread}
+    made = {"buggy": Buggy, "counted": Counted, "fussy": Fussy, "slow": Slow, "spread": Spread}
     return lambda name, **settings: made[name](**settings)
 
 

@@ -234,12 +234,35 @@ def test_a_cache_from_before_there_was_a_mark_is_known_by_its_table(path: Path) 
     assert clear_cache(path) == 1
 
 
-def test_a_reading_that_cannot_be_read_is_named_too(path: Path) -> None:
+def test_a_row_in_which_any_bit_was_flipped_is_not_found_and_is_made_again(path: Path) -> None:
+    with ScoreCache(path) as store:
+        store.put({key(1): Reading((0.4375,), note="read once")})
+        query = "SELECT CAST(reading AS BLOB) FROM readings"
+        whole = store._database.execute(query).fetchone()[0]
+        for place in range(8 * len(whole)):
+            flipped = bytearray(whole)
+            flipped[place // 8] ^= 1 << place % 8
+            text = bytes(flipped).decode("utf-8", "replace")
+            store._database.execute("UPDATE readings SET reading = ?", [text])
+            assert store.get([key(1)]) == {}
+        store.put({key(1): Reading((0.4375,))})
+        assert store.get([key(1)])[key(1)].values == (0.4375,)
+
+
+def test_the_reading_of_another_key_is_not_found(path: Path) -> None:
     with ScoreCache(path) as store:
         store.put({key(1): Reading((1.0,))})
-        store._database.execute("UPDATE readings SET reading = '[[1.0], \"o'")
-        with pytest.raises(UserError, match="fabula cache clear"):
-            store.get([key(1)])
+        store._database.execute("UPDATE readings SET key = ?", [key(2)])
+        assert store.get([key(1), key(2)]) == {}
+
+
+def test_rows_of_an_older_version_without_a_checksum_are_made_again(path: Path) -> None:
+    with ScoreCache(path) as store:
+        old = (key(1), '[[0.5], "ok", 1.0, ""]')
+        store._database.execute("INSERT INTO readings VALUES (?, ?)", old)
+        assert store.get([key(1)]) == {}
+        store.put({key(1): Reading((0.5,))})
+        assert store.get([key(1)])[key(1)].values == (0.5,)
 
 
 def test_clear_says_how_many_readings_it_forgot(path: Path) -> None:

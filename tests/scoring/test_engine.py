@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, UserError
 from fabula.core.metric import Metric
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.scoring.cache import ScoreCache, open_cache
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.engine import Engine
+from fabula.scoring.evaluate import evaluate
 from fabula.scoring.survey import survey
 
 Toy = Callable[..., Metric]
@@ -171,18 +172,10 @@ def test_stories_that_change_between_the_passes_are_an_input_error(
         list(engine.run(source))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_bug_in_a_metric_surfaces_and_names_the_story(toy: Toy, jobs: int) -> None:
-    stories = [Story("fine", "text"), Story("culprit", "a bug")]
-    with pytest.raises(ZeroDivisionError) as caught:
-        scored(stories, [toy("buggy")], jobs=jobs)
-    assert caught.value.__notes__ == ["while buggy read story 'culprit'"]
-
-
-def test_what_was_read_before_a_bug_is_kept(toy: Toy, tmp_path: Path) -> None:
+def test_what_was_read_before_a_strict_run_ends_is_kept(toy: Toy, tmp_path: Path) -> None:
     stories = [Story(str(n), f"text {n}") for n in range(64)] + [Story("culprit", "a bug")]
-    with pytest.raises(ZeroDivisionError):
-        scored(stories, [toy("buggy")], cache=tmp_path / "kept.sqlite")
+    with pytest.raises(UserError, match="buggy failed on story 'culprit'"):
+        evaluate(stories, toy("buggy"), cache=tmp_path / "kept.sqlite", strict=True)
     with ScoreCache(tmp_path / "kept.sqlite") as store:
         assert len(store) == 64
 

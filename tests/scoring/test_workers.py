@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from fabula.core.card import Card
 from fabula.core.errors import UserError
-from fabula.core.metric import Metric
+from fabula.core.metric import Metric, StoryMetric
 from fabula.core.story import Story
-from fabula.scoring import engine
-from fabula.scoring.engine import Task, Workers, read_task
+from fabula.scoring.engine import LocalReader, Part, Task, TaskReader
 from fabula.scoring.evaluate import evaluate
+from fabula.scoring.survey import Batches
+from fabula.scoring.workers import WorkerPool
 
 Toy = Callable[..., Metric]
 # A shell lets what it starts in the background ignore interrupts, and so do their children.
@@ -32,29 +34,53 @@ if __name__ == "__main__":
 def test_a_task_reads_only_what_is_wanted(toy: Toy) -> None:
     metrics = [toy("counted"), toy("counted", plus=1), toy("spread")]
     stories = [Story("1", "a"), Story("2", "abc")]
-    gathered = {"spread": toy("spread").gather(stories)}
-    found = read_task(metrics, gathered, Task(stories, [[0, 1], [], [1]]))
-    assert [[reading.values for reading in some] for some in found.readings] == [
-        [(1 / 3,), (1.0,)],
-        [],
-        [(1.0,)],
-    ]
+    batches = {"spread": Batches(toy("spread").gather(stories))}
+    parts = list(TaskReader(metrics, batches).read(Task(7, stories, [[0, 1], [], [1]])))
+    read = [(part.task, part.metric, part.places, values(part)) for part in parts]
+    assert read == [(7, 0, [0], [1 / 3]), (7, 0, [1], [1.0]), (7, 2, [1], [1.0])]
+
+
+def values(part: Part) -> list[float]:
+    return [reading.values[0] for reading in part.readings]
+
+
+def test_a_metric_that_reads_fast_is_given_more_stories_at_once(toy: Toy) -> None:
+    stories = [Story(str(number), "text") for number in range(32)]
+    reading = TaskReader([toy("counted")], {})
+    for sizes in ([1, 2, 4, 8, 16, 1], [32]):
+        parts = reading.read(Task(0, stories, [list(range(32))]))
+        assert [len(part.places) for part in parts] == sizes
+
+
+def test_one_that_reads_slowly_gives_every_story_at_once(toy: Toy) -> None:
+    stories = [Story(str(number), "text") for number in range(3)]
+    parts = TaskReader([toy("slow", seconds=0.06)], {}).read(Task(0, stories, [[0, 1, 2]]))
+    assert [part.places for part in parts] == [[0], [1], [2]]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_results_come_in_the_order_of_the_tasks(toy: Toy, jobs: int) -> None:
-    lengths = [9, 1, 5, 3, 7]
-    with Workers([toy("slow")], {}, jobs) as workers:
-        for length in lengths:
-            workers.submit(Task([Story("x", "a" * length)], [[0]]))
-        found = [workers.result().readings[0][0].values[0] for _ in lengths]
+def test_every_part_comes_once_whoever_reads_it(toy: Toy, jobs: int) -> None:
+    reading = TaskReader([toy("slow")], {})
+    lengths = {number: [9, 1, 5, 3, 7][number] for number in range(5)}
+    found = {}
+    with LocalReader(reading) if jobs == 1 else WorkerPool(reading, jobs) as reader:
+        for number, length in lengths.items():
+            reader.submit(Task(number, [Story("x", "a" * length)], [[0]]))
+            if jobs == 1:
+                found[number] = values(reader.next_part())[0]
+        while len(found) < len(lengths):
+            part = reader.next_part()
+            found[part.task] = values(part)[0]
     assert found == lengths
 
 
-def test_a_task_that_wants_nothing_needs_no_worker(toy: Toy) -> None:
-    with Workers([toy("slow")], {}, 2) as workers:
-        workers.submit(Task([Story("x", "a")], [[]]))
-        assert workers.result().readings == [[]]
+class Threads(StoryMetric):
+    """Threads that its process may use."""
+
+    card = Card(title="", family="baseline", direction="descriptive", paper="", formula="")
+
+    def value(self, story: Story) -> float:
+        return float(os.environ["FABULA_THREADS"])
 
 
 @pytest.mark.parametrize(("asked", "threads"), [("", "4"), ("1", "1")])
@@ -63,15 +89,17 @@ def test_workers_share_the_cores_unless_the_user_says_how(
 ) -> None:
     monkeypatch.setenv("FABULA_THREADS", asked)
     monkeypatch.setattr("fabula.models._runtime.core_count", lambda: 8)
-    with engine._start_pool([], {}, 2) as pool:
-        assert pool.submit(os.getenv, "FABULA_THREADS").result() == threads
+    with WorkerPool(TaskReader([Threads()], {}), 2) as pool:
+        pool.submit(Task(0, [Story("x", "a")], [[0]]))
+        assert values(pool.next_part()) == [float(threads)]
     assert os.environ["FABULA_THREADS"] == asked
 
 
-def test_a_worker_that_dies_is_a_line_that_says_what_to_do(toy: Toy) -> None:
+def test_a_worker_that_dies_is_a_line_that_says_at_what_and_what_to_do(toy: Toy) -> None:
     stories = [Story(str(number), f"text {number}") for number in range(200)]
-    with pytest.raises(UserError, match="fewer jobs"):
+    with pytest.raises(UserError, match="fewer jobs") as caught:
         evaluate([*stories, Story("culprit", "a bug")], toy("buggy", how="die"), jobs=2)
+    assert "ended with code 9 while it was at buggy(how='die'), story " in str(caught.value)
 
 
 def children(pid: int) -> list[int]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from fabula.cli import silence
+
 # Words for what an option takes; `tests/cli/test_help.py` holds every command to them.
 FOLDER, FILE, NAME, COUNT, NUMBER = "FOLDER", "FILE", "NAME", "N", "X"
 
@@ -71,12 +73,9 @@ CACHE = click.option(
 NO_CACHE = click.option(
     "--no-cache", is_flag=True, help="Neither look scores up in the cache nor keep them there."
 )
-OVERWRITE = click.option(
-    "--overwrite",
-    is_flag=True,
-    help="Write over what is there: another run, or files that Fabula did not write.",
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, callback=silence, help="Write no progress and no remarks."
 )
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Write no progress and no remarks.")
 DATA = click.option(
     "--data",
     type=existing_folder_type,

@@ -61,7 +61,7 @@ def command(
     Intraclass correlations, Krippendorff's alpha, Fleiss', Cohen's and Gwet's coefficients and
     Kendall's W, with 95 % intervals. With one aspect the table shows them all.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.meta.raters.agreement import agree
     from fabula.reports.agreement import render_agreement
 
@@ -76,6 +76,6 @@ def command(
         aspects=aspects,
         resamples=resamples,
         seed=seed,
-        progress=None if quiet else StderrProgress("aspects"),
+        progress=show_progress("aspects", quiet=quiet),
     )
     echo(render_agreement(form, agreement, by_rater=by_rater))

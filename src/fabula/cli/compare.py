@@ -59,7 +59,7 @@ def command(
     means with a bootstrap interval, turned so that positive favours A; the p of a sign-flip test,
     corrected for the number of comparisons; and on how many items A wins.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.core.table import ScoreTable
     from fabula.meta.compare import Procedure, compare
     from fabula.reports.comparison import render_comparison
@@ -74,7 +74,7 @@ def command(
         b,
         directions={metric["spec"]: metric["direction"] for metric in known},
         procedure=Procedure(resamples, seed, correction, alpha),
-        progress=None if quiet else StderrProgress("comparisons"),
+        progress=show_progress("comparisons", quiet=quiet),
     )
     signatures = {metric["spec"]: metric["signature"] for metric in known}
     echo(render_comparison(form, comparison, signatures))

@@ -148,14 +148,14 @@ def command(
     stories; with bootstrap intervals, the noise ceiling of the ratings, and the trivial baselines
     beside them.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 
     dataset = source.load()
     if baselines:
         dataset = add_baselines(dataset)
-    result = study.run(dataset, None if quiet else StderrProgress("tables"))
+    result = study.run(dataset, show_progress("tables", quiet=quiet))
     if dataset.preferences and not len(dataset.ratings):
         levels, coefficients = ("pooled",), ("accuracy",)
     elif output:

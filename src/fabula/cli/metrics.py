@@ -140,7 +140,7 @@ def regenerate(
     Scores are kept as they come: a run that was stopped goes on where it was. A metric whose
     model is not at hand says how to get it.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.datasets import load_dataset
     from fabula.replication.hanna.columns import (
         column_rows,
@@ -159,7 +159,7 @@ def regenerate(
             cache=cache,
             spent=spent,
             jobs=jobs,
-            progress=None if quiet else StderrProgress(),
+            progress=show_progress("scores", quiet=quiet),
         )
     write_columns(columns, output)
     print_rows(column_rows(columns), form)

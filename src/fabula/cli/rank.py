@@ -14,8 +14,8 @@ from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from fabula.cli._output import StderrProgress
     from fabula.core.dataset import Dataset
+    from fabula.core.protocols import Progress
     from fabula.meta.grid import Grid
     from fabula.meta.levels import Level
     from fabula.meta.ranking.metrics import MetricRanking
@@ -110,13 +110,13 @@ def command(
     With --systems, the systems are ranked by the ratings, with intervals, and those that cannot
     be told apart form a cluster.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.meta.ranking.systems import Resampling
     from fabula.reports.ranking import render_metric_ranking, render_system_ranking
 
     rule = _rule(by, of_systems=systems)
     dataset = source.load()
-    progress = None if quiet else StderrProgress("resamples" if systems else "baseline scores")
+    progress = show_progress("resamples" if systems else "baseline scores", quiet=quiet)
     if systems:
         how = Resampling(resamples, seed, alpha)
         ranked = _rank_systems(dataset, rule, aspect, over=over, how=how, progress=progress)
@@ -137,7 +137,7 @@ def _rule(by: str | None, *, of_systems: bool) -> str:
     return rule
 
 
-def _add_baselines(dataset: Dataset, progress: StderrProgress | None) -> Dataset:
+def _add_baselines(dataset: Dataset, progress: Progress | None) -> Dataset:
     from fabula.scoring.evaluate import add_baselines
 
     return add_baselines(dataset, progress)
@@ -192,7 +192,7 @@ def _rank_systems(
     *,
     over: Any,
     how: Resampling,
-    progress: StderrProgress | None,
+    progress: Progress | None,
 ) -> SystemRanking:
     from fabula.meta.ranking.systems import SystemRule, rank_systems
 

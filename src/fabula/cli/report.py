@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import OVERWRITE, QUIET, output_option, seed_option
+from fabula.cli._options import QUIET, output_option, seed_option
 from fabula.core.errors import SettingError
 
 
@@ -26,17 +26,9 @@ from fabula.core.errors import SettingError
 @click.option(
     "--open", "opened", is_flag=True, help="Open the page in a browser once it is written."
 )
-@OVERWRITE
 @QUIET
 def command(
-    run: Path,
-    output: Path | None,
-    *,
-    shown: str,
-    seed: int,
-    opened: bool,
-    overwrite: bool,
-    quiet: bool,
+    run: Path, output: Path | None, shown: str, seed: int, opened: bool, quiet: bool
 ) -> None:
     """Make a page of a run: one HTML file that needs nothing else.
 
@@ -44,13 +36,11 @@ def command(
     CSV and LaTeX, into the folder `tables`. All scores are in the page; of long runs it shows the
     texts of some stories only, unless `--stories all` is given.
     """
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.reports.report import write_report
 
-    progress = None if quiet else StderrProgress("stories read")
-    path = write_report(
-        run, output, stories=_count(shown), seed=seed, progress=progress, overwrite=overwrite
-    )
+    progress = show_progress("stories read", quiet=quiet)
+    path = write_report(run, output, stories=_count(shown), seed=seed, progress=progress)
     echo(path)
     if opened:
         click.launch(str(path.resolve()))

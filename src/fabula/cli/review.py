@@ -118,7 +118,7 @@ def _show_review(
     """Print the scores as soon as they are there; comments may take long."""
     if form == "csv":
         raise SettingError("one review is not written as csv", "take json, or give several stories")
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.reports.review import comments_text, render_review, scores_text
     from fabula.scoring.review import choose_aspects
 
@@ -127,7 +127,7 @@ def _show_review(
     if streamed:
         echo(scores_text(review))
         sys.stdout.flush()
-    progress = StderrProgress("comments") if comments and not quiet else None
+    progress = show_progress("comments", quiet=quiet) if comments else None
     if progress:
         progress.start(len(choose_aspects(review)))
     for commented in reviews:

@@ -10,7 +10,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import CACHE, JOBS, NO_CACHE, OVERWRITE, QUIET, output_option
+from fabula.cli._options import CACHE, JOBS, NO_CACHE, QUIET, output_option
 from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
@@ -39,9 +39,14 @@ if TYPE_CHECKING:
     "--scores", is_flag=True, help="Print every score as a line of JSON instead of the summary."
 )
 @JOBS
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="End the run when a metric fails on a story, instead of leaving that score out.",
+)
 @CACHE
 @NO_CACHE
-@OVERWRITE
+@click.option("--overwrite", is_flag=True, help="Write over another run in the folder.")
 @click.option("--no-report", is_flag=True, help="Write no report.html into the folder.")
 @QUIET
 def command(
@@ -53,6 +58,7 @@ def command(
     form: str,
     scores: bool,
     jobs: int,
+    strict: bool,
     cache: Path | None,
     no_cache: bool,
     overwrite: bool,
@@ -65,7 +71,8 @@ def command(
     name (try `examples`; a folder called so is ./examples) or - for stdin.
 
     SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all. See
-    `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
+    `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on where it
+    was when started again.
     """
     from fabula.datasets.tables.stories import open_stories
     from fabula.reports.standings import StreamedScores
@@ -73,25 +80,15 @@ def command(
     from fabula.scoring.run import RunOptions
 
     chosen = choose_metrics(metrics or ("strings",))
-    options = RunOptions(output, overwrite, cache=not no_cache and (cache or True), jobs=jobs)
+    options = RunOptions(output, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     with open_stories(file, layout) as source:
-        _refuse_report(source, None if no_report else output, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not scores:
-        _print_summary(result, form, streamed)
+        _print_summary(result, chosen, form, streamed)
     if not no_report:
-        _write_report(result, overwrite=overwrite, quiet=quiet)
-    if not quiet:
-        _say_where(result, chosen)
-
-
-def _refuse_report(source: StoryFile, folder: Path | None, *, overwrite: bool) -> None:
-    """Refuse now what the report would write over, not when the scores of a day are there."""
-    if folder:
-        from fabula.reports.report import refuse_report
-
-        refuse_report(folder, source.inputs(), overwrite=overwrite)
+        _write_report(result, quiet=quiet)
+    _say_where(result, chosen, quiet=quiet)
 
 
 def _run(
@@ -104,12 +101,12 @@ def _run(
     quiet: bool,
 ) -> RunResult:
     """Run, saying what goes on unless quiet, and printing or holding the scores as they come."""
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.scoring.run import run
 
     options = replace(
         options,
-        progress=None if quiet else StderrProgress(),
+        progress=show_progress("scores", quiet=quiet),
         on_survey=None if quiet else lambda: _say_columns(source),
         on_row=_print_score if scores else None,
         on_score=streamed.add if streamed else None,
@@ -128,15 +125,17 @@ def _say_columns(source: StoryFile) -> None:
     echo(f"{source.label}: {names}", err=True)
 
 
-def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None) -> None:
+def _print_summary(
+    result: RunResult, chosen: list[Metric], form: str, streamed: StreamedScores | None
+) -> None:
     from fabula.reports.summary import render_summary
 
-    directions = {entry["spec"]: entry["direction"] for entry in result.record["metrics"]}
+    directions = {metric.spec: metric.card.direction for metric in chosen}
     standings = streamed.standings(directions) if streamed and streamed.complete else None
     echo(render_summary(form, result.summary, directions, result.record, standings))
 
 
-def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
+def _write_report(result: RunResult, *, quiet: bool) -> None:
     """Write the report of a run that is kept, unless it is too large to be held in memory."""
     if result.folder is None:
         return
@@ -146,33 +145,23 @@ def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
         if not quiet:
             echo(f"no report of so many stories: fabula report {result.folder}", err=True)
         return
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.reports.report import write_report
 
-    progress = None if quiet else StderrProgress("stories read for the report")
-    path = write_report(result.folder, progress=progress, overwrite=overwrite)
+    progress = show_progress("stories read for the report", quiet=quiet)
+    path = write_report(result.folder, progress=progress)
     if not quiet:
         echo(f"report: {path}", err=True)
 
 
-def _say_where(result: RunResult, chosen: list[Metric]) -> None:
+def _say_where(result: RunResult, chosen: list[Metric], *, quiet: bool) -> None:
+    if quiet:
+        return
     stories = result.record["input"]["stories"]
     echo(f"{stories:,} stories in {result.record['seconds']:.1f} s", err=True)
-    if result.kept:
-        echo(_say_kept(result), err=True)
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
     else:
         for metric in chosen:
             echo(f"  {metric.signature()}", err=True)
         echo("not kept in a folder: add -o DIR", err=True)
-
-
-def _say_kept(result: RunResult) -> str:
-    """Say which metrics the run has now that it had not before."""
-    specs = [entry["spec"] for entry in result.record["metrics"]]
-    new = [spec for spec in specs if spec not in result.kept]
-    if not new:
-        return f"{result.folder} held all of these scores already; none was computed again"
-    count = f"{len(result.kept)} {'metric' if len(result.kept) == 1 else 'metrics'}"
-    return f"added to the {count} in {result.folder}: {', '.join(new)}"

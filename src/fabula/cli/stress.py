@@ -142,7 +142,7 @@ def command(
 def _stress(
     stories: list[Story], metrics: tuple[str, ...], settings: _Settings, *, quiet: bool
 ) -> StressResult:
-    from fabula.cli._output import StderrProgress
+    from fabula.cli import show_progress
     from fabula.scoring.stress import stress
 
     return stress(
@@ -155,7 +155,7 @@ def _stress(
         resamples=settings.resamples,
         jobs=settings.jobs,
         cache=not settings.no_cache and (settings.cache or True),
-        progress=None if quiet else StderrProgress("steps"),
+        progress=show_progress("steps", quiet=quiet),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -31,6 +32,30 @@ class Progress(Protocol):
 
     def finish(self) -> None:
         """No more steps follow."""
+
+
+class Watch:
+    """Whoever looks on while something takes long: the command line's shows it, this one nothing.
+
+    What is deep inside (a model that loads, a metric at a batch, a training at a step) tells the
+    one that watches now: `watch.get().tell("loading minilm")`. Nobody has to hand it down.
+    """
+
+    def tell(self, doing: str) -> None:
+        """Take what goes on now, as in `loading minilm`."""
+
+    def tell_detail(self, detail: str) -> None:
+        """Take how far that is, as in `window 12 of 80`."""
+
+    def tell_kept(self, kept: str) -> None:
+        """Take what will be there if it is stopped now, as in `12 of 80 scores are kept`."""
+
+    def count(self, what: str) -> Progress | None:
+        """Give whom to tell how many of something are done; nobody where nobody looks."""
+        return None
+
+
+watch: ContextVar[Watch] = ContextVar("watch", default=Watch())  # noqa: B039 it holds nothing
 
 
 def track(items: Collection[T], progress: Progress | None) -> Iterator[T]:

@@ -7,6 +7,7 @@ import math
 import shlex
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -15,19 +16,21 @@ from fabula.core.errors import UserError
 from fabula.core.files import cache_home
 from fabula.core.score import Reading, Status
 
-_SCHEMA = 1
+_SCHEMA = 2
 # SQLite's application_id ("Fabu"), by which a file is known to be a cache of ours.
 _OURS = 0x46616275
 _MAGIC = b"SQLite format 3\0"
 _MOST_VARIABLES = 500
 _WAIT_S = 120.0
+_CHECKSUM = 8  # characters of a row
 
 
 class ScoreCache:
     """Readings by key, in one SQLite file that several runs may use at once.
 
     Every `put` is one transaction in write-ahead mode: a run that is killed loses what it had not
-    put yet and nothing else.
+    put yet and nothing else. A row carries a checksum of its key and its words; one that a failing
+    disk has altered, or that an older Fabula wrote without, is not found and is made again.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -68,13 +71,16 @@ class ScoreCache:
                 marks = ",".join("?" * len(batch))
                 query = f"SELECT key, reading FROM readings WHERE key IN ({marks})"
                 for key, raw in self._database.execute(query, batch):
-                    readings[key] = _decode(raw)
+                    if raw[:_CHECKSUM] == _checksum(key, raw[_CHECKSUM:]):
+                        readings[key] = _decode(raw[_CHECKSUM:])
         return readings
 
     def put(self, readings: Mapping[bytes, Reading]) -> None:
         """Keep readings that will be the same tomorrow, all of them or none."""
         lasting = [
-            (key, _encode(reading)) for key, reading in readings.items() if reading.status.lasting
+            (key, _checksum(key, words := _encode(reading)) + words)
+            for key, reading in readings.items()
+            if reading.status.lasting
         ]
         if not lasting:
             return
@@ -201,6 +207,10 @@ def clear_cache(path: Path) -> int:
 
 def _is_busy(error: sqlite3.Error) -> bool:
     return error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _checksum(key: bytes, words: str) -> str:
+    return f"{zlib.crc32(words.encode(), zlib.crc32(key)):0{_CHECKSUM}x}"
 
 
 def _encode(reading: Reading) -> str:

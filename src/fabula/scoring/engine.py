@@ -1,96 +1,119 @@
-"""The local engine: stories in chunks, metrics over each, the cache between them.
+"""The local engine: stories in chunks, metrics over each batch by batch, the cache behind them.
 
-Chunks are read here, or in several processes that end when this one does.
+What a batch gave is on its way into the cache before the next is read, so that a run that is
+stopped or killed loses a moment's work. Chunks are read here, or by the processes of `workers`.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
+import math
 import time
-from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from fabula.core.errors import InputError, UserError
-from fabula.core.metric import BatchStatistics, Metric, needs_batch
-from fabula.core.protocols import Progress, StorySource
-from fabula.core.score import Reading, Score
+from fabula.core.metric import Metric, StoryMetric, needs_batch
+from fabula.core.protocols import Progress, StorySource, watch
+from fabula.core.score import Reading, Score, Status
 from fabula.core.story import Story
-from fabula.models import thread_limit
 from fabula.scoring.cache import ScoreCache
-from fabula.scoring.survey import SetDigest, Survey, digest_parts, digest_story, digest_whole
+from fabula.scoring.survey import (
+    Batches,
+    SetDigest,
+    Survey,
+    describe_failure,
+    digest_parts,
+    digest_story,
+    digest_whole,
+)
 
 CHUNK = 32
+# Stories a metric is given at once that may read them together. It does not depend on how fast
+# they are read: a run that was stopped must go on with the same batches, to the last bit.
+BATCH = 8
 
-# What a killed run may have to do again; a transaction for every chunk would cost more.
+# What a killed run may have to do again; a transaction for every batch would cost more.
 _FLUSH_EVERY_S = 0.2
-
-Gathered = Mapping[str, Mapping[str, BatchStatistics]]
+# One that reads story by story gets as many at once as it reads in about that time.
+_SHORT_S, _LONG_S = 0.05, 0.5
 
 
 @dataclass(frozen=True)
 class Task:
-    """Stories, and for each metric the places of those it has to read."""
+    """Stories of a chunk, and for each metric the places of those it has to read."""
 
+    number: int
     stories: list[Story]
     wanted: list[list[int]]
 
 
 @dataclass(frozen=True)
-class TaskResult:
-    """What a task wanted, metric by metric, and the seconds that each metric took."""
+class Part:
+    """What one metric read of some stories of a task, and the seconds it took."""
 
-    readings: list[list[Reading]]
-    seconds: list[float]
+    task: int
+    metric: int
+    places: list[int]
+    readings: list[Reading]
+    seconds: float
 
 
-@dataclass
 class Chunk:
     """Some stories on their way: what is known of them, metric by metric, and what is not."""
 
-    stories: list[Story]
-    keys: list[list[bytes]]
-    known: list[dict[bytes, Reading]]
-
-    def task(self) -> Task:
-        """Give what is still to be read: for each metric the places of its stories."""
-        wanted = [
-            [place for place, key in enumerate(keys) if key not in known]
-            for keys, known in zip(self.keys, self.known, strict=True)
+    def __init__(
+        self, stories: list[Story], keys: list[list[bytes]], known: list[dict[bytes, Reading]]
+    ) -> None:
+        self.stories, self._keys, self._known = stories, keys, known
+        self.wanted = [
+            [place for place, key in enumerate(own) if key not in found]
+            for own, found in zip(keys, known, strict=True)
         ]
-        return Task(self.stories, wanted)
+        self.lacking = sum(map(len, self.wanted))
 
-    def add_readings(self, task: Task, readings: list[list[Reading]]) -> dict[bytes, Reading]:
-        """Take in what was read, metric by metric; give it by key."""
-        new: dict[bytes, Reading] = {}
-        for number, (places, own) in enumerate(zip(task.wanted, readings, strict=True)):
-            fresh = {
-                self.keys[number][place]: reading
-                for place, reading in zip(places, own, strict=True)
-            }
-            self.known[number].update(fresh)
-            new.update(fresh)
+    def add(self, part: Part) -> dict[bytes, Reading]:
+        """Take in what a metric read; give it by key."""
+        keys = self._keys[part.metric]
+        new = {
+            keys[place]: reading
+            for place, reading in zip(part.places, part.readings, strict=True)
+        }
+        self._known[part.metric].update(new)
+        self.lacking -= len(part.places)
         return new
 
     def scores(self, metrics: Sequence[Metric]) -> Iterator[tuple[Story, Score]]:
         """Give all scores, story by story."""
         for place, story in enumerate(self.stories):
             for number, metric in enumerate(metrics):
-                reading = self.known[number][self.keys[number][place]]
+                reading = self._known[number][self._keys[number][place]]
                 for score in metric.scores_of(story, reading):
                     yield story, score
+
+
+class Reader(Protocol):
+    """Reads tasks; `ahead` is how many more than the oldest it can be busy with."""
+
+    ahead: int
+
+    def submit(self, task: Task) -> None:
+        """Take a task on."""
+
+    def next_part(self) -> Part:
+        """Wait for the next part of any of the tasks."""
+        ...
 
 
 class Engine:
     """Runs metrics over a source of stories that was surveyed before.
 
     `seconds` are those that each metric took so far; what metrics share, as the pass of an
-    encoder, counts for the first of them.
+    encoder, counts for the first of them. A metric that raises on a story has failed on it, and
+    the run goes on, unless it is `strict`. Without a `progress` of its own it tells whoever
+    watches.
     """
 
     def __init__(
@@ -101,25 +124,29 @@ class Engine:
         cache: ScoreCache | None = None,
         jobs: int = 1,
         progress: Progress | None = None,
+        strict: bool = False,
     ) -> None:
         self.metrics = list(metrics)
         self.survey = survey
         self.cache = cache
         self.jobs = jobs
         self.progress = progress
+        self.strict = strict
         self.seconds = dict.fromkeys((metric.spec for metric in self.metrics), 0.0)
         self._unsaved: dict[bytes, Reading] = {}
+        self._unsaved_count = 0
         self._flushed_at = time.monotonic()
+        self._kept = 0
 
     def run(self, source: StorySource) -> Generator[tuple[Story, Score], None, None]:
         """Give every score, story by story, in the order of the source; close it when done."""
+        self.progress = self.progress or watch.get().count("scores")
         if self.progress:
             self.progress.start(self.survey.count * len(self.metrics))
         digest = SetDigest()
-        gathered = {spec: batches.gathered for spec, batches in self.survey.batches.items()}
         try:
-            with Workers(self.metrics, gathered, self.jobs) as workers:
-                for chunk in self._read_chunks(source, workers, digest):
+            with self._open_reader() as reader:
+                for chunk in self._read_chunks(source, reader, digest):
                     yield from chunk.scores(self.metrics)
         finally:
             self._flush()
@@ -131,49 +158,76 @@ class Engine:
     def cached_scores(self, stories: list[Story]) -> list[Score]:
         """Give all scores if the cache holds every one; nothing if one would have to be made."""
         chunk = self._chunk(stories)
-        if any(chunk.task().wanted):
-            return []
-        return [score for _, score in chunk.scores(self.metrics)]
+        return [] if chunk.lacking else [score for _, score in chunk.scores(self.metrics)]
+
+    def _open_reader(self) -> AbstractContextManager[Reader]:
+        reading = TaskReader(self.metrics, self.survey.batches, strict=self.strict)
+        if self.jobs == 1:
+            return LocalReader(reading)
+        from fabula.scoring.workers import WorkerPool
+
+        return WorkerPool(reading, self.jobs)
 
     def _read_chunks(
-        self, source: StorySource, workers: Workers, digest: SetDigest
+        self, source: StorySource, reader: Reader, digest: SetDigest
     ) -> Iterator[Chunk]:
-        """Give chunks in order, keeping the workers busy with those that follow."""
-        waiting: deque[tuple[Chunk, Task]] = deque()
-        for chunk in self._chunks(source, digest):
-            task = chunk.task()
-            workers.submit(task)
-            waiting.append((chunk, task))
-            if len(waiting) > workers.ahead:
-                yield self._collect(*waiting.popleft(), workers)
-        while waiting:
-            yield self._collect(*waiting.popleft(), workers)
+        """Give chunks in order, keeping the reader busy with those that follow."""
+        waiting: dict[int, Chunk] = {}
 
-    def _collect(self, chunk: Chunk, task: Task, workers: Workers) -> Chunk:
-        """Wait for the oldest task, and put what it read into its chunk and the cache."""
-        result = workers.result()
-        for metric, seconds in zip(self.metrics, result.seconds, strict=True):
-            self.seconds[metric.spec] += seconds
-        self._unsaved.update(chunk.add_readings(task, result.readings))
+        def finish_oldest() -> Chunk:
+            number, oldest = next(iter(waiting.items()))
+            while oldest.lacking:
+                part = reader.next_part()
+                self._take_in(part, waiting[part.task])
+            return waiting.pop(number)
+
+        for number, chunk in enumerate(self._chunks(source, digest)):
+            waiting[number] = chunk
+            if chunk.lacking:
+                reader.submit(Task(number, chunk.stories, chunk.wanted))
+            if len(waiting) > reader.ahead:
+                yield finish_oldest()
+        while waiting:
+            yield finish_oldest()
+
+    def _take_in(self, part: Part, chunk: Chunk) -> None:
+        """Put what was read into its chunk and, soon, into the cache."""
+        self.seconds[self.metrics[part.metric].spec] += part.seconds
+        self._unsaved.update(chunk.add(part))
+        self._unsaved_count += sum(reading.status.lasting for reading in part.readings)
         if time.monotonic() - self._flushed_at >= _FLUSH_EVERY_S:
             self._flush()
         if self.progress:
-            self.progress.advance(len(chunk.stories) * len(self.metrics))
-        return chunk
+            self.progress.advance(len(part.places))
 
     def _flush(self) -> None:
         """Put the readings of the last moments into the cache, in one transaction."""
         if self.cache is not None:
             self.cache.put(self._unsaved)
-        self._unsaved = {}
+            self._kept += self._unsaved_count
+        self._unsaved, self._unsaved_count = {}, 0
         self._flushed_at = time.monotonic()
+        watch.get().tell_kept(self._describe_kept())
+
+    def _describe_kept(self) -> str:
+        if self.cache is None:
+            return "nothing is kept"
+        stories, metrics = self.survey.count, len(self.metrics)
+        of = f"{self._kept:,} of {stories * metrics:,} scores"
+        grid = f"{_count(stories, 'story', 'stories')} × {_count(metrics, 'metric', 'metrics')}"
+        return f"{of} ({grid}) are kept; the same command goes on from there"
 
     def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
         stories = iter(source)
         while batch := list(islice(stories, CHUNK)):
             for story in batch:
                 digest.add(digest_whole(story))
-            yield self._chunk(batch)
+            chunk = self._chunk(batch)
+            known = len(batch) * len(self.metrics) - chunk.lacking
+            self._kept += known
+            if self.progress:
+                self.progress.advance(known)
+            yield chunk
 
     def _chunk(self, stories: list[Story]) -> Chunk:
         """Make a chunk of stories, with what the cache holds of them."""
@@ -210,100 +264,113 @@ def _changed_error() -> InputError:
     return InputError("the stories changed while they were being read", "run it again")
 
 
-def read_task(metrics: Sequence[Metric], gathered: Gathered, task: Task) -> TaskResult:
-    """Read what a task wants, metric by metric."""
-    result = TaskResult([], [])
-    for metric, places in zip(metrics, task.wanted, strict=True):
-        started = time.perf_counter()
-        result.readings.append(_read(metric, gathered, [task.stories[place] for place in places]))
-        result.seconds.append(time.perf_counter() - started)
-    return result
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
 
 
-def _read(metric: Metric, gathered: Gathered, stories: list[Story]) -> list[Reading]:
-    if not stories:
-        return []
-    if needs_batch(metric):
-        return metric.read_in(stories, gathered[metric.spec])
-    return metric.read(stories)
+class TaskReader:
+    """Reads tasks, metric by metric and batch by batch; travels to other processes."""
+
+    def __init__(
+        self, metrics: list[Metric], batches: dict[str, Batches], *, strict: bool = False
+    ) -> None:
+        self.metrics, self._batches, self._strict = metrics, batches, strict
+        # Grows for a metric that reads story by story, and whose batches are thus all the same.
+        self._sizes = [_first_size(metric) for metric in metrics]
+
+    def prepare(self) -> None:
+        """Let every metric know which others run, so that they share what they ask of a model."""
+        for metric in self.metrics:
+            metric.prepare(self.metrics)
+
+    def read(self, task: Task) -> Iterator[Part]:
+        """Read what a task wants; give every batch as soon as it is read."""
+        for number, (metric, wanted) in enumerate(zip(self.metrics, task.wanted, strict=True)):
+            done = 0
+            while done < len(wanted):
+                places = wanted[done : done + self._sizes[number]]
+                done += len(places)
+                stories = [task.stories[place] for place in places]
+                looking = watch.get()
+                looking.tell(metric.spec)
+                looking.tell_detail(f"story {stories[0].id}")
+                started = time.perf_counter()
+                readings = self._read(metric, stories)
+                seconds = time.perf_counter() - started
+                self._adapt(number, seconds)
+                yield Part(task.number, number, places, readings, seconds)
+
+    def _adapt(self, number: int, seconds: float) -> None:
+        if isinstance(self.metrics[number], StoryMetric):
+            size = self._sizes[number]
+            larger = min(2 * size, CHUNK) if seconds < _SHORT_S else size
+            self._sizes[number] = max(size // 2, 1) if seconds > _LONG_S else larger
+
+    def _read(self, metric: Metric, stories: list[Story]) -> list[Reading]:
+        """Read a batch; where that raises, story by story, so that one does not cost the others."""
+        try:
+            return _check_readings(metric, self._measure(metric, stories))
+        except (UserError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            if len(stories) > 1:
+                return [reading for story in stories for reading in self._read(metric, [story])]
+            failure = describe_failure(error)
+            if self._strict:
+                raise UserError(
+                    f"{metric.spec} failed on story {stories[0].id!r}: {failure}",
+                    "mend the metric, or leave --strict out to go on without that score",
+                ) from error
+            return [_fail(metric, stories[0], failure)]
+
+    def _measure(self, metric: Metric, stories: list[Story]) -> list[Reading]:
+        if not needs_batch(metric):
+            return metric.read(stories)
+        batches = self._batches[metric.spec]
+        if batches.failed:
+            batches.refuse_failed(metric.batch_of(story) for story in stories)
+        return metric.read_in(stories, batches.gathered)
 
 
-class Workers:
-    """Reads tasks in the order they come; with one job in this process, when asked."""
+def _first_size(metric: Metric) -> int:
+    return 1 if metric.slow or isinstance(metric, StoryMetric) else BATCH
 
-    def __init__(self, metrics: list[Metric], gathered: Gathered, jobs: int) -> None:
-        if jobs == 1:
-            _announce(metrics)
-        self._metrics = metrics
-        self._gathered = gathered
-        self._pool = _start_pool(metrics, gathered, jobs) if jobs > 1 else None
-        self._pending: deque[Task | Future[TaskResult]] = deque()
-        self.ahead = 2 * jobs if jobs > 1 else 0
+
+def _fail(metric: Metric, story: Story, failure: str) -> Reading:
+    return metric.missing(Status.FAILED, f"{failure} (story {story.id!r})")
+
+
+def _check_readings(metric: Metric, readings: list[Reading]) -> list[Reading]:
+    """Refuse what is no reading: a plug-in's mistake must not surface far from it."""
+    count = len(metric.aspects)
+    for reading in readings:
+        if not isinstance(reading, Reading) or len(reading.values) != count:
+            raise TypeError(f"{reading!r:.80} is no reading of {_count(count, 'value', 'values')}")
+        for value in reading.values:
+            math.isnan(value)  # raises for what is no number
+    return readings
+
+
+class LocalReader:
+    """Reads in this process, when asked."""
+
+    ahead = 0
+
+    def __init__(self, reading: TaskReader) -> None:
+        reading.prepare()
+        self._reading = reading
+        self._parts: Iterator[Part] = iter(())
 
     def submit(self, task: Task) -> None:
-        """Take a task on."""
-        idle = not any(task.wanted)
-        self._pending.append(
-            task if idle or not self._pool else self._pool.submit(_read_in_worker, task)
-        )
+        """Take a task on; the one before is done."""
+        self._parts = self._reading.read(task)
 
-    def result(self) -> TaskResult:
-        """Give what the oldest task wanted."""
-        task = self._pending.popleft()
-        if isinstance(task, Task):
-            return read_task(self._metrics, self._gathered, task)
-        try:
-            return task.result()
-        except BrokenProcessPool as error:
-            raise UserError(
-                "a worker process ended early, perhaps for want of memory",
-                "try fewer jobs; a script that calls evaluate(jobs=…) needs a "
-                "`if __name__ == '__main__':` guard",
-            ) from error
+    def next_part(self) -> Part:
+        """Read the next batch."""
+        return next(self._parts)
 
-    def __enter__(self) -> Workers:
+    def __enter__(self) -> LocalReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_pool(metrics: list[Metric], gathered: Gathered, jobs: int) -> ProcessPoolExecutor:
-    """Start processes afresh: forking a process with threads or a database open is not safe."""
-    return ProcessPoolExecutor(
-        max_workers=jobs,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_prepare_worker,
-        initargs=(metrics, gathered, thread_limit(jobs)),
-    )
-
-
-_worker_state: tuple[list[Metric], Gathered] = ([], {})
-
-
-def _prepare_worker(metrics: list[Metric], gathered: Gathered, threads: int) -> None:
-    global _worker_state
-    # Models read it when they are loaded, which is later.
-    os.environ["FABULA_THREADS"] = str(threads)
-    _worker_state = metrics, gathered
-    _announce(metrics)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _announce(metrics: Sequence[Metric]) -> None:
-    """Let every metric know which others run, so that they can share what they ask of a model."""
-    for metric in metrics:
-        metric.prepare(metrics)
-
-
-def _end_with_parent() -> None:
-    """A killed parent cannot say goodbye; a worker left waiting would wait for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _read_in_worker(task: Task) -> TaskResult:
-    return read_task(*_worker_state, task)
+        """Nothing to end."""

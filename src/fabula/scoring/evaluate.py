@@ -36,6 +36,7 @@ def evaluate(
     jobs: int = 1,
     cache: bool | str | Path = False,
     progress: Progress | None = None,
+    strict: bool = False,
 ) -> ScoreTable:
     """Score stories and give the table of scores.
 
@@ -43,21 +44,17 @@ def evaluate(
     file; `columns` names the column of each part (`{"text": "tale"}`) where it has no usual name.
     `prompts`, `references` … give that part of every story, in order. `metrics` are specs
     (`"rouge(n=2)"`), sets (`"strings"`) or metrics. With `cache` scores are kept and found again,
-    in the user's cache or the file named; `jobs` processes share the work.
+    in the user's cache or the file named; `jobs` processes share the work. A metric that raises on
+    a story gives it the status `failed`; with `strict` it ends the run.
     """
     if not isinstance(jobs, int) or jobs < 1:
         raise UserError(f"jobs={jobs!r} will not do", "give 1 or more")
-    parts = {
-        "prompts": prompts,
-        "references": references,
-        "ids": ids,
-        "systems": systems,
-        "items": items,
-    }
+    parts: dict[str, Any] = {"prompts": prompts, "references": references, "ids": ids}
+    parts |= {"systems": systems, "items": items}
     listed, chosen = _list_stories(stories, parts, columns), choose_metrics(metrics)
     surveyed = survey(listed, chosen)
     with open_cache(cache) as store:
-        engine = Engine(chosen, surveyed, cache=store, jobs=jobs, progress=progress)
+        engine = Engine(chosen, surveyed, cache=store, jobs=jobs, progress=progress, strict=strict)
         with closing(engine.run(listed)) as scores:
             return ScoreTable(listed, [score for _, score in scores])
 

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fabula.core.card import Need
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, UserError
 from fabula.core.metric import BatchMetric, BatchStatistics, Metric, needs_batch
-from fabula.core.protocols import StorySource
+from fabula.core.protocols import StorySource, watch
 from fabula.core.story import Story
 
 _SIZE = 20
+_MOST_WORDS = 300
+_TELL_EVERY = 1000
 _WHOLE: tuple[Need, ...] = ("prompt", "reference", "images")
 
 
@@ -71,12 +73,38 @@ class Batches:
 
     gathered: dict[str, BatchStatistics] = field(default_factory=dict)
     digests: dict[str, SetDigest] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def add(self, metric: BatchMetric, story: Story) -> None:
-        """Take a story into account."""
-        metric.add_to(self.gathered, story)
+        """Take a story into account; a batch at which the metric raises has failed as a whole."""
+        try:
+            metric.add_to(self.gathered, story)
+        except (UserError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            # What was gathered so far may hold half of the story.
+            why = f"{describe_failure(error)}, at story {story.id!r} of its batch"
+            self.failed.setdefault(metric.batch_of(story), why)
         digest = self.digests.setdefault(metric.batch_of(story), SetDigest())
         digest.add(digest_story(story, metric.reads))
+
+    def refuse_failed(self, names: Iterable[str]) -> None:
+        """Raise where one of these batches has failed."""
+        for name in names:
+            if name in self.failed:
+                raise BatchFailed(self.failed[name])
+
+
+class BatchFailed(Exception):
+    """The batch of a story could not be gathered, so that the story cannot be read in it."""
+
+
+def describe_failure(error: BaseException) -> str:
+    """Say in one short line what a metric raised."""
+    if isinstance(error, BatchFailed):
+        return str(error)
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}"[:_MOST_WORDS] if words else type(error).__name__
 
 
 @dataclass
@@ -104,6 +132,8 @@ def survey(source: StorySource, metrics: Sequence[Metric]) -> Survey:
                 "give every story an id of its own",
             )
         seen[story.id] = number
+        if number % _TELL_EVERY == 0:
+            watch.get().tell(f"going over the stories, {number:,} so far")
         surveyed.digest.add(digest_whole(story))
         for metric in batch_metrics:
             surveyed.batches.setdefault(metric.spec, Batches()).add(metric, story)

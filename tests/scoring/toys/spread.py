@@ -17,6 +17,8 @@ class Lengths:
         self.count = self.total = self.squares = 0
 
     def add(self, story: Story) -> None:
+        if "bug" in story.text:
+            raise ValueError("no bugs here")
         self.count += 1
         self.total += len(story.text)
         self.squares += len(story.text) ** 2

@@ -12,6 +12,7 @@ import os
 import threading
 import time
 import uuid
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,7 +134,9 @@ class ArrayShards:
     """Arrays by key in a folder of at most `limit` bytes, which several processes share.
 
     A shard is a safetensors file with the arrays of one `write`; a half-written one is never seen.
-    When the folder outgrows its limit, the shards used longest ago go.
+    It says the checksum of each: a shard that a failing disk has altered goes, as does one of an
+    older Fabula, which says none. When the folder outgrows its limit, the shards used longest ago
+    go.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -163,7 +166,8 @@ class ArrayShards:
 
         shard = self.folder / f"{uuid.uuid4().hex}.safetensors"
         with write_atomically(shard) as partial, partial.open("wb") as file:
-            file.write(save(dict(arrays)))
+            checksums = {key: _checksum(key, array) for key, array in arrays.items()}
+            file.write(save(dict(arrays), metadata=checksums))
             file.flush()
             os.fsync(file.fileno())
         self._known.add(shard)
@@ -176,6 +180,11 @@ class ArrayShards:
         try:
             with safe_open(shard, framework="numpy") as file:
                 arrays = {key: file.get_tensor(key) for key in keys}
+                checksums = file.metadata() or {}
+            if any(_checksum(key, array) != checksums.get(key) for key, array in arrays.items()):
+                shard.unlink(missing_ok=True)
+                self._drop(shard)
+                return {}
             os.utime(shard)
         except (OSError, SafetensorError):
             # Another process has made room, or the disk has lost it: then it is made again.
@@ -195,9 +204,13 @@ class ArrayShards:
             self._known.add(shard)
             try:
                 with safe_open(shard, framework="numpy") as file:
-                    self._shard_of |= dict.fromkeys(file.keys(), shard)
+                    known, keys = file.metadata() or {}, list(file.keys())
             except (OSError, SafetensorError):
                 continue
+            if known.keys() == set(keys):
+                self._shard_of |= dict.fromkeys(keys, shard)
+            else:
+                shard.unlink(missing_ok=True)
 
     def _make_room(self) -> None:
         for partial in self.folder.glob("*.partial"):
@@ -216,6 +229,12 @@ class ArrayShards:
 
     def _drop(self, shard: Path) -> None:
         self._shard_of = {key: path for key, path in self._shard_of.items() if path != shard}
+
+
+def _checksum(key: str, array: Array) -> str:
+    """Checksum of an array as it is stored, and of what it is called."""
+    named = f"{key} {array.shape} {array.dtype}".encode()
+    return f"{zlib.crc32(array.tobytes(), zlib.crc32(named)):08x}"
 
 
 def _stat(path: Path) -> tuple[int, int]:

@@ -78,8 +78,7 @@ class Chunk:
         """Take in what a metric read; give it by key."""
         keys = self._keys[part.metric]
         new = {
-            keys[place]: reading
-            for place, reading in zip(part.places, part.readings, strict=True)
+            keys[place]: reading for place, reading in zip(part.places, part.readings, strict=True)
         }
         self._known[part.metric].update(new)
         self.lacking -= len(part.places)

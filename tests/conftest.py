@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ settings.load_profile("fabula")
 
 # Tests run side by side: one thread each, or they wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# As in an environment that is activated: messages then say `fabula …` and `pip …` alone.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 # No test finds vectors that another one has left in the user's cache.
 os.environ["FABULA_VECTORS_MB"] = "0"

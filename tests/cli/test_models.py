@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from fabula.cli import models
 from fabula.cli.models import command
 from fabula.core.errors import PackageMissing, UnknownName
+from fabula.core.installation import spell_install
 from fabula.models import AssetError
 from fabula.models.store import asset, convert, fetch
 
@@ -155,7 +156,8 @@ def test_all_leaves_out_what_needs_a_missing_package_and_says_so(
     declared.write_text(declared.read_text().replace("size =", keys))
     monkeypatch.setattr(convert, "find_spec", lambda name: None)
     done = run("pull", "--all", "--quiet")
-    note = "toy: left out, torch is not installed; run: pip install 'fabula[models]'\n"
+    command = f"{spell_install('models')}, after the build of torch that fits your machine"
+    note = f"toy: left out, torch is not installed; run: {command}\n"
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", note)
     assert not toy.exists()
     with pytest.raises(PackageMissing, match="torch"):

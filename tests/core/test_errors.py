@@ -16,7 +16,11 @@ def test_an_error_travels_between_processes():
 
 
 def test_a_missing_package_says_how_to_install_it():
-    assert str(PackageMissing("numba", "fast")).endswith("run: pip install 'fabula[fast]'")
+    assert str(PackageMissing("numba", "fast")).endswith("run: pip install -e '.[fast]'")
+
+
+def test_torch_is_installed_in_the_build_that_fits_the_machine():
+    assert str(PackageMissing("torch", "models")).endswith("torch that fits your machine")
 
 
 def test_a_missing_package_travels_between_processes():

@@ -51,7 +51,7 @@ def test_a_package_that_is_not_here_is_a_reason_that_names_the_command(monkeypat
     metric = METRICS.build("moverscore(model='fake()', layer=1)")
     [score] = metric.score(STORIES[:1])
     assert score.status is Status.MISSING_MODEL
-    assert score.note == "POT is not installed; run: pip install 'fabula[models]'"
+    assert score.note == "POT is not installed; run: pip install -e '.[models]'"
 
 
 @pytest.mark.parametrize("name", WITH_WEIGHTS)

@@ -138,7 +138,7 @@ def test_without_a_stemmer_the_extra_is_named(monkeypatch):
         cached.cache_clear()
     [score] = METRIC.score([make_story(TEXT, REFERENCE)])
     assert score.status is Status.MISSING_MODEL
-    assert "pip install 'fabula[nlp]'" in score.note
+    assert "pip install -e '.[nlp]'" in score.note
 
 
 def test_our_regressors_hold_numbers_and_digests_alone():

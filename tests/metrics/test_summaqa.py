@@ -162,7 +162,7 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(summaqa, "find_spec", lambda name: None)
     [score, _] = Summaqa(model="fake()").score([Story("s", STORY, references=(REFERENCE,))])
     assert score.status is Status.MISSING_MODEL
-    assert score.note == "spacy is not installed; run: pip install 'fabula[nlp]'"
+    assert score.note == "spacy is not installed; run: pip install -e '.[nlp]'"
 
 
 def test_a_model_that_answers_nothing_is_refused(tmp_path: Any) -> None:

@@ -73,7 +73,7 @@ def test_the_certified_cost_is_the_exact_one_however_good_the_potentials(sizes, 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot.lp", None)
-    with pytest.raises(PackageMissing, match=r"POT is not installed; run: pip install 'fabula\["):
+    with pytest.raises(PackageMissing, match=r"POT is not installed; run: pip install -e"):
         exact_cost(np.ones(1), np.ones(1), np.ones((1, 1)))
 
 

@@ -123,4 +123,4 @@ def test_without_pot_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot.lp", None)
     [score] = Wmd("fake()").score([make_story("sea", "ship")])
     assert score.status is Status.MISSING_MODEL
-    assert score.note == "POT is not installed; run: pip install 'fabula[models]'"
+    assert score.note == "POT is not installed; run: pip install -e '.[models]'"

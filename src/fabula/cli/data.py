@@ -32,8 +32,9 @@ def list_command(form: str) -> None:
 
     known = read_places()
     sets = DATASETS.load_all()
+    # A table of one's own is a form, and none that anybody could fetch.
+    own = sets.pop("table").CARD
     rows = [_row(name, module.CARD, known.get(name)) for name, module in sets.items()]
-    own = DATASETS.get("table").CARD
     rows += [_row(name, own, place) for name, place in known.items() if name not in DATASETS]
     print_rows(rows, form)
 

@@ -104,10 +104,12 @@ def show(spec: str) -> None:
 def new(name: str, root: Path, *, model: bool) -> None:
     """Write the skeleton of the metric NAME and of its test."""
     from fabula.cli._skeleton import write_skeleton
+    from fabula.core.installation import spell_command
 
     for path in write_skeleton(name, root, model=model):
         echo(path)
-    echo(f"while you change it: fabula score examples -m {name} --no-cache", err=True)
+    command = spell_command(f"score examples -m {name} --no-cache")
+    echo(f"while you change it: {command}", err=True)
 
 
 @command.command("regenerate")

@@ -143,7 +143,10 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
 
     if result.record["input"]["stories"] > MOST_STORIES:
         if not quiet:
-            echo(f"no report of so many stories: fabula report {result.folder}", err=True)
+            from fabula.core.installation import spell_command
+
+            command = spell_command(f"report {result.folder}")
+            echo(f"no report of so many stories: {command}", err=True)
         return
     from fabula.cli import show_progress
     from fabula.reports.report import write_report

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 class UserError(Exception):
     """Something the user can mend: what is wrong, which thing, and what to do.
 
-    The command line prints it on one line and exits with 2.
+    The command line prints it on one line and exits with 2. A remedy names commands of ours plainly
+    (`fabula doctor`); they are printed as they run where the user is.
     """
 
     def __init__(self, problem: str, remedy: str = "") -> None:
@@ -19,8 +20,11 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         """One line: the problem, then the remedy."""
-        text = f"{self.problem}; {self.remedy}" if self.remedy else self.problem
-        return " ".join(text.split())
+        if not self.remedy:
+            return " ".join(self.problem.split())
+        from fabula.core.installation import spell_commands
+
+        return " ".join(f"{self.problem}; {spell_commands(self.remedy)}".split())
 
 
 class SpecError(UserError):
@@ -43,7 +47,16 @@ class PackageMissing(UserError):
     """An optional package that is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed", f"run: pip install 'fabula[{extra}]'")
+        from fabula.core.installation import spell_install
+
+        # Which build of torch fits a machine is not for an extra to say.
+        first = ", after the build of torch that fits your machine" if package == "torch" else ""
+        super().__init__(f"{package} is not installed", f"run: {spell_install(extra)}{first}")
+        self.package, self.extra = package, extra
+
+    def __reduce__(self) -> tuple[type[PackageMissing], tuple[str, str]]:
+        """Travel between processes by what it was made of."""
+        return type(self), (self.package, self.extra)
 
 
 def closest(name: str, names: Iterable[str]) -> str:

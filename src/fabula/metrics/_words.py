@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.story import Story
@@ -50,7 +50,7 @@ def _tokenizer() -> Any:
     try:
         import spacy
     except ImportError:
-        raise Missing(Status.MISSING_MODEL, "needs spaCy: pip install 'fabula[nlp]'") from None
+        raise Missing(Status.MISSING_MODEL, str(PackageMissing("spaCy", "nlp"))) from None
     tokenizer = spacy.blank("en").tokenizer
     for word, parts in _SPACY_2.items():
         tokenizer.add_special_case(word, [{"ORTH": part} for part in parts])

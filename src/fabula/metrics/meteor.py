@@ -11,6 +11,7 @@ from itertools import pairwise
 from operator import mul
 
 from fabula.core.card import Card
+from fabula.core.errors import PackageMissing
 from fabula.core.metric import PairMetric, Value
 from fabula.core.score import Missing, Status
 from fabula.metrics._words import read_words
@@ -120,7 +121,7 @@ def _stemmer() -> Callable[[str], str]:
     try:
         import snowballstemmer
     except ImportError:
-        note = "needs snowballstemmer: pip install 'fabula[nlp]'"
+        note = str(PackageMissing("snowballstemmer", "nlp"))
         raise Missing(Status.MISSING_MODEL, note) from None
     return lru_cache(maxsize=200_000)(snowballstemmer.stemmer("english").stemWord)
 

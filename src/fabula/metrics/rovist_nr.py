@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from fabula.core.card import Card
+from fabula.core.errors import PackageMissing
 from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.settings import AtLeast
@@ -126,7 +127,7 @@ def _nltk() -> Any:
 
         folder = str(path_of("punkt_tab"))
     except ImportError:
-        raise Missing(Status.MISSING_MODEL, "needs NLTK: pip install 'fabula[nlp]'") from None
+        raise Missing(Status.MISSING_MODEL, str(PackageMissing("NLTK", "nlp"))) from None
     except AssetError as error:
         raise Missing(Status.MISSING_MODEL, str(error)) from None
     if folder not in nltk.data.path:

@@ -20,7 +20,7 @@ from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, Checkpo
 from fabula.models.networks.hf_encoder import EncoderModel
 from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import Seq2SeqModel
-from fabula.models.store.fetch import is_hub_offline
+from fabula.models.store.fetch import forbidding_variables, is_only_looking
 
 Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
 HubModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
@@ -101,11 +101,13 @@ def _snapshot(name: str, revision: str | None) -> Path:
         here = Path(hub.snapshot_download(name, local_files_only=True, **wanted))
     if here is not None and _is_whole(here):
         return here
-    if is_hub_offline():
+    if forbidding := forbidding_variables():
         raise CheckpointError(
             f"{name} is not whole in the hub's cache, and the network is forbidden",
-            f"unset FABULA_OFFLINE and HF_HUB_OFFLINE where there is one, {_by_hand(name)}",
+            f"unset {' and '.join(forbidding)} where there is one, {_by_hand(name)}",
         )
+    if is_only_looking():
+        raise CheckpointError(f"{name} is not here; it is fetched when it is first asked for")
     print(f"{name}: getting it from the hub", file=sys.stderr)
     try:
         return Path(hub.snapshot_download(name, **wanted))

@@ -117,5 +117,5 @@ def test_order_only_names_the_systems_anew(seed: int, order: list[int], rows: li
 
 def test_without_evalica_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "evalica", None)
-    with pytest.raises(PackageMissing, match=r"evalica is not installed; run: pip install 'fab"):
+    with pytest.raises(PackageMissing, match=r"evalica is not installed; run: pip install -e "):
         bradley_terry(made_up(0))

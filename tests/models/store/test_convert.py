@@ -105,7 +105,7 @@ def test_a_missing_package_is_named_before_anything_is_fetched(
     let_run(monkeypatch, to_capitals, "numpy", "no_such_package")
     with pytest.raises(PackageMissing) as caught:
         pull("toy")
-    expected = "no_such_package is not installed; run: pip install 'fabula[models]'"
+    expected = "no_such_package is not installed; run: pip install -e '.[models]'"
     assert str(caught.value) == expected
     assert made.downloads == 0
     assert made.left_in_store() == []

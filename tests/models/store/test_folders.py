@@ -134,7 +134,7 @@ def test_only_a_clone_has_weights_beside_its_source(
 
 
 def test_our_weights_that_are_not_there_name_the_package(ours: Any) -> None:
-    with pytest.raises(AssetError, match=r"is not installed \(run: pip install made-up-weights\)"):
+    with pytest.raises(AssetError, match=r"is not installed \(run: pip install \./weights\)"):
         pull("toy")
     assert verify("toy").state == "absent"
     assert ours.left_in_store() == []
@@ -144,7 +144,7 @@ def test_our_weights_of_another_version_are_refused(
     ours: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(ours, monkeypatch, more=b"than that")
-    with pytest.raises(AssetError, match="run: pip install --upgrade made-up-weights"):
+    with pytest.raises(AssetError, match=r"run: pip install \S*weights"):
         path_of("toy")
     assert verify("toy").state == "damaged"
 

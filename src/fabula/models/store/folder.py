@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from typing import Literal
 
 from fabula.core.errors import UserError
 from fabula.core.files import data_home
+from fabula.core.installation import spell_weights_install
 from fabula.core.machine import is_alive
 from fabula.models.store.asset import (
     Asset,
@@ -48,9 +49,8 @@ def own_candidate(wanted: Asset) -> Path | None:
 
 def own_folder(wanted: Asset) -> Path | None:
     """The user's own folder of an asset; one with other content is an error."""
-    return _check_content(
-        own_candidate(wanted), wanted, "mend that folder or take it out of FABULA_ASSETS"
-    )
+    remedy = "mend that folder or take it out of FABULA_ASSETS"
+    return _check_content(own_candidate(wanted), wanted, lambda: remedy)
 
 
 def ours_candidate(wanted: Asset) -> Path | None:
@@ -62,9 +62,13 @@ def ours_candidate(wanted: Asset) -> Path | None:
 
 def ours_folder(wanted: Asset) -> Path | None:
     """Folder of an asset among the project's own weights; other content is an error."""
+    return _check_content(ours_candidate(wanted), wanted, lambda: _install_remedy(wanted))
+
+
+def _install_remedy(wanted: Asset) -> str:
+    """Say how to install the project's own weights; "" for an asset that is not among them."""
     place = next((place for place in wanted.places if isinstance(place, OursPlace)), None)
-    remedy = f"run: pip install --upgrade {place.distribution}" if place else ""
-    return _check_content(ours_candidate(wanted), wanted, remedy)
+    return f"run: {spell_weights_install(place.distribution)}" if place else ""
 
 
 def _list_candidates(place: OursPlace) -> list[Path]:
@@ -76,11 +80,11 @@ def _list_candidates(place: OursPlace) -> list[Path]:
     return [root / place.folder for root in roots]
 
 
-def _check_content(folder: Path | None, wanted: Asset, remedy: str) -> Path | None:
+def _check_content(folder: Path | None, wanted: Asset, remedy: Callable[[], str]) -> Path | None:
     if folder is None or is_whole(folder, wanted, fresh=False):
         return folder
     problem = f"{folder} is not the asset {wanted.name!r}: its content has another digest"
-    raise AssetError(problem, remedy)
+    raise AssetError(problem, remedy())
 
 
 State = Literal["ok", "damaged", "absent"]
@@ -124,8 +128,8 @@ def path_of(name: str) -> Path:
     wanted = get_asset(name)
     folder = find(wanted)
     if folder is None:
-        remedy = _carrying_remedy(name) if is_offline() else f"run: fabula models pull {name}"
-        raise AssetError(f"asset {name!r} is not here", remedy)
+        pull_remedy = _carrying_remedy(name) if is_offline() else f"run: fabula models pull {name}"
+        raise AssetError(f"asset {name!r} is not here", _install_remedy(wanted) or pull_remedy)
     return _check_unharmed(wanted, folder)
 
 

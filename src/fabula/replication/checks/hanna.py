@@ -17,6 +17,7 @@ from fabula.core.metric import Metric
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.datasets import datasets_below, load_dataset, printed_below
+from fabula.models.store.fetch import LOOK_ONLY
 from fabula.replication.checks._result import CheckResult, compare_values, correlate_values, skip
 from fabula.replication.hanna import read_printed, replicate
 from fabula.replication.hanna.columns import (
@@ -77,7 +78,7 @@ def check_hanna_columns(data: Path | None) -> Iterator[CheckResult]:
     machines = by_machines(hanna)
     specs = dict.fromkeys(spec for spec, _ in columns.values())
     # To check what is here is not to ask a hub for gigabytes.
-    with switch_on("FABULA_OFFLINE"):
+    with switch_on(LOOK_ONLY):
         ours = _score_columns(hanna, [METRICS.build(spec) for spec in specs])
     for column, (spec, aspect) in columns.items():
         scores = ours.get((spec, aspect))

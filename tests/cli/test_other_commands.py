@@ -50,7 +50,7 @@ def test_vectors_on_disk_are_told_of_and_forgotten_with_the_usual_scores(tmp_pat
 
 def test_the_doctor_names_what_is_missing_and_how_to_get_it() -> None:
     output = run("doctor")
-    assert "asset wordnet      not here" in output
+    assert "asset wordnet        not here" in output
     assert "fabula models pull" in output
     assert "metrics and variants can run" in output
 

@@ -10,7 +10,7 @@ import pytest
 from fabula.core.errors import SettingError, UserError
 from fabula.core.score import Status
 from fabula.metrics.perplexity import Perplexity
-from fabula.models import _load
+from fabula.models import _load, get_asset
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
@@ -41,6 +41,8 @@ def test_a_model_that_is_not_here_is_a_reason_that_names_the_command(bare, name)
     [note] = {score.note for score in scores}
     asset = next((one for one in metric.card.assets if one in metric.model), None)
     command = f"fabula models pull {asset}" if asset else "hf download"
+    if asset and get_asset(asset).is_ours:
+        command = "pip install ./weights"
     assert command in note
     assert "\n" not in note
     assert "|model:missing|" in metric.signature()

@@ -165,5 +165,5 @@ def test_too_few_support_vectors_are_said_to_be(monkeypatch):
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(PackageMissing, match=r"fabula\[train\]"):
+    with pytest.raises(PackageMissing, match=r"pip install .*\[train\]"):
         fit(STORIES, TARGETS, seed=0, model="fake()")

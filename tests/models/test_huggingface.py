@@ -232,7 +232,7 @@ class FakeHub:
 
 
 def test_a_package_that_is_absent_is_named_with_its_extra() -> None:
-    with pytest.raises(PackageMissing, match=r"no_such_thing is not installed.*fabula\[models\]"):
+    with pytest.raises(PackageMissing, match=r"no_such_thing is not installed.*\.\[models\]"):
         _runtime.package("no_such_thing")
 
 

@@ -102,7 +102,6 @@ def _say_extras(findings: _Findings) -> None:
 
 def _say_assets(findings: _Findings) -> None:
     from fabula import models
-    from fabula.models.store.asset import OursPlace
 
     for name in models.asset_names():
         asset = models.get_asset(name)
@@ -114,8 +113,7 @@ def _say_assets(findings: _Findings) -> None:
             continue
         echo(f"  asset {name:14} {'ok' if there else 'not here'}")
         if not there:
-            is_ours = any(isinstance(place, OursPlace) for place in asset.places)
-            (findings.weights if is_ours else findings.assets).append(name)
+            (findings.weights if asset.is_ours else findings.assets).append(name)
 
 
 def _say_metrics(findings: _Findings) -> None:

@@ -98,7 +98,7 @@ def test_folds_without_groups_are_refused(folds):
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    with pytest.raises(PackageMissing, match=r"fabula\[train\]"):
+    with pytest.raises(PackageMissing, match=r"pip install .*\[train\]"):
         fit_classifier(TEXTS, ASPECTS, seed=0)
 
 

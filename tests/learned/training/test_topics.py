@@ -86,5 +86,5 @@ def test_settings_with_nothing_to_compare_are_refused(settings):
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
-    with pytest.raises(PackageMissing, match=r"fabula\[train\]"):
+    with pytest.raises(PackageMissing, match=r"pip install .*\[train\]"):
         find_topics(planted())

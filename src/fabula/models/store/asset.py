@@ -136,6 +136,11 @@ class Asset:
         """Bytes that the asset takes in the store."""
         return self.converted_size or self.size
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it comes with the project's own weights, and from nowhere else."""
+        return all(isinstance(place, OursPlace) for place in self.places)
+
     def file_names(self) -> tuple[str, ...]:
         """Files that the places give, where one of them names each; else none."""
         for place in self.places:

@@ -129,7 +129,8 @@ def path_of(name: str) -> Path:
     folder = find(wanted)
     if folder is None:
         pull_remedy = _carrying_remedy(name) if is_offline() else f"run: fabula models pull {name}"
-        raise AssetError(f"asset {name!r} is not here", _install_remedy(wanted) or pull_remedy)
+        remedy = _install_remedy(wanted) if wanted.is_ours else pull_remedy
+        raise AssetError(f"asset {name!r} is not here", remedy)
     return _check_unharmed(wanted, folder)
 
 

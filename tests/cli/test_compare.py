@@ -36,9 +36,9 @@ def test_the_table_marks_who_is_better_and_fits_into_100_columns(said: Callable[
     text = said("human", "loop")
     lines = text.splitlines()
     assert lines[0] == "A is human, B is loop: 14 shared items"
-    assert max(map(len, lines)) <= 100
-    [repetition] = [line for line in lines if line.startswith(" repetition ↓")]
-    [words] = [line for line in lines if line.startswith(" words –")]
+    assert max(map(len, lines[:-1])) <= 100 and lines[-1].startswith("cite: fabula ")
+    [repetition] = [line for line in lines if line.startswith(" Repetition ↓")]
+    [words] = [line for line in lines if line.startswith(" Words –")]
     assert repetition.endswith("A better") and words.endswith("A higher")
     assert "100 %" in repetition
 
@@ -83,7 +83,7 @@ def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
     assert lines[0] == r"\begin{tabular}{lrrrrrrl}" and lines[-1] == r"\end{tabular}"
     body = [line for line in lines if line.endswith(r"\\")]
     assert all(line.count("&") == 7 for line in body)
-    assert len(body) == 6 and r"repetition $\downarrow$" in text and r"100 \%" in text
+    assert len(body) == 6 and r"Repetition $\downarrow$" in text and r"100 \%" in text
 
 
 def test_only_the_metrics_named_are_compared(said: Callable[..., str]) -> None:
@@ -135,7 +135,7 @@ def test_what_is_left_out_and_what_was_in_vain_is_said(fabula: Run, tmp_path: Pa
     rows = [{"text": "One two.", "system": s, "item": i} for s in "ab" for i in "123"]
     score_rows(fabula, tmp_path, [*rows, {"text": "One.", "system": "a", "item": "4"}])
     text = " ".join(fabula("compare", "some", "a", "b").stdout.decode().split())
-    assert "too few" in text and "words –*" in text
+    assert "too few" in text and "Words –*" in text
     assert "Up to 4 items were left out" in text
     assert "No metric with a better way has values of both systems." in text
     assert "No difference could have been found" in text

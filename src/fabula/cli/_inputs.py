@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from fabula.cli import echo
 from fabula.cli._options import PARTIAL, path_option
 from fabula.core.errors import SettingError
 
@@ -156,7 +157,7 @@ def _pop_form(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    echo(line, err=True)
 
 
 def _add(parts: Sequence[Callable[[Command], Command]], command: Command) -> Command:

@@ -88,7 +88,7 @@ def command(
         _print_summary(result, chosen, form, streamed)
     if not no_report:
         _write_report(result, quiet=quiet)
-    _say_where(result, chosen, quiet=quiet)
+    _say_where(result, quiet=quiet)
 
 
 def _run(
@@ -157,7 +157,7 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
         echo(f"report: {path}", err=True)
 
 
-def _say_where(result: RunResult, chosen: list[Metric], *, quiet: bool) -> None:
+def _say_where(result: RunResult, *, quiet: bool) -> None:
     if quiet:
         return
     stories = result.record["input"]["stories"]
@@ -165,6 +165,4 @@ def _say_where(result: RunResult, chosen: list[Metric], *, quiet: bool) -> None:
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
     else:
-        for metric in chosen:
-            echo(f"  {metric.signature()}", err=True)
-        echo("not kept in a folder: add -o DIR", err=True)
+        echo("not kept in a folder: add -o DIR, for scores, report and full signatures", err=True)

@@ -22,7 +22,8 @@ class Card:
     `published` names the columns of a release that the metric regenerates:
     release → column → (spec, aspect). `typical` are the specs that sets of metrics take;
     without any it is the metric with its default settings. `assets` are those of the asset store
-    that some of its settings need.
+    that some of its settings need. `label` is what tables call it, settings in braces: `ROUGE-{n}`;
+    without one it is the title up to a colon.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Card:
     quirks: tuple[str, ...] = ()
     cannot_see: str = ""
     typical: tuple[str, ...] = ()
+    label: str = ""
     published: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
 
     @property

@@ -17,6 +17,10 @@ from fabula.core.settings import changed_settings, check_settings, format_spec
 from fabula.core.story import Story
 
 Value = float | tuple[float, ...] | Reading
+
+# Titles that are longer do not head a column: the metric's name does.
+_LONGEST = 24
+_ASPECT_LABELS = {"f": "F1"}
 # Of a text with more unknown tokens than this share, a model sees too little to judge it.
 MOST_UNKNOWN = 0.5
 
@@ -95,6 +99,22 @@ class Metric:
     def spec(self) -> str:
         """Canonical spelling: constructor call, column label and head of the signature."""
         return format_spec(self.name, changed_settings(self))
+
+    def label(self, aspect: str = "") -> str:
+        """What tables call one of its values: `ROUGE-2 F1`, `chrF (word_order=2)`.
+
+        Settings that the name does not tell stand in brackets.
+        """
+        card, settings = self.card, {one.name: getattr(self, one.name) for one in fields(self)}
+        title = card.title.partition(":")[0]
+        name = card.label.format(**settings) or (title if len(title) <= _LONGEST else self.name)
+        untold = {
+            key: value
+            for key, value in changed_settings(self).items()
+            if f"{{{key}}}" not in card.label
+        }
+        words = f"{name} {_ASPECT_LABELS.get(aspect, aspect)}".rstrip()
+        return format_spec(f"{words} ", untold).rstrip()
 
     def traits(self) -> dict[str, str]:
         """What else the values depend on: tokeniser, another library's version, a model."""

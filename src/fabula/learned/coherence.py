@@ -15,6 +15,7 @@ class Coherence(ScaleMetric):
     revision = 2
     card = Card(
         title="Coherence, learned",
+        label="Coherence",
         family="learned",
         direction="higher",
         assets=("story_encoder", "coherence"),

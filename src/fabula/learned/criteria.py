@@ -16,6 +16,7 @@ class Criteria(ScaleMetric):
     revision = 2
     card = Card(
         title="HANNA's six criteria, learned",
+        label="Criteria",
         family="learned",
         direction="higher",
         low=1.0,

@@ -19,6 +19,7 @@ class Distinct(WordMetric):
 
     card = Card(
         title="Distinct-n",
+        label="Distinct-{n}",
         family="string",
         direction="higher",
         low=0.0,

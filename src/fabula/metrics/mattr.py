@@ -19,6 +19,7 @@ class Mattr(WordMetric):
 
     card = Card(
         title="Moving-average type-token ratio",
+        label="MATTR",
         family="baseline",
         direction="descriptive",
         low=0.0,

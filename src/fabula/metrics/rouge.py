@@ -37,6 +37,7 @@ class Rouge(PairMetric):
 
     card = Card(
         title="ROUGE",
+        label="ROUGE-{n}",
         family="string",
         direction="higher",
         low=0.0,

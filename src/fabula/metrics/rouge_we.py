@@ -26,6 +26,7 @@ class RougeWe(ModelMetric):
     revision = 2
     card = Card(
         title="ROUGE-WE",
+        label="ROUGE-WE-{n}",
         family="embedding",
         direction="higher",
         low=0.0,

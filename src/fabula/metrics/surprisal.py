@@ -26,6 +26,7 @@ class Surprisal(ModelMetric):
 
     card = Card(
         title="Surprisal over the story",
+        label="Surprisal",
         family="model",
         direction="descriptive",
         uses=("prompt",),

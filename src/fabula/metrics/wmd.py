@@ -39,6 +39,7 @@ class Wmd(ModelMetric):
     revision = 2
     card = Card(
         title="Word Mover's Distance",
+        label="WMD",
         family="embedding",
         direction="lower",
         low=0.0,

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from fabula.core.card import ARROWS
 from fabula.meta.compare import Compared, Comparison
 from fabula.reports.numbers import decimals_for, interval_text, number_text, p_text
+from fabula.reports.summary import cite_table
 from fabula.reports.tables import Cell, Table, Tone, render
+from fabula.scoring.catalogue import label_scorers
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 _HEAD = ("metric", "A", "B", "difference", "p", "A wins", "effect", "verdict")
@@ -27,14 +29,17 @@ def render_comparison(form: str, comparison: Comparison, signatures: Mapping[str
         "comparisons": comparison.tests,
         "words": comparison_words(comparison),
     }
+    labels = label_scorers((line.scorer, line.aspect) for line in comparison.lines)
     scorers = dict.fromkeys(line.scorer for line in comparison.lines)
+    signed = {scorer: signatures[scorer] for scorer in scorers if scorer in signatures}
     table = Table(
         _HEAD,
-        [_cells(line) for line in comparison.lines],
+        [_cells(line, labels[line.scorer, line.aspect]) for line in comparison.lines],
         f"A is {comparison.a or 'nameless'}, B is {comparison.b or 'nameless'}: "
         f"{comparison.shared:,} shared items",
         comparison_words(comparison),
-        comments=[signatures[scorer] for scorer in scorers if scorer in signatures],
+        cite=cite_table(signed) if signed else "",
+        comments=list(signed.values()),
         gap=2,
     )
     return render(form, rows, [table], record)
@@ -101,8 +106,7 @@ def _prefer(count: int) -> str:
     return "prefers" if count == 1 else "prefer"
 
 
-def _cells(line: Compared) -> list[Cell]:
-    label = f"{line.scorer} {line.aspect}".strip()
+def _cells(line: Compared, label: str) -> list[Cell]:
     head = Cell(f"{label} {ARROWS[line.direction]}{'*' * bool(line.left_out)}")
     if math.isnan(line.p):
         return [head, *[Cell(None)] * 6, Cell("too few", tone="quiet")]

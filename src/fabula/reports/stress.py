@@ -9,7 +9,9 @@ from typing import Any
 
 from fabula.core.card import ARROWS
 from fabula.core.metric import needs_batch
+from fabula.reports.summary import cite_table
 from fabula.reports.tables import Cell, Table, Tone, render
+from fabula.scoring.catalogue import label_scorers
 from fabula.scoring.stress import StressResult
 from fabula.scoring.stress_moves import (
     BLIND,
@@ -37,12 +39,14 @@ _MOST = 8
 
 def render_stress(form: str, result: StressResult) -> str:
     """Write a stress test as table, json, jsonl, csv or latex."""
+    labels = _label_moves(result)
     table = Table(
         ["metric", *(kind.name.replace("_", " ") for kind in result.perturbations)],
-        [[Cell(_head(line)), *map(_cell, line)] for line in _lines(result)],
+        [[Cell(_head(line, labels)), *map(_cell, line)] for line in _lines(result)],
         f"{result.stories:,} stories, perturbed",
         [_KEY, *stress_words(result)],
         footer=["noticed, or moved, by", *_tally(result)],
+        cite=cite_table({metric.spec: metric.signature() for metric in result.metrics}),
         comments=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
         gap=1,
     )
@@ -74,9 +78,13 @@ def _lines(result: StressResult) -> list[list[Move]]:
     return [list(result.moves[at : at + width]) for at in range(0, len(result.moves), width)]
 
 
-def _head(line: Sequence[Move]) -> str:
+def _label_moves(result: StressResult) -> dict[tuple[str, str], str]:
+    return label_scorers((move.scorer, move.aspect) for move in result.moves)
+
+
+def _head(line: Sequence[Move], labels: Mapping[tuple[str, str], str]) -> str:
     missing = any(move.left_out for move in line)
-    return f"{line[0].label} {ARROWS[line[0].direction]}{'*' * missing}"
+    return f"{labels[line[0].scorer, line[0].aspect]} {ARROWS[line[0].direction]}{'*' * missing}"
 
 
 def _tally(result: StressResult) -> list[str]:
@@ -148,13 +156,13 @@ def _preferring(result: StressResult) -> list[str]:
     broken = _largest([move for move in result.moves if move.verdict == PREFERS])
     if not broken:
         return ["No metric with a better way prefers a broken text."]
-    scorers = {move.label for move in broken}
+    scorers, labels = {move.label for move in broken}, _label_moves(result)
     lines = [
         f"{_metrics(scorers)} {'prefers' if len(scorers) == 1 else 'prefer'} broken text "
         f"in {len(broken)} {'cell' if len(broken) == 1 else 'cells'}; the worst:"
     ]
     lines += [
-        f"  {move.label} likes {move.perturbation}: {_sd(move)}, better in "
+        f"  {labels[move.scorer, move.aspect]} likes {move.perturbation}: {_sd(move)}, better in "
         f"{100 * (1 - move.worse.value):.0f} % of {move.stories:,} stories"
         for move in broken[:_MOST]
     ]
@@ -172,11 +180,13 @@ def _find_unnoticed(result: StressResult) -> list[str]:
 
 
 def _moved_alone(result: StressResult) -> list[str]:
-    lines = []
+    lines, labels = [], _label_moves(result)
     for kind in result.perturbations:
         moved = [move for move in result.moves if move.perturbation == kind.name and move.alarming]
         if kind.expected == "same" and moved:
-            named = [f"{move.label} ({_sd(move)})" for move in _largest(moved)]
+            named = [
+                f"{labels[move.scorer, move.aspect]} ({_sd(move)})" for move in _largest(moved)
+            ]
             rest = f" and {len(named) - _MOST} more" if len(named) > _MOST else ""
             lines.append(f"Moved by {kind.name} alone: {', '.join(named[:_MOST])}{rest}.")
     return lines

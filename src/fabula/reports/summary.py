@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fabula._version import __version__
 from fabula.core.card import ARROWS, Direction
-from fabula.core.score import Summary, SummaryCell
+from fabula.core.score import Status, Summary, SummaryCell
 from fabula.core.table import json_text, without_halves
-from fabula.reports.numbers import decimals_for, number_text
+from fabula.reports.numbers import count_text, decimals_for, number_text
 from fabula.reports.tables import Cell, Table, TableColumn, Tone, render
+from fabula.scoring.catalogue import label_scorers
 
 if TYPE_CHECKING:
     from fabula.reports.standings import Standings
 
 _UNMARKED = "No system is marked as the best: there are too many stories to hold for intervals."
+
+
+# What a story lacks is the same for every metric: has, have, and which metrics mind.
+_LACKS = {
+    Status.EMPTY_TEXT: ("has no text", "have no text", ""),
+    Status.MISSING_REFERENCE: ("has no reference", "have no reference", " that need one"),
+    Status.MISSING_PROMPT: ("has no prompt", "have no prompt", " that need one"),
+    Status.MISSING_IMAGES: ("has no images", "have no images", " that need them"),
+}
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -26,29 +39,116 @@ class Line:
 
     scorer: str
     aspect: str
+    label: str
     direction: Direction
     cells: tuple[SummaryCell | None, ...]
-
-    @property
-    def label(self) -> str:
-        """Scorer, aspect and the direction's sign."""
-        return f"{self.scorer} {self.aspect}".strip()
 
 
 def summary_lines(summary: Summary, directions: Mapping[str, Direction]) -> list[Line]:
     """Give the rows of the table, in the order of the scorers."""
+    labels = label_scorers(summary.cells)
     return [
-        Line(scorer, aspect, directions[scorer], tuple(map(cells.get, summary.systems)))
-        for (scorer, aspect), cells in summary.cells.items()
+        Line(*key, labels[key], directions[key[0]], tuple(map(cells.get, summary.systems)))
+        for key, cells in summary.cells.items()
     ]
 
 
-def left_out_words(summary: Summary) -> list[str]:
-    """Say in words what the means leave out."""
+@dataclass(frozen=True)
+class LeftOut:
+    """A reason for which scores are missing, and how many stories each scorer left out for it."""
+
+    status: Status
+    note: str
+    counts: dict[str, int]
+
+    @property
+    def most(self) -> int:
+        """How many stories the scorer that lacks most left out."""
+        return max(self.counts.values())
+
+    def names(self, most: int = _MOST_NAMED) -> str:
+        """Name the metrics, or count them where they are many."""
+        if len(self.counts) > most:
+            return count_text(len(self.counts), "metric")
+        return ", ".join(label_scorers((scorer, "") for scorer in self.counts).values())
+
+    def words(self, stories: int) -> str:
+        """Say in a line what was left out of so many stories, why, and by whom."""
+        whole, few = self.most >= stories, len(set(self.counts.values())) > 1
+        how_many = f"{'up to ' * few}{self.most:,} of {count_text(stories, 'story', 'stories')}"
+        if self.status in _LACKS:
+            has, have, need = _LACKS[self.status]
+            who = f"{self.names()}{need}" if len(self.counts) > _MOST_NAMED else self.names()
+            lack = (
+                f"no story {has.replace(' no ', ' a ', 1)}"
+                if whole
+                else (f"{how_many} {has if self.most == 1 else have}")
+            )
+            return f"{lack}: left out by {who}"
+        note = self.note or self.status.replace("_", " ")
+        if whole and not few:
+            return f"{self.names(2 * _MOST_NAMED)}: left out, {note}"
+        status = f"{self.status.replace('_', ' ')}: " if self.note else ""
+        return f"{self.names()}: {how_many} left out, {status}{note}"
+
+
+def group_left_out(summary: Summary) -> list[LeftOut]:
+    """Give every reason once, whichever metrics it keeps from a value, in the order of statuses."""
+    groups: dict[tuple[Status, str], dict[str, int]] = {}
+    for (scorer, name), count in summary.left_out().items():
+        status = Status(name)
+        note = "" if status in _LACKS else summary.notes.get((scorer, name), "")
+        groups.setdefault((status, note), {})[scorer] = count
+    order = list(Status)
     return [
-        f"{scorer}: {count:,} left out, {status} ({summary.notes[scorer, status]})"
-        for (scorer, status), count in sorted(summary.left_out().items())
+        LeftOut(status, note, counts)
+        for (status, note), counts in sorted(groups.items(), key=lambda it: order.index(it[0][0]))
     ]
+
+
+def left_out_words(summary: Summary, stories: int) -> list[str]:
+    """Say in words what the means leave out: a line for each reason."""
+    return [group.words(stories) for group in group_left_out(summary)]
+
+
+def cite_table(signatures: Mapping[str, str], stories: int = 0, digest: str = "") -> str:
+    """Write what to quote beside a table: signatures by spec in one line, what they share once.
+
+    What most of the metrics share stands before them; in brackets is what a metric has of its own.
+    """
+    traits = {spec: _read_traits(spec, signature) for spec, signature in signatures.items()}
+    versions = dict.fromkeys(each.pop("fabula", __version__) for each in traits.values())
+    shared = _find_shared(list(traits.values()))
+    named = []
+    for spec, each in traits.items():
+        own = {key: value for key, value in each.items() if shared.get(key) != value}
+        named.append(f"{spec}[{_join_traits(own)}]" if own else spec)
+    counted = count_text(stories, "story", "stories") if stories else ""
+    data = " ".join(filter(None, (counted, digest and f"sha256:{digest[:12]}")))
+    parts = [f"fabula {', '.join(versions)}", data, _join_traits(shared), " ".join(named)]
+    return " | ".join(filter(None, parts))
+
+
+def cite_run(record: Mapping[str, Any]) -> str:
+    """Write what to quote beside the numbers of a run."""
+    signatures = {metric["spec"]: metric["signature"] for metric in record["metrics"]}
+    stories = record.get("input", {}).get("stories", 0)
+    return cite_table(signatures, stories, record.get("question", {}).get("input", ""))
+
+
+def _read_traits(spec: str, signature: str) -> dict[str, str]:
+    parts = filter(None, signature.removeprefix(spec).split("|"))
+    return {key: value for key, _, value in (part.partition(":") for part in parts)}
+
+
+def _find_shared(traits: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Traits that more than half of the metrics have."""
+    counts = Counter(pair for each in traits for pair in each.items())
+    return {key: value for (key, value), count in counts.items() if count > max(1, len(traits) / 2)}
+
+
+def _join_traits(traits: Mapping[str, str]) -> str:
+    return " ".join(f"{key}:{value}" for key, value in traits.items())
 
 
 def render_summary(
@@ -68,9 +168,10 @@ def render_summary(
     records = [row | {"signature": signatures[row["scorer"]]} for row in summary.rows()]
     if form == "csv":
         records = [row | {"why": json.dumps(row["why"])} for row in records]
-    shorts = " ".join(metric["short_signature"] for metric in record["metrics"])
-    left_out = [f"  * {words}" for words in left_out_words(summary)]
-    quoted = Cell(f"signatures: {shorts}", tone="quiet")
+    stories = record.get("input", {}).get("stories") or max(
+        map(_count_stories, summary.cells.values()), default=0
+    )
+    left_out = [f"* {words}" for words in left_out_words(summary, stories)]
     best = standings.best_cells if standings else set()
     unmarked = [] if standings or len(summary.systems) < 2 else [_UNMARKED]
     table = Table(
@@ -79,12 +180,17 @@ def render_summary(
             [line.label, ARROWS[line.direction], *_cells(line, summary.systems, best)]
             for line in summary_lines(summary, directions)
         ],
-        notes=unmarked if form == "latex" else [*left_out, *unmarked, quoted],
+        notes=[*left_out, *unmarked],
+        cite=cite_run(record),
         comments=list(signatures.values()),
         lead=2,
         across="system",
     )
     return render(form, records, [table], {})
+
+
+def _count_stories(cells: Mapping[str, SummaryCell]) -> int:
+    return sum(cell.count + cell.left_out.total() for cell in cells.values())
 
 
 def _cells(

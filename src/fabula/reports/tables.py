@@ -76,10 +76,10 @@ class TableColumn:
 class Table:
     """Rows under named columns, with a title above and notes below.
 
-    The `footer` adds up. `comments` stand in LaTeX alone, such as signatures; `rules` are the
-    rows that a line parts from those above. `gap` is the room between columns in a terminal.
-    The first `lead` columns name a row. Where the others are alike, `across` says what they are
-    (system), so that a terminal may show them as rows.
+    The `footer` adds up, `cite` is what to quote beside the numbers. `comments` stand in LaTeX
+    alone; `rules` are the rows that a line parts from those above, `gap` the room between columns
+    in a terminal. The first `lead` columns name a row; where the others are alike, `across` says
+    what they are (system), so that a terminal may show them as rows.
     """
 
     columns: Sequence[str | TableColumn]
@@ -87,6 +87,7 @@ class Table:
     title: str = ""
     notes: Sequence[str | Cell] = ()
     footer: Sequence[str] = ()
+    cite: str = ""
     comments: Sequence[str] = ()
     rules: Sequence[int] = ()
     gap: Literal[1, 2, 3] = 3
@@ -212,6 +213,10 @@ def text_table(table: Table) -> TerminalText:
     for note in map(as_cell, table.notes):
         words = terminal_text(cell_text(note))
         console.print(words, markup=False, highlight=False, style=_STYLES[note.tone])
+    if table.cite:
+        # One line, however long: it is to be copied.
+        cited = f"cite: {line_text(table.cite)}"
+        console.print(cited, markup=False, highlight=False, style="dim", soft_wrap=True)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     lines = "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
     return TerminalText(lines.replace("\n\n\n", "\n\n"))
@@ -349,7 +354,11 @@ def latex_table(table: Table) -> str:
         body.insert(place, r"\midrule")
     footer = [_latex_row([(Cell(text), None) for text in table.footer])] if table.footer else []
     lines = [
-        *(f"% {comment_text(line)}" for line in (*table.comments, table.title, *notes) if line),
+        *(
+            f"% {comment_text(line)}"
+            for line in (table.cite, *table.comments, table.title, *notes)
+            if line
+        ),
         rf"\begin{{tabular}}{{{_latex_shape(table)}}}",
         r"\toprule",
         _latex_row([(head, None) for head in heads]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import cast
 
@@ -49,6 +50,26 @@ def choose_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric
     if not chosen:
         raise UserError("no metric is chosen", f"name some: {', '.join([*SETS, 'rouge(n=2)'])}")
     return list(chosen.values())
+
+
+def label_scorers(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Call scorers and aspects what people call them; those that would share a name by their specs.
+
+    A person, or a metric that is not installed here, keeps its own name.
+    """
+    labels = {key: _label(*key) for key in keys}
+    counts = Counter(labels.values())
+    return {
+        key: label if counts[label] == 1 else " ".join(filter(None, key))
+        for key, label in labels.items()
+    }
+
+
+def _label(scorer: str, aspect: str) -> str:
+    try:
+        return METRICS.build(scorer).label(aspect)
+    except UserError:
+        return f"{scorer} {aspect}".strip()
 
 
 def columns_of_release(name: str) -> dict[str, tuple[str, str]]:

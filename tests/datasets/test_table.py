@@ -156,7 +156,7 @@ def test_item_and_system_together_name_a_story_that_has_no_id(write) -> None:
          "line 5: 'bleu' scores story '1' again, after w.csv, line 3"),
         (LONG + "1,z,rouge,,0.7\n", [], "line 5: story '1' differs in system from w.csv, line 2"),
         ("story,value\n1,2\n", [], "no column says whose"),
-        ("id,fun\n1,inf\n", ["fun"], "column 'fun': 'inf' is no number"),
+        ("id,fun\n1,inf\n", ["fun"], "column 'fun': 'inf' is no finite number"),
         ("id,fun\n", [], "holds no rows"),
         ("rater,fun\nann,3\n", [], "w.csv: no column of story ids; name the column with"),
     ],

@@ -18,7 +18,7 @@ from fabula.datasets.tables.text_file import FileForm
 
 CARD = DatasetCard(
     title="A table of your own",
-    about="Any CSV, TSV, JSON, JSONL or Parquet file (plain or .gz) that holds ratings of stories, "
+    about="Any CSV, TSV, JSON, JSONL, Excel, ODS or Parquet file that holds ratings of stories, "
     "and scores of metrics if there are any. Long: a row an opinion (story, rater or scorer, "
     "aspect, value). By rater: a row a story and rater, a column an aspect. Wide: a row a story, "
     "a column a metric or a rating; `gold` names the ratings.",
@@ -177,15 +177,20 @@ def read_opinions(sheet: Sheet, gold: Sequence[str] = (), *, all_gold: bool = Fa
         return _read_long(sheet, gold)
     numeric = sheet.numeric_columns
     rated = _choose_ratings(sheet, gold, numeric, everything=all_gold or "rater" in sheet.roles)
-    measured = [name for name in numeric if name not in rated and not _is_persons(name)]
+    sheet.check_numbers(rated)
+    known = {*rated}
+    measured = [name for name in numeric if name not in known and not _is_persons(name)]
     ids = _read_ids(sheet, alone="rater" not in sheet.roles)
     stories = _make_stories(sheet, ids)
-    return Opinions(
+    known |= {*measured}
+    opinions = Opinions(
         stories,
         _refuse_second(_read_ratings(sheet, ids, rated)),
         _refuse_second(_read_measures(sheet, ids, measured), repeats="rater" in sheet.roles),
-        tuple(name for name in sheet.free_columns if name not in {*measured, *rated}),
+        tuple(name for name in sheet.free_columns if name not in known),
     )
+    sheet.reading.say_left_out()
+    return opinions
 
 
 def _read_long(sheet: Sheet, gold: Sequence[str]) -> Opinions:
@@ -196,6 +201,7 @@ def _read_long(sheet: Sheet, gold: Sequence[str]) -> Opinions:
         )
     ids = _read_ids(sheet, alone=False)
     scores = _refuse_second(_read_long_scores(sheet, ids, gold))
+    sheet.reading.say_left_out()
     scorers = {score.scorer for score in scores}
     for name in gold:
         if f"{HUMAN}{name.removeprefix(HUMAN)}" not in scorers:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fabula.core.errors import InputError
 from fabula.datasets.tables.rows import IN_FOLDERS, Rows, detect_format, read_whole
-from fabula.datasets.tables.text_file import Reading, TextFile
+from fabula.datasets.tables.text_file import Reading, TextFile, name_path
 
 # A file that says what a folder is; to read it as a story would never be meant.
 _NO_STORY = ("readme.md", "readme.markdown")
@@ -19,22 +19,24 @@ def read_folder(file: TextFile, reading: Reading) -> Rows:
     """One story a file; a folder within stands for a system, the file's name for the item."""
     encodings: dict[str, int] = {}
     for path in list_story_files(file.path, reading):
-        text_file = TextFile(path, str(path), file.encoding)
+        where = name_path(path)
+        text_file = TextFile(path, where, file.encoding)
         try:
             text = read_whole(text_file, detect_format(path), None)
         except InputError as error:
-            reading.refuse(str(path), error)
+            reading.refuse(where, error)
             continue
         except OSError as error:
-            reading.refuse(str(path), _refuse_path(path, error))
+            reading.refuse(where, _refuse_path(where, error))
             continue
         codec = vars(text_file).get("codec", "utf-8")  # documents have none
         encodings[codec] = encodings.get(codec, 0) + 1
         inner = path.relative_to(file.path)
-        row = {"id": inner.with_suffix("").as_posix(), "text": text, "item": path.stem}
+        row = {"id": name_path(inner.with_suffix("").as_posix()), "text": text}
+        row["item"] = name_path(path.stem)
         if len(inner.parts) > 1:
-            row["system"] = inner.parent.as_posix()
-        yield str(path), row
+            row["system"] = name_path(inner.parent.as_posix())
+        yield where, row
     if not file.encoding:
         for codec, count in encodings.items():
             if codec != "utf-8":
@@ -57,7 +59,8 @@ def list_story_files(folder: Path, reading: Reading) -> list[Path]:
 
 def _walk(folder: Path, reading: Reading) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
-        reading.refuse(str(error.filename), _refuse_path(Path(error.filename), error))
+        where = name_path(error.filename)
+        reading.refuse(where, _refuse_path(where, error))
 
     for place, _, names in os.walk(folder, onerror=refuse):
         for name in names:
@@ -71,8 +74,8 @@ def _walk(folder: Path, reading: Reading) -> Iterator[Path]:
                 if stat.S_ISREG(path.stat().st_mode):
                     yield path
             except OSError as error:
-                reading.refuse(str(path), _refuse_path(path, error))
+                reading.refuse(name_path(path), _refuse_path(name_path(path), error))
 
 
-def _refuse_path(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be read ({error.strerror or error})", "check its rights")
+def _refuse_path(where: str, error: OSError) -> InputError:
+    return InputError(f"{where}: cannot be read ({error.strerror or error})", "check its rights")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError
-from fabula.datasets.tables.text_file import MOST_LINE_BYTES, Reading, TextFile, shorten
+from fabula.datasets.tables.text_file import MOST_LINE_BYTES, Reading, TextFile, name_path, shorten
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -227,7 +227,6 @@ def _split_lines(file: TextFile) -> Iterator[str]:
 
 def _choose_delimiter(file: TextFile, reading: Reading, usual: str) -> tuple[str, int]:
     """Give the delimiter and the line of the header: as told, as `sep=` says, or as it looks."""
-    _note_encoding(file, reading)
     sample: list[str] = []
     characters = 0
     whole = True
@@ -243,6 +242,8 @@ def _choose_delimiter(file: TextFile, reading: Reading, usual: str) -> tuple[str
     delimiter = given or sniff_delimiter(sample, usual, whole=whole)
     if not reading.form.sign and delimiter not in (usual, _NO_DELIMITER):
         reading.note(_DELIMITERS.get(delimiter, f"delimiter {delimiter!r}"))
+    _note_encoding(file, reading)
+    reading.delimiter = delimiter
     return delimiter, first
 
 
@@ -334,7 +335,7 @@ def _read_workbook(file: TextFile, reading: Reading | None) -> Rows:
 
 
 def _read_text(file: TextFile, reading: Reading | None, kind: str = "txt") -> Rows:
-    name = Path(file.path.name.removesuffix(".gz")).stem
+    name = name_path(Path(file.path.name.removesuffix(".gz")).stem)
     yield file.label, {"id": name, "text": read_whole(file, kind, reading)}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fabula.core.story import Story
 from fabula.datasets.tables.rows import TEXTS, Row, detect_format, read_rows
 from fabula.datasets.tables.stories import USUAL as PARTS
 from fabula.datasets.tables.stories import is_there, split_strings
-from fabula.datasets.tables.text_file import FileForm, Reading, TextFile
+from fabula.datasets.tables.text_file import FileForm, Reading, TextFile, name_path
 
 _USUAL = {
     "story": PARTS["id"],
@@ -25,8 +26,30 @@ _USUAL = {
 }
 ROLES = tuple(_USUAL)
 _TEXTS = ("text", "prompt", "references")
-_EMPTY = {"", "na", "n/a", "nan", "null", "none"}
+_EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
+_LONGEST_NUMBER, _LONGEST_SHOWN = 40, 60
+_FEW = 3
 _INDEX = {"", "index", "unnamed:_0"}
+
+
+@dataclass(frozen=True)
+class ColumnNumbers:
+    """How far a column holds numbers: how they are written, how many, and what is none."""
+
+    style: str = "plain"
+    count: int = 0
+    faults: int = 0
+    first_fault: str = ""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all cells are numbers or empty."""
+        return not self.faults
+
+    @property
+    def is_spoiled(self) -> bool:
+        """Whether it is a column of numbers but for a few cells."""
+        return 0 < self.faults <= max(self.count / 4, 1) and self.count > 2
 
 
 @dataclass(frozen=True)
@@ -37,6 +60,8 @@ class Sheet:
     rows: list[tuple[str, Row]]
     names: tuple[str, ...]
     roles: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, ColumnNumbers] = field(default_factory=dict)
+    reading: Reading = field(default_factory=lambda: Reading(""))
 
     @classmethod
     def read(cls, path: Path, given: Mapping[str, str], form: FileForm | None = None) -> Sheet:
@@ -45,23 +70,36 @@ class Sheet:
             if role not in ROLES:
                 raise SettingError(f"a table has no role {role!r}", closest(role, ROLES))
         if not is_there(path):
-            raise InputError(f"{path}: no such file", "check the path")
+            raise InputError(f"{name_path(path)}: no such file", "check the path")
         kind = detect_format(path)
         if kind in ("folder", *TEXTS):
             remedy = "give a CSV, TSV, JSON, JSONL, Excel, ODS or Parquet file"
-            raise InputError(f"{path}: not a table", remedy)
-        reading = Reading(path.name, form or FileForm())
-        rows = list(read_rows(TextFile(path, path.name, reading.form.encoding), kind, reading))
+            raise InputError(f"{name_path(path)}: not a table", remedy)
+        reading = Reading(name_path(path.name), form or FileForm())
+        try:
+            rows = _read_all(path, kind, reading)
+            names = tuple(dict.fromkeys(name for _, row in rows for name in row))
+            numbers = _read_columns(rows, names, reading)
+        finally:
+            reading.say_notes()
         if not rows:
-            raise InputError(f"{path}: holds no rows", "check that it is the right file")
-        names = tuple(dict.fromkeys(name for _, row in rows for name in row))
-        bare = cls(path.name, rows, names)
+            bad = next(iter(reading.left_out.values()), "")
+            problem = (
+                f"{name_path(path)}: holds no rows{f' that can be used ({bad})' if bad else ''}"
+            )
+            raise InputError(problem, "check that it is the right file")
+        bare = cls(reading.label, rows, names, numbers=numbers, reading=reading)
         return replace(bare, roles=bare._choose_roles(given))
 
     @property
     def numeric_columns(self) -> list[str]:
-        """Columns that play no role and whose cells are all numbers or empty."""
-        return [name for name in self.free_columns if self.find_fault(name) is None]
+        """Columns that play no role and hold numbers; bad cells of them may have to be skipped."""
+        skip = self.reading.form.skip_bad
+        return [
+            name
+            for name in self.free_columns
+            if self.numbers[name].is_numeric or (skip and self.numbers[name].is_spoiled)
+        ]
 
     @property
     def free_columns(self) -> list[str]:
@@ -72,26 +110,41 @@ class Sheet:
             for name in self.names
             if name not in taken
             and _normalise(name) not in _INDEX
-            and any(not is_empty(row.get(name)) for _, row in self.rows)
+            and (self.numbers[name].count or self.numbers[name].faults)
         ]
 
-    def find_fault(self, name: str) -> str | None:
-        """Say where a column holds something that is no number, if it does."""
-        for where, row in self.rows:
-            if not is_empty(row.get(name)) and parse_number(row[name]) is None:
-                return f"{where}, column {name!r}: {row[name]!r} is no number"
-        return None
+    def check_numbers(self, known: Collection[str]) -> None:
+        """Refuse a column of numbers with a few cells that are none, unless they may be skipped.
+
+        One with more of them is left out, and that is said. Those that are `known` to be numbers
+        are looked at when they are read.
+        """
+        unread = []
+        for name in self.free_columns:
+            column = self.numbers[name]
+            if name in known or column.is_numeric:
+                continue
+            if column.is_spoiled and not self.reading.form.skip_bad:
+                more = f" and {column.faults - 1} more are none" if column.faults > 1 else ""
+                raise InputError(
+                    f"{column.first_fault}, where {column.count:,} cells of the column are{more}",
+                    "mend it or leave it empty, or pass --skip-bad to count such cells as missing",
+                )
+            if not column.is_spoiled and column.count > column.faults:
+                unread.append(f"column {name!r} is not read ({column.first_fault})")
+        if unread:
+            self.reading.say("columns", "; ".join(unread[:_FEW]) + "; …" * (len(unread) > _FEW))
 
     def read_number(self, row: Row, name: str, where: str) -> float | None:
         """Read a number; an empty cell is None, anything else an error that names the place."""
         cell = row.get(name)
         if is_empty(cell):
             return None
-        value = parse_number(cell)
+        value = parse_number(cell, self.numbers[name].style)
         if value is None:
-            raise InputError(
-                f"{where}, column {name!r}: {cell!r} is no number", "mend it, or leave it empty"
-            )
+            problem = _name_fault(where, name, cell, self.numbers[name].style)
+            error = InputError(problem, "mend it, or leave it empty")
+            self.reading.refuse(f"{where}, {name}", error)
         return value
 
     def read_text(self, role: str, row: Row) -> str:
@@ -143,7 +196,8 @@ class Sheet:
         plain = {_normalise(name): name for name in names}
         column = next((plain[usual] for usual in _USUAL[role].split() if usual in plain), "")
         # A column of numbers called `human` or `target` holds ratings, not references.
-        return "" if role in _TEXTS and column and self.find_fault(column) is None else column
+        numbers = self.numbers[column] if column and role in _TEXTS else None
+        return "" if numbers and (numbers.is_numeric or numbers.is_spoiled) else column
 
     def _choose_story(self, chosen: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
         """Decide on a column called `story`: an id where there is no other, and no text in it."""
@@ -171,15 +225,115 @@ def is_empty(cell: Any) -> bool:
     return isinstance(cell, str) and cell.strip().lower() in _EMPTY
 
 
-def parse_number(cell: Any) -> float | None:
-    """Read a cell as a finite number, if it is one."""
+def parse_number(cell: Any, style: str = "plain") -> float | None:
+    """Read a cell as a finite number, if it is one; `style` says what its commas and points are."""
     if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
+    if style != "plain" and isinstance(cell, str):
+        cell = _WRITTEN[style](cell.strip())
     try:
         number = float(cell)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+# Ways of writing 1234.5; the points or commas of thousands stand before three digits.
+_COMMA = re.compile(r"[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
+_WRITTEN: dict[str, Callable[[str], str]] = {
+    "decimal commas": lambda cell: (
+        cell.replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell) else ""
+    ),
+    "thousands with commas": lambda cell: (
+        cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else ""
+    ),
+    "unclear": lambda cell: "" if "," in cell or "." in cell else cell,
+}
+
+
+def _read_all(path: Path, kind: str, reading: Reading) -> list[tuple[str, Row]]:
+    """Read the rows of a file; a pipe of such a name through a copy, for it is read twice."""
+    if path.is_file():
+        file = TextFile(path, reading.label, reading.form.encoding)
+        return list(read_rows(file, kind, reading))
+    from fabula.datasets.tables.spool import make_spool, put_aside
+
+    with make_spool() as folder:
+        aside = put_aside(path, folder, reading.label, kind)
+        file = TextFile(aside, reading.label, reading.form.encoding)
+        return list(read_rows(file, kind, reading))
+
+
+def _read_columns(
+    rows: list[tuple[str, Row]], names: Collection[str], reading: Reading
+) -> dict[str, ColumnNumbers]:
+    """Tell of every column how far it holds numbers, and how they are written."""
+    styles = {name: _detect_style(rows, name) for name in names}
+    # Another column tells how one is written that could be either way, and so does Excel, which
+    # parts cells by semicolons where commas are decimal.
+    commas = reading.delimiter == ";" or "decimal commas" in styles.values()
+    columns = {}
+    for name, style in styles.items():
+        if style == "unclear" and commas:
+            style = "decimal commas"
+        if style == "plain" and "decimal commas" in styles.values() and reading.delimiter:
+            style = _doubt_points(rows, name)
+        columns[name] = _count_numbers(rows, name, style)
+        if style == "unclear":
+            reading.note(f"column {name!r} not read, its commas or points being unclear")
+        elif style != "plain" and columns[name].count:
+            reading.note(style)
+    return columns
+
+
+def _detect_style(rows: list[tuple[str, Row]], name: str) -> str:
+    """Tell how most numbers of a column are written."""
+    cells = [cell.strip() for _, row in rows if isinstance(cell := row.get(name), str)]
+    cells = [cell for cell in cells if len(cell) <= _LONGEST_NUMBER and not is_empty(cell)]
+    if not any("," in cell for cell in cells):
+        return "plain"
+    plain = sum(parse_number(cell) is not None for cell in cells)
+    commas = sum(_COMMA.fullmatch(cell) is not None for cell in cells)
+    thousands = sum(_THOUSANDS.fullmatch(cell) is not None for cell in cells)
+    if plain >= max(commas, thousands):
+        return "plain"
+    if commas == thousands:
+        return "unclear"
+    return "decimal commas" if commas > thousands else "thousands with commas"
+
+
+def _doubt_points(rows: list[tuple[str, Row]], name: str) -> str:
+    """Doubt numbers like 1.234 in a file in which others have decimal commas."""
+    cells = (str(row.get(name) or "").strip() for _, row in rows)
+    pointed = [cell for cell in cells if "." in cell and len(cell) <= _LONGEST_NUMBER]
+    doubtful = pointed and all(_POINTS.fullmatch(cell) for cell in pointed)
+    return "unclear" if doubtful else "plain"
+
+
+def _count_numbers(rows: list[tuple[str, Row]], name: str, style: str) -> ColumnNumbers:
+    count = faults = 0
+    first = ""
+    for where, row in rows:
+        cell = row.get(name)
+        if is_empty(cell):
+            continue
+        if parse_number(cell, style) is not None:
+            count += 1
+            continue
+        faults += 1
+        first = first or _name_fault(where, name, cell, style)
+    return ColumnNumbers(style, count, faults, first)
+
+
+def _name_fault(where: str, name: str, cell: Any, style: str) -> str:
+    """Say of a cell that it is no number, and where it stands."""
+    endless = isinstance(cell, float) or str(cell).strip("+- ").lower().startswith("inf")
+    shown = repr(cell) if len(repr(cell)) <= _LONGEST_SHOWN else f"{repr(cell)[:_LONGEST_SHOWN]}…"
+    if style == "unclear":
+        return f"{where}, column {name!r}: {shown} may have decimals or thousands"
+    return f"{where}, column {name!r}: {shown} is no {'finite ' * endless}number"
 
 
 def _normalise(name: str) -> str:

@@ -18,7 +18,7 @@ from fabula.core.files import write_lines
 from fabula.core.story import Story
 from fabula.core.table import story_line
 from fabula.datasets.tables.rows import TEXTS, Rows, detect_format, is_known, read_rows
-from fabula.datasets.tables.text_file import FileForm, Reading, TextFile
+from fabula.datasets.tables.text_file import FileForm, Reading, TextFile, name_path
 
 USUAL = {
     "id": "id story_id storyid uid uuid key",
@@ -254,7 +254,7 @@ class StoryFile:
         named = [
             f"{name_path(file.relative_to(self.path))} {_digest_file(file)}"
             for file in files
-            if str(file) not in self.reading.left_out
+            if name_path(file) not in self.reading.left_out
         ]
         return hashlib.sha256("\n".join(named).encode()).hexdigest()
 
@@ -331,11 +331,6 @@ def _find_path(source: str) -> Path:
         names = ", ".join(sorted({*DATASETS.names(), *list_added()} - {"table"}))
         raise InputError(f"{source}: no such file or data set", f"check it; data sets: {names}")
     return Path(source)
-
-
-def name_path(path: str | Path) -> str:
-    """Write a path in letters that can be printed; names of files are bytes, not always UTF-8."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def is_there(path: Path) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -75,6 +76,7 @@ class Reading:
     form: FileForm = field(default_factory=FileForm)
     notes: dict[str, None] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    delimiter: str = ""
     _said: set[str] = field(default_factory=set)
 
     def note(self, words: str) -> None:
@@ -91,20 +93,27 @@ class Reading:
     def say_notes(self) -> None:
         """Say in one line what is not ordinary, if anything is; once."""
         if self.notes:
-            self._say("notes", f"{self.label}: {', '.join(self.notes)}")
+            self.say("notes", ", ".join(self.notes))
 
     def say_left_out(self) -> None:
         """Say in one line how many rows or files were left out, and which came first; once."""
         if self.left_out:
-            places = [shorten(problem) for problem in islice(self.left_out.values(), _FEW)]
+            first = islice(self.left_out.values(), _FEW)
+            places = [shorten(problem.removeprefix(f"{self.label}, ")) for problem in first]
             more = ["…"] * (len(self.left_out) > _FEW)
             count = f"{len(self.left_out):,} left out by --skip-bad"
-            self._say("left out", f"{self.label}: {count}: {'; '.join([*places, *more])}")
+            self.say("left out", f"{count}: {'; '.join([*places, *more])}")
 
-    def _say(self, topic: str, line: str) -> None:
+    def say(self, topic: str, words: str) -> None:
+        """Say something of the file where somebody listens; once a topic."""
         if self.form.say and topic not in self._said:
             self._said.add(topic)
-            self.form.say(line)
+            self.form.say(f"{self.label}: {words}")
+
+
+def name_path(path: str | Path) -> str:
+    """Write a path in letters that can be printed; names of files are bytes, not always UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def shorten(text: str, most: int = 160) -> str:

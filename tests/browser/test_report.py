@@ -10,8 +10,9 @@ from click.testing import CliRunner
 from fabula.cli import cli
 from fabula.core.score import Score
 from fabula.core.story import Story
-from fabula.core.table import ScoreTable, json_text
+from fabula.core.table import ScoreTable
 from fabula.reports.report import write_report
+from fakes.runs import make_record, write_record
 
 pytestmark = pytest.mark.browser
 
@@ -183,11 +184,5 @@ def write_run(folder: Path, stories: list[Story], raters: int) -> Path:
         for number, story in enumerate(stories)
     ]
     ScoreTable(stories, scores).save(folder)
-    record = {
-        "fabula": "0.1.0",
-        "finished": "2026-02-03T04:05:06+00:00",
-        "input": {"path": "tales.jsonl", "stories": len(stories)},
-        "metrics": [],
-    }
-    (folder / "run.json").write_text(json_text(record), encoding="utf-8")
+    write_record(folder, make_record([], len(stories)))
     return write_report(folder)

@@ -17,7 +17,9 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets import DATASETS, read_places
+from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.sources import DatasetSource
+from fakes.runs import make_record, write_record
 
 WIDE = "id,text,fun,repetition,mine\n1,Once.,3,0.5,1\n2,Twice.,4,,2\n"
 LLM = ",Prompt,Human,Story,Model\n0,P,H,Once.,m\n"
@@ -195,8 +197,7 @@ def folder(tmp_path: Path) -> Path:
     stories = [Story(name, "Once.", system="x", item=name) for name in "ab"]
     scores = [Score(name, "repetition", value=0.5) for name in "ab"]
     ScoreTable(stories, scores).save(tmp_path / "run")
-    metric = {"spec": "repetition", "family": "string", "direction": "lower"}
-    (tmp_path / "run" / "run.json").write_text(json.dumps({"metrics": [metric]}))
+    write_record(tmp_path / "run", make_record(choose_metrics("repetition"), 2))
     return tmp_path / "run"
 
 

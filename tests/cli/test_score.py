@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fabula.datasets.tables.rows import FORMATS
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
+COMMAND = (sys.executable, "-c", "from fabula.cli import main; main()")
 STORIES = [
     {"id": "1", "text": "One two three.", "reference": "One two.", "system": "a & b"},
     {"id": "2", "text": "One, two, three, four.", "reference": "One.", "system": "c_d"},
@@ -116,10 +118,80 @@ def test_a_run_folder_is_written_and_may_be_asked_again(
         assert fabula("score", file, "-m", "words", "-o", "out").returncode == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     files = ["run.json", "scores.jsonl", "scores.parquet", "stories.jsonl"]
-    assert names == ["report.html", *files, "tables"]
-    other = fabula("score", file, "-m", "bleu", "-o", "out")
-    assert other.returncode == 2 and b"--overwrite" in other.stderr
+    assert names == [".fabula.json", "report.html", *files, "tables"]
+    file.write_bytes(JSONL + JSONL.replace(b'"id": "', b'"id": "0'))
+    other = fabula("score", file, "-m", "words", "-o", "out")
+    assert other.returncode == 2 and b"other input" in other.stderr
+    assert b"--overwrite" in other.stderr
     assert fabula("score", file, "-m", "bleu", "-o", "out", "--overwrite").returncode == 0
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [metric["spec"] for metric in record["metrics"]] == ["bleu"]
+
+
+def test_a_metric_is_added_to_a_run_that_is_there(fabula: Run, file: Path, tmp_path: Path) -> None:
+    assert fabula("score", file, "-m", "words", "-o", "out").returncode == 0
+    done = fabula("score", file, "-m", "rouge(n=2)", "-o", "out")
+    assert "added to the 1 metric in out: rouge(n=2)\n" in done.stderr.decode()
+    assert "words" in done.stdout.decode() and "rouge(n=2) f" in done.stdout.decode()
+    assert "rouge(n=2)" in (tmp_path / "out" / "report.html").read_text()
+    again = fabula("score", file, "-m", "words", "-o", "out")
+    assert "out held all of these scores already" in again.stderr.decode()
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", ["report.html", "tables/systems.csv", "scores.jsonl", "run.json"])
+def test_a_file_that_fabula_did_not_write_is_not_written_over(
+    fabula: Run, file: Path, tmp_path: Path, name: str
+) -> None:
+    mine = tmp_path / "out" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    done = fabula("score", file, "-m", "words", "-o", "out")
+    (line,) = done.stderr.decode().splitlines()
+    assert done.returncode == 2 and f"out/{name} is" in line and "--overwrite" in line
+    assert mine.read_text() == "mine" and done.stdout == b""
+    assert fabula("score", file, "-m", "words", "-o", "out", "--overwrite").returncode == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--overwrite",), ("--overwrite", "--no-report")])
+def test_the_file_of_the_stories_is_never_written_over(
+    fabula: Run, file: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    done = fabula("score", file, "-m", "words", "-o", ".", *words)
+    assert done.returncode == 2 and b"stories.jsonl is what is being read" in done.stderr
+    assert file.read_bytes() == JSONL and list(tmp_path.iterdir()) == [file]
+
+
+def test_the_file_behind_stdin_is_never_written_over(
+    environment: dict[str, str], file: Path, tmp_path: Path
+) -> None:
+    words = [*COMMAND, "score", "-", "-m", "words", "-o", ".", "--overwrite"]
+    with file.open("rb") as stdin:
+        done = subprocess.run(words, stdin=stdin, env=environment, cwd=tmp_path, check=False)
+    assert done.returncode == 2 and file.read_bytes() == JSONL
+
+
+def test_two_runs_into_one_new_folder_at_once_do_not_lose_one_another(
+    environment: dict[str, str], file: Path, tmp_path: Path
+) -> None:
+    chosen = ("words", "chrf")
+    started = [
+        subprocess.Popen(
+            [*COMMAND, "score", str(file), "-m", name, "-o", "out", "-q", "--no-report"],
+            env=environment,
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in chosen
+    ]
+    said = [process.communicate(timeout=60)[1].decode() for process in started]
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    kept = [metric["spec"] for metric in record["metrics"]]
+    for name, process, line in zip(chosen, started, said, strict=True):
+        assert (process.returncode, name in kept) in ((0, True), (2, False)), line
+        assert not process.returncode or "another run" in line
+    assert kept
 
 
 def test_columns_are_named_with_column(fabula: Run, tmp_path: Path) -> None:

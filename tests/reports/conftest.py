@@ -4,38 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fabula.core.story import Story
-from fabula.core.table import ScoreTable, json_text
+from fabula.core.table import ScoreTable
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.evaluate import evaluate
+from fakes.runs import make_record, write_record
 
 MakeRun = Callable[..., Path]
-
-
-def record_of(specs: Iterable[str], stories: int) -> dict[str, Any]:
-    """Write the record of a run as `fabula score` does."""
-    return {
-        "fabula": "0.1.0",
-        "finished": "2026-02-03T04:05:06+00:00",
-        "input": {"path": "tales.jsonl", "format": "jsonl", "stories": stories},
-        "question": {"input": "abc123"},
-        "metrics": [
-            {
-                "spec": metric.spec,
-                "direction": metric.card.direction,
-                "family": metric.card.family,
-                "signature": metric.signature(),
-                "short_signature": metric.signature(short=True),
-            }
-            for metric in choose_metrics(specs)
-        ],
-        "versions": {"python": "3.11.0"},
-        "files": {"scores.jsonl": "def456"},
-    }
 
 
 @pytest.fixture
@@ -48,8 +26,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         listed = list(stories)
         folder = tmp_path / name
         (table or evaluate(listed, specs)).save(folder)
-        record = record_of(specs, len(listed))
-        (folder / "run.json").write_text(json_text(record), encoding="utf-8")
+        write_record(folder, make_record(choose_metrics(specs), len(listed)))
         return folder
 
     return make

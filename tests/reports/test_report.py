@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import UserError
+from fabula.core.files import checksum_file
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
@@ -38,7 +39,7 @@ def page(make_run, two_systems) -> Path:
 
 def test_the_page_stands_in_the_run_folder_with_its_tables(page: Path) -> None:
     assert page.name == "report.html" and (page.parent / "tables" / "systems.tex").exists()
-    assert not list(page.parent.glob(".*"))
+    assert [path.name for path in page.parent.glob(".*")] == [".fabula.json"]
 
 
 def test_nothing_is_loaded_from_anywhere(page: Path) -> None:
@@ -65,7 +66,8 @@ def test_baselines_that_the_run_left_out_are_shown_and_said_to_be_computed(page:
 
 def test_signatures_papers_and_checksums_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for part in ("rouge(n=1)|tok:unicode", "@software{fabula,", "Lin (2004)", "def456", "abc123"):
+    scores = checksum_file(page.parent / "scores.jsonl")
+    for part in ("rouge(n=1)|tok:unicode", "@software{fabula,", "Lin (2004)", scores, "abc123"):
         assert part in text
 
 

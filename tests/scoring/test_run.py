@@ -108,11 +108,67 @@ def test_another_run_in_the_folder_is_refused_unless_it_may_be_lost(
 ) -> None:
     go(file, folder=tmp_path / "out")
     before = contents(tmp_path / "out")
-    with pytest.raises(UserError, match="other metrics"):
+    file.write_text(file.read_text() + '{"id": "one more", "text": "One."}\n')
+    with pytest.raises(UserError, match="other input"):
+        go(file, folder=tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    go(file, folder=tmp_path / "out", overwrite=True)
+    assert b"one more" in (tmp_path / "out" / "scores.jsonl").read_bytes()
+
+
+def test_a_metric_is_added_to_a_run_over_the_same_stories(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go(file, "words,rouge", folder=tmp_path / "out", cache=False)
+    before = json.loads((tmp_path / "out" / "run.json").read_text())
+    rouge = type(choose_metrics("rouge")[0])
+    monkeypatch.setattr(rouge, "compute", lambda *_: pytest.fail("computed again"))
+    result = go(file, "rouge,bleu", folder=tmp_path / "out", cache=False)
+    assert result.kept == ("words", "rouge")
+    monkeypatch.undo()
+    go(file, "words,rouge,bleu", folder=tmp_path / "at once", cache=False)
+    for name in ("stories.jsonl", "scores.jsonl"):
+        added, once = (tmp_path / folder / name for folder in ("out", "at once"))
+        assert added.read_bytes() == once.read_bytes()
+    assert pq.read_table(tmp_path / "out" / "scores.parquet") == pq.read_table(
+        tmp_path / "at once" / "scores.parquet"
+    )
+    after = json.loads((tmp_path / "out" / "run.json").read_text())
+    once = json.loads((tmp_path / "at once" / "run.json").read_text())
+    assert after["question"] == once["question"] and after["summary"] == once["summary"]
+    assert after["metrics"][:2] == before["metrics"]
+    assert [metric["spec"] for metric in after["metrics"]] == ["words", "rouge", "bleu"]
+
+
+def test_metrics_that_are_all_there_are_not_computed_again(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go(file, "words,rouge", folder=tmp_path / "out", cache=False)
+    before = contents(tmp_path / "out")
+    monkeypatch.setattr(
+        type(choose_metrics("words")[0]), "read", lambda *_: pytest.fail("computed again")
+    )
+    rows: list[dict[str, Any]] = []
+    go(file, "words", folder=tmp_path / "out", cache=False, on_row=rows.append)
+    assert {**contents(tmp_path / "out"), "run.json": b""} == {**before, "run.json": b""}
+    assert {row["scorer"] for row in rows} == {"words", "rouge"}
+
+
+def test_a_run_that_was_altered_is_not_added_to(file: Path, tmp_path: Path) -> None:
+    go(file, folder=tmp_path / "out")
+    scores = tmp_path / "out" / "scores.jsonl"
+    scores.write_text(scores.read_text().replace("1", "2"))
+    before = contents(tmp_path / "out")
+    with pytest.raises(UserError, match=r"scores\.jsonl was altered"):
         go(file, "bleu", folder=tmp_path / "out")
     assert contents(tmp_path / "out") == before
-    go(file, "bleu", folder=tmp_path / "out", overwrite=True)
-    assert b"bleu" in (tmp_path / "out" / "scores.jsonl").read_bytes()
+
+
+def test_the_stories_that_are_read_are_never_written_over(file: Path, tmp_path: Path) -> None:
+    before = contents(tmp_path)
+    with pytest.raises(UserError, match=r"stories\.jsonl is what is being read"):
+        go(file, folder=tmp_path, overwrite=True)
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -73,6 +73,11 @@ CACHE = click.option(
 NO_CACHE = click.option(
     "--no-cache", is_flag=True, help="Neither look scores up in the cache nor keep them there."
 )
+OVERWRITE = click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Write over what is there: another run, or files that Fabula did not write.",
+)
 QUIET = click.option(
     "-q", "--quiet", is_flag=True, callback=silence, help="Write no progress and no remarks."
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import QUIET, output_option, seed_option
+from fabula.cli._options import OVERWRITE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError
 
 
@@ -26,9 +26,17 @@ from fabula.core.errors import SettingError
 @click.option(
     "--open", "opened", is_flag=True, help="Open the page in a browser once it is written."
 )
+@OVERWRITE
 @QUIET
 def command(
-    run: Path, output: Path | None, shown: str, seed: int, opened: bool, quiet: bool
+    run: Path,
+    output: Path | None,
+    *,
+    shown: str,
+    seed: int,
+    opened: bool,
+    overwrite: bool,
+    quiet: bool,
 ) -> None:
     """Make a page of a run: one HTML file that needs nothing else.
 
@@ -40,7 +48,9 @@ def command(
     from fabula.reports.report import write_report
 
     progress = show_progress("stories read", quiet=quiet)
-    path = write_report(run, output, stories=_count(shown), seed=seed, progress=progress)
+    path = write_report(
+        run, output, stories=_count(shown), seed=seed, progress=progress, overwrite=overwrite
+    )
     echo(path)
     if opened:
         click.launch(str(path.resolve()))

@@ -10,7 +10,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import CACHE, JOBS, NO_CACHE, QUIET, output_option
+from fabula.cli._options import CACHE, JOBS, NO_CACHE, OVERWRITE, QUIET, output_option
 from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 )
 @CACHE
 @NO_CACHE
-@click.option("--overwrite", is_flag=True, help="Write over another run in the folder.")
+@OVERWRITE
 @click.option("--no-report", is_flag=True, help="Write no report.html into the folder.")
 @QUIET
 def command(
@@ -71,8 +71,7 @@ def command(
     name (try `examples`; a folder called so is ./examples) or - for stdin.
 
     SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all. See
-    `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on where it
-    was when started again.
+    `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
     """
     from fabula.datasets.tables.stories import open_stories
     from fabula.reports.standings import StreamedScores
@@ -83,12 +82,21 @@ def command(
     options = RunOptions(output, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     with open_stories(file, layout) as source:
+        _refuse_report(source, None if no_report else output, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not scores:
-        _print_summary(result, chosen, form, streamed)
+        _print_summary(result, form, streamed)
     if not no_report:
-        _write_report(result, quiet=quiet)
+        _write_report(result, overwrite=overwrite, quiet=quiet)
     _say_where(result, quiet=quiet)
+
+
+def _refuse_report(source: StoryFile, folder: Path | None, *, overwrite: bool) -> None:
+    """Refuse now what the report would write over, not when the scores of a day are there."""
+    if folder:
+        from fabula.reports.report import refuse_report
+
+        refuse_report(folder, source.inputs(), overwrite=overwrite)
 
 
 def _run(
@@ -125,17 +133,15 @@ def _say_columns(source: StoryFile) -> None:
     echo(f"{source.label}: {names}", err=True)
 
 
-def _print_summary(
-    result: RunResult, chosen: list[Metric], form: str, streamed: StreamedScores | None
-) -> None:
+def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None) -> None:
     from fabula.reports.summary import render_summary
 
-    directions = {metric.spec: metric.card.direction for metric in chosen}
+    directions = {entry["spec"]: entry["direction"] for entry in result.record["metrics"]}
     standings = streamed.standings(directions) if streamed and streamed.complete else None
     echo(render_summary(form, result.summary, directions, result.record, standings))
 
 
-def _write_report(result: RunResult, *, quiet: bool) -> None:
+def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
     """Write the report of a run that is kept, unless it is too large to be held in memory."""
     if result.folder is None:
         return
@@ -152,7 +158,7 @@ def _write_report(result: RunResult, *, quiet: bool) -> None:
     from fabula.reports.report import write_report
 
     progress = show_progress("stories read for the report", quiet=quiet)
-    path = write_report(result.folder, progress=progress)
+    path = write_report(result.folder, progress=progress, overwrite=overwrite)
     if not quiet:
         echo(f"report: {path}", err=True)
 
@@ -162,7 +168,19 @@ def _say_where(result: RunResult, *, quiet: bool) -> None:
         return
     stories = result.record["input"]["stories"]
     echo(f"{stories:,} stories in {result.record['seconds']:.1f} s", err=True)
+    if result.kept:
+        echo(_say_kept(result), err=True)
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
     else:
         echo("not kept in a folder: add -o DIR, for scores, report and full signatures", err=True)
+
+
+def _say_kept(result: RunResult) -> str:
+    """Say which metrics the run has now that it had not before."""
+    specs = [entry["spec"] for entry in result.record["metrics"]]
+    new = [spec for spec in specs if spec not in result.kept]
+    if not new:
+        return f"{result.folder} held all of these scores already; none was computed again"
+    count = f"{len(result.kept)} {'metric' if len(result.kept) == 1 else 'metrics'}"
+    return f"added to the {count} in {result.folder}: {', '.join(new)}"

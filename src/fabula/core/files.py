@@ -1,19 +1,29 @@
 """Where Fabula keeps its files, and the one way files are written.
 
-Whole or not at all, with an error the user can mend.
+Whole or not at all, with an error the user can mend. What is read is never written over, and what
+Fabula did not write only where the user says so: a folder that several files are written into holds
+a list of them (`.fabula.json`) with their checksums.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Literal
 
 from fabula.core.errors import UserError
+
+# Names and checksums of the files that Fabula wrote into a folder.
+_WRITTEN = ".fabula.json"
+_INSTEAD = "choose another folder with -o, or pass --overwrite"
 
 
 def data_home() -> Path:
@@ -104,3 +114,119 @@ def unwritable(path: Path, error: OSError) -> UserError:
     """Give the error for a file or folder that cannot be written."""
     reason = error.strerror or error
     return UserError(f"{path} cannot be written ({reason})", "make room or choose another folder")
+
+
+def checksum_file(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_input(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to write where something is being read from, whatever links lead there."""
+    for source in inputs:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise UserError(
+                f"{path} is what is being read, and would be written over",
+                "choose another place with -o",
+            )
+
+
+def refuse_foreign(
+    folder: Path,
+    names: Iterable[str],
+    *,
+    inputs: Iterable[Path] = (),
+    known: Mapping[str, str] = MappingProxyType({}),
+    overwrite: bool = False,
+) -> None:
+    """Refuse to write files into a folder where others lie that are not as Fabula wrote them.
+
+    `known` are names and checksums of more files of ours. `overwrite` lets all of them be lost but
+    the inputs, which never are.
+    """
+    names, inputs = list(names), list(inputs)
+    for name in names:
+        refuse_input(folder / name, inputs)
+    if overwrite:
+        return
+    written = _read_written(folder)
+    for name in names:
+        path = folder / name
+        # Devices and pipes hold nothing that could be lost; a link is not of our making.
+        if not path.is_symlink() and not path.is_file() and not path.is_dir():
+            continue
+        ours = [*written.get(name, ()), *([known[name]] if name in known else ())]
+        if not ours or path.is_symlink() or path.is_dir():
+            raise UserError(f"{path} is there, and not by Fabula", _INSTEAD)
+        if checksum_file(path) not in ours:
+            raise UserError(f"{path} was altered since Fabula wrote it", _INSTEAD)
+
+
+def _read_written(folder: Path) -> dict[str, list[str]]:
+    """Give the checksums of what Fabula wrote into a folder by name, as its list says."""
+    try:
+        files = json.loads((folder / _WRITTEN).read_text(encoding="utf-8"))["files"]
+        return {name: [str(checksum) for checksum in sums] for name, sums in files.items()}
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        # A list that is not there or cannot be read vouches for nothing.
+        return {}
+
+
+def note_written(folder: Path, names: Iterable[str], within: Path | None = None) -> None:
+    """Add files to the folder's list of what Fabula wrote.
+
+    They lie there, or still `within` another folder, to be put in place next. The list holds the
+    last two checksums of each: a kill in between leaves a file that is ours either way.
+    """
+    written = _read_written(folder)
+    for name in names:
+        checksum = checksum_file((within or folder) / name)
+        earlier = [other for other in written.get(name, ()) if other != checksum]
+        written[name] = [*earlier[-1:], checksum]
+    about = "What Fabula wrote into this folder; no other file is written over unasked."
+    write_json(folder / _WRITTEN, {"about": about, "files": dict(sorted(written.items()))})
+
+
+@contextmanager
+def lock_file(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Let one process at a time go on; the system frees the lock of one that died.
+
+    Without `wait`, a lock that another holds is a BlockingIOError that names its process. The file
+    goes when the block ends; where a file system knows no locks there is none.
+    """
+    with ExitStack() as opened:
+        while True:
+            lock = opened.enter_context(path.open("a+", encoding="utf-8"))
+            _take_lock(lock, wait=wait)
+            # One who waited may hold the lock of a file that is gone; the next has a new one.
+            with suppress(OSError):
+                if os.path.samestat(path.stat(), os.fstat(lock.fileno())):
+                    break
+        lock.truncate(0)
+        lock.write(f"{os.getpid()} on {platform.node()}")
+        lock.flush()
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # some systems keep a file that is open
+                path.unlink()
+
+
+def _take_lock(lock: IO[str], *, wait: bool) -> None:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            lock.seek(0)
+            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            lock.seek(0)
+            raise BlockingIOError(errno.EAGAIN, lock.read().strip()) from error
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +18,7 @@ from typing import Any
 from fabula.core.catalogue import Catalogue
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError, closest
-from fabula.core.files import data_home, write_json
+from fabula.core.files import data_home, lock_file, write_json
 from fabula.core.plain import from_plain
 
 
@@ -176,15 +175,7 @@ def _lock_places() -> Iterator[None]:
     path = places_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.with_name(f".{path.name}.lock").open("w") as lock:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with lock_file(path.with_name(f".{path.name}.lock")):
             yield
     except OSError as error:
         reason = error.strerror or error

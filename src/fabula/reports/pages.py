@@ -12,7 +12,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files import unwritable, write_text
+from fabula.core.files import (
+    note_written,
+    refuse_foreign,
+    refuse_input,
+    unwritable,
+    write_text,
+)
 from fabula.core.table import without_halves
 from fabula.reports.tables import Cell, Table, latex_table, records_csv, table_csv
 from fabula.text.escapes import xml_text
@@ -120,14 +126,32 @@ def fill_template(template: str, parts: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: parts[place[1]], template)
 
 
-def write_page(path: Path, page: str, beside: Callable[[Path], None]) -> Path:
-    """Write a page; `beside` writes folders of files into the folder it is given."""
-    from fabula.scoring.folder import RunFolder
+def write_page(
+    path: Path,
+    page: str,
+    beside: Callable[[Path], None],
+    *,
+    named: bool = False,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
+) -> Path:
+    """Write a page; `beside` writes folders of files into the folder it is given.
 
-    with RunFolder(path.parent).partial() as partial:
+    Files in the way that Fabula did not write are refused unless `overwrite`; a page that the user
+    `named` may be there. What is read, the `inputs`, is never written over.
+    """
+    from fabula.scoring.folder import make_partial
+
+    with make_partial(path.parent) as partial:
         try:
             (partial / path.name).write_text(page, encoding="utf-8")
             beside(partial)
+            files = (file for file in partial.rglob("*") if file.is_file())
+            names = sorted(file.relative_to(partial).as_posix() for file in files)
+            refuse_input(path, inputs)
+            unasked = [name for name in names if name != path.name or not named]
+            refuse_foreign(path.parent, unasked, inputs=inputs, overwrite=overwrite)
+            note_written(path.parent, names, partial)
             _put_in_place(partial, path)
         except OSError as error:
             raise unwritable(path, error) from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fabula.core.card import ARROWS, Card
+from fabula.core.files import refuse_foreign
 from fabula.core.protocols import Progress
+from fabula.core.table import SCORES, STORIES
 from fabula.reports._embedded import Budget, choose_stories, page_json
 from fabula.reports._report_page import (
     cards_of,
@@ -37,7 +39,9 @@ from fabula.reports.pages import (
 from fabula.reports.run_data import ReportData, read_report_data
 from fabula.reports.standings import Standings, compute_standings
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
+from fabula.scoring.folder import PARQUET, RUN, RunFolder
 
+_PAGE, _TABLES = "report.html", ("systems", "statuses", "signatures")
 STORIES_SHOWN = 400
 # Texts of a usual report are held to this, however long its stories are.
 _MOST_CHARS = 6_000_000
@@ -54,17 +58,35 @@ def write_report(
     stories: int | None = STORIES_SHOWN,
     seed: int = 0,
     progress: Progress | None = None,
+    overwrite: bool = False,
 ) -> Path:
     """Write the report of a run folder and its tables; give the path of the page.
 
     `stories` is how many are shown with their texts (None: all). All scores are always there.
+    Files in the way that Fabula did not write are refused unless `overwrite`.
     """
-    path = output or folder / "report.html"
+    path = output or folder / _PAGE
     data = read_report_data(folder, progress)
     standings = compute_standings(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
     page = fill_template(read_static("report.html"), _parts(data, standings, chosen, folder))
-    return write_page(path, page, lambda into: write_tables(into / "tables", data, standings))
+    return write_page(
+        path,
+        page,
+        lambda into: write_tables(into / "tables", data, standings),
+        named=output is not None,
+        inputs=[folder / name for name in (RUN, STORIES, SCORES, PARQUET)],
+        # Folders of before there was a list of what was written are taken to be all ours.
+        overwrite=overwrite or (output is None and "checksum" not in data.record),
+    )
+
+
+def refuse_report(folder: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
+    """Refuse a folder in which a report would be in the way of somebody's files."""
+    earlier = None if overwrite else RunFolder(folder).read_earlier()
+    old = earlier is not None and "checksum" not in earlier
+    names = [f"tables/{name}.{end}" for name in _TABLES for end in ("csv", "tex")]
+    refuse_foreign(folder, [_PAGE, *names], inputs=inputs, overwrite=overwrite or old)
 
 
 def _budget(stories: int | None) -> Budget:
@@ -181,9 +203,10 @@ def write_tables(folder: Path, data: ReportData, standings: Standings) -> None:
         ["metric", TableColumn("signature", prose=True)],
         [[metric["spec"], metric["signature"]] for metric in data.metrics],
     )
-    write_table(folder, "systems", systems_table(standings), system_records(standings))
-    write_table(folder, "statuses", statuses)
-    write_table(folder, "signatures", signatures)
+    tables = systems_table(standings), statuses, signatures
+    records = system_records(standings), None, None
+    for name, table, rows in zip(_TABLES, tables, records, strict=True):
+        write_table(folder, name, table, rows)
 
 
 def system_records(standings: Standings) -> list[dict[str, Any]]:

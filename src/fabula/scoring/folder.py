@@ -9,14 +9,19 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from fabula.core.card import Direction
 from fabula.core.errors import InputError, UserError
-from fabula.core.files import unwritable
+from fabula.core.files import checksum_file, lock_file, refuse_foreign, unwritable, write_text
 from fabula.core.machine import is_alive
+from fabula.core.metric import Metric
+from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.core.table import (
     COLUMNS,
@@ -25,14 +30,69 @@ from fabula.core.table import (
     json_line,
     json_text,
     plain_row,
+    read_scores,
     story_line,
     without_halves,
 )
 
 PARQUET, RUN = "scores.parquet", "run.json"
 _FILES = (STORIES, SCORES, PARQUET)
+_LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
+_INSTEAD = "choose another folder with -o, or pass --overwrite"
+_AGAIN = "put back what was there, or score again with --overwrite"
 _GROUP_ROWS = 50_000  # of Parquet, held in memory until there are so many
+
+
+@dataclass(frozen=True)
+class _MetricEntry:
+    """What run.json says of a metric; here to hold what is read to it."""
+
+    spec: str
+    direction: Direction
+    family: str
+    signature: str
+    short_signature: str
+
+
+@dataclass(frozen=True)
+class _InputEntry:
+    path: str
+    stories: int
+
+
+@dataclass(frozen=True)
+class _QuestionEntry:
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What every run.json holds that others read."""
+
+    fabula: str
+    finished: str
+    seconds: float
+    input: _InputEntry
+    question: _QuestionEntry
+    metrics: tuple[_MetricEntry, ...]
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class KeptMetrics:
+    """Metrics of an earlier run over the same stories whose scores stay as they are."""
+
+    identities: tuple[str, ...] = ()
+    entries: tuple[dict[str, Any], ...] = ()
+    stamp: str = ""
+    """Checksum of the run.json that says so."""
+
+    @property
+    def specs(self) -> list[str]:
+        """Their specs, in the order of the earlier run."""
+        return [entry["spec"] for entry in self.entries]
 
 
 class RunFolder:
@@ -41,72 +101,189 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def refuse_another(self, question: dict[str, Any]) -> None:
-        """Refuse a folder that holds the answer to another question, so that none is lost."""
-        earlier = self._earlier()
-        if earlier is not None and earlier.get("question") != question:
-            differences = ", ".join(_list_differences(earlier, question))
-            raise UserError(
-                f"{self.path} holds another run ({differences})",
-                "choose another folder with -o, or pass --overwrite",
-            )
+    def refuse_foreign(self, inputs: Iterable[Path] = (), *, overwrite: bool = False) -> None:
+        """Refuse a folder where a file would be lost that no run of ours wrote, or an input."""
+        known: dict[str, str] = {}
+        if not overwrite and (record := self.read_earlier()) is not None:
+            known = {**record["files"], RUN: checksum_file(self.path / RUN)}
+        refuse_foreign(self.path, (*_FILES, RUN), inputs=inputs, known=known, overwrite=overwrite)
 
-    def _earlier(self) -> dict[str, Any] | None:
-        try:
-            return _load_record(self.path / RUN)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise UserError(f"{self.path / RUN} cannot be read ({error})", "move it") from None
+    def keep_metrics(self, question: dict[str, Any], metrics: Sequence[Metric]) -> KeptMetrics:
+        """Say what the folder holds already; other stories are refused, so that none is lost.
+
+        A metric that is asked for again is kept too, unless something was missing that may be at
+        hand by now.
+        """
+        record = self.read_earlier()
+        if record is None:
+            return KeptMetrics()
+        if differences := _list_differences(record["question"], question):
+            raise UserError(f"{self.path} holds another run ({', '.join(differences)})", _INSTEAD)
+        identities, entries = record["question"]["metrics"], record["metrics"]
+        asked = {metric.spec: metric.identity for metric in metrics}
+        for entry, identity in zip(entries, identities, strict=True):
+            if asked.get(entry["spec"], identity) != identity:
+                problem = f"{self.path} holds {entry['spec']} in another version"
+                raise UserError(problem, _INSTEAD)
+        shared = {entry["spec"] for entry in entries if entry["spec"] in asked}
+        again = self._list_unfinished(shared) if shared else set()
+        kept = [
+            pair for pair in zip(identities, entries, strict=True) if pair[1]["spec"] not in again
+        ]
+        return KeptMetrics(
+            tuple(identity for identity, _ in kept),
+            tuple(entry for _, entry in kept),
+            self._stamp(),
+        )
+
+    def _stamp(self) -> str:
+        return checksum_file(self.path / RUN) if (self.path / RUN).is_file() else ""
+
+    def _list_unfinished(self, specs: Collection[str]) -> set[str]:
+        """Metrics of which a value was missing for a reason that may be gone tomorrow."""
+        scores = (score for score in read_scores(self.path) if score.scorer in specs)
+        return {score.scorer for score in scores if not score.status.lasting}
+
+    def read_earlier(self) -> dict[str, Any] | None:
+        """Give the record of the run that lies here, once one that was being put in place is."""
+        if begun := list(self.path.glob(f".partial-*/{RUN}")):
+            with self._lock():
+                for record in begun:
+                    if record.is_file():
+                        self._rename(record.parent)
+        return read_run(self.path) if os.path.lexists(self.path / RUN) else None
 
     @contextmanager
-    def partial(self) -> Iterator[Path]:
-        """Give a hidden folder to write into; it goes when the run ends, well or not."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._sweep()
-            head = f"{_HEAD}{os.getpid()}-"
-            partial = Path(tempfile.mkdtemp(prefix=head, dir=self.path))
-        except OSError as error:
-            raise unwritable(self.path, error) from error
-        try:
-            yield partial
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+    def _lock(self) -> Iterator[None]:
+        """Keep other runs out of the folder; a second one is refused."""
+        with ExitStack() as stack:
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(lock_file(self.path / _LOCK, wait=False))
+            except BlockingIOError as error:
+                raise UserError(
+                    f"another run is being written to {self.path} (process {error.strerror})",
+                    "wait for it, or choose another folder with -o",
+                ) from None
+            except OSError as error:
+                raise unwritable(self.path, error) from error
+            yield
 
-    def _sweep(self) -> None:
-        """Take away what killed runs of this machine left."""
-        for folder in self.path.glob(f"{_HEAD}*"):
-            pid = folder.name.removeprefix(_HEAD).partition("-")[0]
-            # Our own number is that of a killed run as well: in a container it may always be 1.
-            if not pid.isdigit() or int(pid) == os.getpid() or not is_alive(int(pid)):
-                shutil.rmtree(folder, ignore_errors=True)
+    @contextmanager
+    def partial(self, stamp: str | None = None) -> Iterator[Path]:
+        """Give a hidden folder to write a run into, and keep other runs out meanwhile.
+
+        It goes when the run ends, well or not. `stamp` is that of the run that was found here;
+        where another has been put in its place since, nothing is done.
+        """
+        with self._lock():
+            if stamp is not None and stamp != self._stamp():
+                raise UserError(f"another run was written to {self.path} meanwhile", "run it again")
+            with make_partial(self.path) as partial:
+                try:
+                    yield partial
+                finally:
+                    if (partial / RUN).is_file():  # interrupted while files were put in place
+                        with suppress(OSError):
+                            self._rename(partial)
 
     def publish(self, partial: Path, run: dict[str, Any]) -> None:
         """Put the files in place; run.json, which holds their checksums, comes last."""
         try:
-            self._put_in_place(partial, run)
+            files = [name for name in _FILES if (partial / name).exists()]
+            run["files"] = {name: checksum_file(partial / name) for name in files}
+            run["checksum"] = _digest_record(run)
+            write_text(partial / RUN, json_text(run, indent=2) + "\n")
+            self._rename(partial)
         except OSError as error:
             raise unwritable(self.path, error) from error
 
-    def _put_in_place(self, partial: Path, run: dict[str, Any]) -> None:
-        files = [name for name in _FILES if (partial / name).exists()]
-        run["files"] = {name: _checksum(partial / name) for name in files}
-        text = json_text(run, indent=2)
-        (partial / RUN).write_text(text + "\n", encoding="utf-8")
+    def _rename(self, partial: Path) -> None:
+        """Put whole files in place. It may be begun again: what a kill left undone is done then."""
+        files = _load_record(partial / RUN)["files"]
         for name in _FILES:
             if name not in files:
                 (self.path / name).unlink(missing_ok=True)
-        for name in [*files, RUN]:
-            (partial / name).replace(self.path / name)
+            elif (partial / name).exists():
+                (partial / name).replace(self.path / name)
+        (partial / RUN).replace(self.path / RUN)
+
+
+@contextmanager
+def make_partial(path: Path) -> Iterator[Path]:
+    """Give a hidden folder within a folder to write into; it goes when the block ends."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        partial = Path(tempfile.mkdtemp(prefix=f"{_HEAD}{os.getpid()}-", dir=path))
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        yield partial
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _sweep(path: Path) -> None:
+    """Take away what killed runs of this machine left."""
+    for folder in path.glob(f"{_HEAD}*"):
+        pid = folder.name.removeprefix(_HEAD).partition("-")[0]
+        # Our own number is that of a killed run as well: in a container it may always be 1.
+        if not pid.isdigit() or int(pid) == os.getpid() or not is_alive(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_run(path: Path) -> dict[str, Any]:
-    """Read a run folder's run.json."""
+    """Read a run folder's run.json; it and the files it speaks of must be as they were written."""
+    # What is no plain file may have no end.
+    if not (path / RUN).is_file():
+        raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
+    record = _load_record(path / RUN)
+    for name in (STORIES, SCORES):
+        file, checksum = path / name, record["files"].get(name)
+        if not file.is_file():
+            raise InputError(f"{file} is missing from the run", _AGAIN)
+        if checksum_file(file) != checksum:
+            raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
+    return record
+
+
+def _load_record(path: Path) -> dict[str, Any]:
+    """Read run.json, naming what in it is not as a run writes it."""
     try:
-        return _load_record(path / RUN)
-    except (OSError, ValueError):
-        raise InputError(f"{path} is no run folder", "make one with: fabula score -o") from None
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError("no object")
+        plain = _pick_known(_Record, record)
+        plain["input"] = _pick_known(_InputEntry, plain.get("input"))
+        plain["question"] = _pick_known(_QuestionEntry, plain.get("question"))
+        if isinstance(entries := plain.get("metrics"), list):
+            plain["metrics"] = [_pick_known(_MetricEntry, entry) for entry in entries]
+        from_plain(_Record, plain, str(path), error=InputError, remedy=_AGAIN)
+        datetime.fromisoformat(record["finished"])
+        if len(record["question"]["metrics"]) != len(record["metrics"]):
+            raise ValueError("other metrics than were asked for")
+        whole = record.get("checksum") in (None, _digest_record(record))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error})", "check it") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not the record of a run ({error})", _AGAIN) from None
+    if not whole:
+        raise InputError(f"{path} was altered since the run wrote it", _AGAIN)
+    return record
+
+
+def _pick_known(kind: Any, value: Any) -> Any:
+    """Leave out what a later version may have added."""
+    if not isinstance(value, dict):
+        return value
+    known = {field.name: field.type for field in fields(kind)}
+    return {name: part for name, part in value.items() if name in known}
+
+
+def _digest_record(record: dict[str, Any]) -> str:
+    rest = {name: part for name, part in record.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 class RowWriter:
@@ -188,18 +365,7 @@ class _ParquetRows:
         self._writer.close()
 
 
-def _load_record(path: Path) -> dict[str, Any]:
-    record = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(record, dict):
-        raise ValueError("not the record of a run")
-    return record
-
-
-def _list_differences(earlier: dict[str, Any], question: dict[str, Any]) -> list[str]:
-    before = earlier.get("question") or {}
-    return [f"other {key}" for key in question if before.get(key) != question[key]] or ["unknown"]
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:
+    """What is asked of other stories, or of the same read otherwise; metrics may be added."""
+    keys = [key for key in question if key != "metrics"]
+    return [f"other {key}" for key in keys if before.get(key) != question[key]]

@@ -5,23 +5,26 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby, repeat
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
 from fabula._version import __version__
+from fabula.core.errors import InputError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.score import Score, Summary
 from fabula.core.story import Story
-from fabula.core.table import score_row
+from fabula.core.table import read_scores, score_row
 from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.cache import open_cache
 from fabula.scoring.engine import Engine
-from fabula.scoring.folder import RowWriter, RunFolder
+from fabula.scoring.folder import KeptMetrics, RowWriter, RunFolder
 from fabula.scoring.survey import survey
 
 _PACKAGES = ("numpy", "sacrebleu", "rapidfuzz", "regex", "numba", "spacy", "pyarrow")
@@ -34,6 +37,8 @@ class RunResult:
     record: dict[str, Any]
     summary: Summary
     folder: Path | None
+    kept: tuple[str, ...] = ()
+    """Specs of metrics that the folder held already, whose scores stayed as they were."""
 
 
 @dataclass(frozen=True)
@@ -52,40 +57,73 @@ class RunOptions:
 
 
 def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
-    """Score a file of stories; write nothing before all of it was found sound."""
+    """Score a file of stories; write nothing before all of it was found sound.
+
+    A folder that holds a run over the same stories keeps its scores: only metrics that it does not
+    have yet are computed.
+    """
     started = time.monotonic()
-    surveyed = survey(source, metrics)
-    question = _question(source, metrics)
     folder = RunFolder(options.folder) if options.folder else None
-    if folder and not options.overwrite:
-        folder.refuse_another(question)
+    question = _question(source)
+    kept = KeptMetrics()
+    if folder:
+        folder.refuse_foreign(source.inputs(), overwrite=options.overwrite)
+        if not options.overwrite:
+            kept = folder.keep_metrics(question, metrics)
+    new = [metric for metric in metrics if metric.spec not in kept.specs]
+    surveyed = survey(source, new)
     if options.on_survey:
         options.on_survey()
     with (
         open_cache(options.cache) as cache,
-        folder.partial() if folder else nullcontext(None) as partial,
+        folder.partial(None if options.overwrite else kept.stamp)
+        if folder
+        else nullcontext(None) as partial,
     ):
         engine = Engine(
-            metrics,
+            new,
             surveyed,
             cache=cache,
             jobs=options.jobs,
             progress=options.progress,
             strict=options.strict,
         )
-        summary = _score(engine, source, partial, options)
+        summary = _score(_join(engine, source, options.folder, kept), partial, options)
         seconds = time.monotonic() - started
-        record = _record(source, engine, question, summary, surveyed.count, seconds)
+        record = _record(source, engine, question, kept, summary, surveyed.count, seconds)
         if folder and partial:
             folder.publish(partial, record)
-    return RunResult(record, summary, options.folder)
+    return RunResult(record, summary, options.folder, tuple(kept.specs))
 
 
-def _score(engine: Engine, source: StoryFile, partial: Path | None, options: RunOptions) -> Summary:
+def _join(
+    engine: Engine, source: StoryFile, folder: Path | None, kept: KeptMetrics
+) -> Generator[tuple[Story, Score], None, None]:
+    """Give all scores, story by story: those that are kept, then the new ones."""
+    if folder is None or not kept.specs:
+        with closing(engine.run(source)) as scores:
+            yield from scores
+        return
+    earlier = (score for score in read_scores(folder) if score.scorer in kept.specs)
+    groups = groupby(earlier, key=attrgetter("story"))
+    with closing(engine.run(source)) as scores:
+        fresh = groupby(scores, key=itemgetter(0)) if engine.metrics else zip(source, repeat(()))
+        for story, new in fresh:
+            name, own = next(groups, ("", ()))
+            if name != story.id:
+                problem = f"{folder}: scores are not in the order of the stories"
+                raise InputError(problem, "score again with --overwrite")
+            yield from ((story, score) for score in own)
+            yield from new
+
+
+def _score(
+    scores: Generator[tuple[Story, Score], None, None], partial: Path | None, options: RunOptions
+) -> Summary:
     summary = Summary()
     with (
         RowWriter(partial) if partial else nullcontext(None) as writer,
-        closing(engine.run(source)) as scores,
+        closing(scores),
     ):
         latest = None
         for story, score in scores:
@@ -104,15 +142,14 @@ def _score(engine: Engine, source: StoryFile, partial: Path | None, options: Run
     return summary
 
 
-def _question(source: StoryFile, metrics: Sequence[Metric]) -> dict[str, Any]:
-    """What the run answers; the same question may be asked again of the same folder."""
+def _question(source: StoryFile) -> dict[str, Any]:
+    """What is scored: of the same stories, read the same way, a folder may answer more and more."""
     columns = {role: list(names) for role, names in source.columns.names.items()}
     return {
         "input": source.checksum(),
         "format": source.kind,
         "encoding": source.encoding,
         "columns": columns,
-        "metrics": [metric.identity for metric in metrics],
     }
 
 
@@ -120,27 +157,30 @@ def _record(
     source: StoryFile,
     engine: Engine,
     question: dict[str, Any],
+    kept: KeptMetrics,
     summary: Summary,
     stories: int,
     seconds: float,
 ) -> dict[str, Any]:
+    new = [
+        {
+            "spec": metric.spec,
+            "direction": metric.card.direction,
+            "family": metric.card.family,
+            "signature": metric.signature(),
+            "short_signature": metric.signature(short=True),
+            "seconds": round(engine.seconds[metric.spec], 3),
+        }
+        for metric in engine.metrics
+    ]
+    identities = [*kept.identities, *(metric.identity for metric in engine.metrics)]
     return {
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
         "input": {"path": source.label, "format": source.kind, "stories": stories},
-        "question": question,
-        "metrics": [
-            {
-                "spec": metric.spec,
-                "direction": metric.card.direction,
-                "family": metric.card.family,
-                "signature": metric.signature(),
-                "short_signature": metric.signature(short=True),
-                "seconds": round(engine.seconds[metric.spec], 3),
-            }
-            for metric in engine.metrics
-        ],
+        "question": question | {"metrics": identities},
+        "metrics": [*kept.entries, *new],
         "versions": {"python": platform.python_version(), **_versions()},
         "summary": summary.rows(),
     }

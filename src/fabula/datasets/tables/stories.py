@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
-from fabula.core.files import write_lines
+from fabula.core.files import checksum_file, write_lines
 from fabula.core.story import Story
 from fabula.core.table import story_line
 from fabula.datasets.tables.rows import TEXTS, Rows, detect_format, is_known, read_rows
@@ -177,6 +177,7 @@ class StoryFile:
     ) -> None:
         self.path = Path(path)
         self.label = label or name_path(path)
+        self.origin: Path | None = None  # where a file came from that was put aside
         self.given = dict(columns or {})
         self.reading = Reading(self.label, FileForm(**form))
         self._file = TextFile(self.path, self.label, self.reading.form.encoding)
@@ -244,15 +245,23 @@ class StoryFile:
     def _read_rows(self) -> Rows:
         return read_rows(self._file, self.kind, self.reading)
 
+    def inputs(self) -> list[Path]:
+        """Files that the stories are read from."""
+        if not self.path.is_dir():
+            return [self.origin or self.path]
+        from fabula.datasets.tables.folders import list_story_files
+
+        return list_story_files(self.path, self.reading)
+
     def checksum(self) -> str:
         """SHA-256 of the file, or of a folder's names and files."""
         if not self.path.is_dir():
-            return _digest_file(self.path)
+            return checksum_file(self.path)
         from fabula.datasets.tables.folders import list_story_files
 
         files = list_story_files(self.path, self.reading)
         named = [
-            f"{name_path(file.relative_to(self.path))} {_digest_file(file)}"
+            f"{name_path(file.relative_to(self.path))} {checksum_file(file)}"
             for file in files
             if name_path(file) not in self.reading.left_out
         ]
@@ -295,7 +304,9 @@ def _open_path(path: Path | None, layout: StoryLayout, label: str = "") -> Itera
     kind = layout.kind or (detect_format(path) if path and is_known(path) else "jsonl")
     with make_spool() as folder:
         aside = put_aside(path, folder, label, kind)
-        yield StoryFile(aside, label=label, **vars(layout) | {"kind": kind})
+        file = StoryFile(aside, label=label, **vars(layout) | {"kind": kind})
+        file.origin = path or Path("/dev/stdin")
+        yield file
 
 
 def load_stories(
@@ -336,8 +347,3 @@ def _find_path(source: str) -> Path:
 def is_there(path: Path) -> bool:
     """Whether there is such a file; no name, however odd, is an error."""
     return os.path.exists(path)  # noqa: PTH110  Path.exists raises on names that are too long
-
-
-def _digest_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -243,3 +243,20 @@ def test_a_cache_may_be_named(fabula: Run, file: Path, tmp_path: Path) -> None:
 def test_the_input_formats_offered_are_those_that_can_be_read() -> None:
     [option] = [one for one in score.command.params if one.name == "input_format"]
     assert tuple(option.type.choices) == FORMATS
+
+
+def test_several_files_are_several_systems_of_one_run(fabula: Run, tmp_path: Path) -> None:
+    for name, word in (("a.jsonl", "One two."), ("b.jsonl", "One two three four.")):
+        lines = [json.dumps({"text": word, "reference": "One two."}) + "\n" for _ in range(8)]
+        (tmp_path / name).write_text("".join(lines))
+    done = fabula("score", "a.jsonl", "b.jsonl", "-m", "words", "-o", "out", "-f", "jsonl")
+    assert means([json.loads(line) for line in done.stdout.splitlines()]) == {"a": 2.0, "b": 4.0}
+    assert b"no file has ids: stories on the same line share an item" in done.stderr
+    compared = fabula("compare", "out", "a", "b", "-f", "json")
+    assert json.loads(compared.stdout)["shared_items"] == 8
+    again = fabula("score", "a.jsonl", "b.jsonl", "-m", "chrf", "-o", "out", "-q")
+    assert again.returncode == 0
+    other = fabula("score", "b.jsonl", "-m", "chrf", "-o", "out", "-q")
+    assert other.returncode == 2 and b"other input" in other.stderr
+    never = fabula("score", "a.jsonl", "out/stories.jsonl", "-o", "out", "--overwrite")
+    assert never.returncode == 2 and b"is what is being read" in never.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,13 @@ from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
-    from fabula.datasets.tables.stories import StoryFile, StoryLayout
+    from fabula.datasets.tables.stories import StoryLayout
     from fabula.reports.standings import StreamedScores
-    from fabula.scoring.run import RunOptions, RunResult
+    from fabula.scoring.run import RunOptions, RunResult, StorySet
 
 
 @click.command("score")
-@click.argument("file")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "-m",
     "--metrics",
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--no-report", is_flag=True, help="Write no report.html into the folder.")
 @QUIET
 def command(
-    file: str,
+    files: tuple[str, ...],
     metrics: tuple[str, ...],
     *,
     output: Path | None,
@@ -65,7 +66,7 @@ def command(
     no_report: bool,
     quiet: bool,
 ) -> None:
-    """Score the stories of a file.
+    """Score the stories of a file, or of several files as several systems.
 
     FILE is JSONL, JSON, CSV, TSV, Parquet, a folder of .txt files, a data set's
     name (try `examples`; a folder called so is ./examples) or - for stdin.
@@ -73,7 +74,6 @@ def command(
     SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all. See
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
     """
-    from fabula.datasets.tables.stories import open_stories
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.catalogue import choose_metrics
     from fabula.scoring.run import RunOptions
@@ -81,7 +81,7 @@ def command(
     chosen = choose_metrics(metrics or ("strings",))
     options = RunOptions(output, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
-    with open_stories(file, layout) as source:
+    with _open(files, layout) as source:
         _refuse_report(source, None if no_report else output, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not scores:
@@ -91,7 +91,17 @@ def command(
     _say_where(result, quiet=quiet)
 
 
-def _refuse_report(source: StoryFile, folder: Path | None, *, overwrite: bool) -> None:
+def _open(files: tuple[str, ...], layout: StoryLayout) -> AbstractContextManager[StorySet]:
+    if len(files) == 1:
+        from fabula.datasets.tables.stories import open_stories
+
+        return open_stories(files[0], layout)
+    from fabula.datasets.tables.several import open_several
+
+    return open_several(files, layout)
+
+
+def _refuse_report(source: StorySet, folder: Path | None, *, overwrite: bool) -> None:
     """Refuse now what the report would write over, not when the scores of a day are there."""
     if folder:
         from fabula.reports.report import refuse_report
@@ -100,7 +110,7 @@ def _refuse_report(source: StoryFile, folder: Path | None, *, overwrite: bool) -
 
 
 def _run(
-    source: StoryFile,
+    source: StorySet,
     chosen: list[Metric],
     options: RunOptions,
     streamed: StreamedScores | None,
@@ -128,9 +138,9 @@ def _print_score(row: dict[str, Any]) -> None:
     echo(json_line(row), nl=False)
 
 
-def _say_columns(source: StoryFile) -> None:
-    names = ", ".join(f"{part}={'+'.join(n)}" for part, n in source.columns.names.items())
-    echo(f"{source.label}: {names}", err=True)
+def _say_columns(source: StorySet) -> None:
+    for line in source.describe():
+        echo(line, err=True)
 
 
 def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None) -> None:

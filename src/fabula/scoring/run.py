@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import groupby, repeat
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fabula._version import __version__
 from fabula.core.errors import InputError
@@ -21,11 +21,17 @@ from fabula.core.protocols import Progress
 from fabula.core.score import Score, Summary
 from fabula.core.story import Story
 from fabula.core.table import read_scores, score_row
-from fabula.datasets.tables.stories import StoryFile
 from fabula.scoring.cache import open_cache
 from fabula.scoring.engine import Engine
 from fabula.scoring.folder import KeptMetrics, RowWriter, RunFolder
 from fabula.scoring.survey import survey
+
+if TYPE_CHECKING:
+    from fabula.datasets.tables.several import SeveralFiles
+    from fabula.datasets.tables.stories import StoryFile
+
+# What a run reads: a file, or several of them. A name for type checkers, who alone need to know.
+StorySet: TypeAlias = "StoryFile | SeveralFiles"
 
 _PACKAGES = ("numpy", "sacrebleu", "rapidfuzz", "regex", "numba", "spacy", "pyarrow")
 
@@ -56,7 +62,7 @@ class RunOptions:
     on_score: Callable[[Story, Score], None] | None = None
 
 
-def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
+def run(source: StorySet, metrics: Sequence[Metric], options: RunOptions) -> RunResult:
     """Score a file of stories; write nothing before all of it was found sound.
 
     A folder that holds a run over the same stories keeps its scores: only metrics that it does not
@@ -97,7 +103,7 @@ def run(source: StoryFile, metrics: Sequence[Metric], options: RunOptions) -> Ru
 
 
 def _join(
-    engine: Engine, source: StoryFile, folder: Path | None, kept: KeptMetrics
+    engine: Engine, source: StorySet, folder: Path | None, kept: KeptMetrics
 ) -> Generator[tuple[Story, Score], None, None]:
     """Give all scores, story by story: those that are kept, then the new ones."""
     if folder is None or not kept.specs:
@@ -142,7 +148,7 @@ def _score(
     return summary
 
 
-def _question(source: StoryFile) -> dict[str, Any]:
+def _question(source: StorySet) -> dict[str, Any]:
     """What is scored: of the same stories, read the same way, a folder may answer more and more."""
     columns = {role: list(names) for role, names in source.columns.names.items()}
     return {
@@ -154,7 +160,7 @@ def _question(source: StoryFile) -> dict[str, Any]:
 
 
 def _record(
-    source: StoryFile,
+    source: StorySet,
     engine: Engine,
     question: dict[str, Any],
     kept: KeptMetrics,

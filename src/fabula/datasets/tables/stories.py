@@ -245,6 +245,11 @@ class StoryFile:
     def _read_rows(self) -> Rows:
         return read_rows(self._file, self.kind, self.reading)
 
+    def describe(self) -> list[str]:
+        """Say which columns were taken for what."""
+        names = ", ".join(f"{part}={'+'.join(n)}" for part, n in self.columns.names.items())
+        return [f"{self.label}: {names}"]
+
     def inputs(self) -> list[Path]:
         """Files that the stories are read from."""
         if not self.path.is_dir():

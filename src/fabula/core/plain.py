@@ -1,4 +1,4 @@
-"""The one reader of typed TOML and JSON: plain values in, a frozen dataclass out.
+"""The one reader of typed TOML and JSON (plain values in, a frozen dataclass out) and of tensors.
 
 Every field is checked against its annotation: numbers, words, booleans, `Literal`, `X | None`,
 tuples, mappings and dataclasses inside dataclasses. What will not do is named by its path, and of a
@@ -7,6 +7,7 @@ name that is not known the nearest one is given.
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import tomllib
@@ -16,9 +17,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from fabula.core.errors import InputError, SettingError, UserError, closest
+from fabula.core.errors import InputError, PackageMissing, SettingError, UserError, closest
 
 T = TypeVar("T")
+_LONGEST_REASON = 200
 _WORDS = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
@@ -46,18 +48,55 @@ def read_toml(path: Path, *, error: type[UserError] = InputError) -> dict[str, A
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as failed:
         raise error(f"{path} cannot be read ({failed.strerror})", "check the path") from None
-    except ValueError as failed:
+    except (ValueError, RecursionError) as failed:
         raise error(f"{path} is no TOML ({failed})", "mend it") from None
 
 
-def read_json(path: Path, *, error: type[UserError] = InputError) -> Any:
+def read_json(path: Path, *, error: type[UserError] = InputError, remedy: str = "") -> Any:
     """Read the plain value of a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as failed:
-        raise error(f"{path} cannot be read ({failed.strerror})", "check the path") from None
-    except ValueError as failed:
-        raise error(f"{path} is no JSON ({failed})", "mend it") from None
+        problem = f"{path} cannot be read ({failed.strerror})"
+        raise error(problem, remedy or "check the path") from None
+    except (ValueError, RecursionError) as failed:
+        raise error(f"{path} is no JSON ({failed})", remedy or "mend it") from None
+
+
+def read_tensors(path: Path, kind: Literal["torch", "numpy"] = "torch", *, remedy: str) -> Any:
+    """Read the tensors of a safetensors file by their names; a number that is none is refused."""
+    try:
+        safetensors = importlib.import_module("safetensors")
+        load_file = importlib.import_module(f"safetensors.{kind}").load_file
+    except ImportError:
+        raise PackageMissing("safetensors", "models") from None
+    try:
+        # The file itself is asked first: a folder of that name is no error of safetensors.
+        path.open("rb").close()
+        tensors = load_file(path)
+    except OSError as failed:
+        raise InputError(f"{path} cannot be read ({failed.strerror or failed})", remedy) from None
+    except (
+        safetensors.SafetensorError,
+        ValueError,
+        TypeError,
+        LookupError,
+        RuntimeError,
+    ) as failed:
+        reason = " ".join(str(failed).split())[:_LONGEST_REASON] or type(failed).__name__
+        raise InputError(f"{path} is no whole file of weights ({reason})", remedy) from None
+    for name, tensor in tensors.items():
+        if not _is_finite(tensor):
+            raise InputError(f"{path}: {name} holds what is no number", remedy)
+    return tensors
+
+
+def _is_finite(tensor: Any) -> bool:
+    """Whether all numbers are finite: the smallest and the largest are."""
+    if "complex" in str(tensor.dtype) or "float8" in str(tensor.dtype):
+        return False  # nothing that we read is written so
+    # The smallest is NaN if any is, for torch and for numpy.
+    return 0 in tensor.shape or all(map(math.isfinite, (tensor.min(), tensor.max())))
 
 
 class _RefusedValue(Exception):

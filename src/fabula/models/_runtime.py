@@ -17,12 +17,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fabula.core.errors import PackageMissing, SettingError, UserError
+from fabula.core.errors import InputError, PackageMissing, SettingError, UserError
 from fabula.core.files import cache_home, write_json
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _PROCESSOR = Path("/proc/cpuinfo")
 _PROBE_TIMEOUT_S = 300
+_LONGEST_REASON = 200
 # A child that was ended from outside says nothing about the processor.
 _ENDED_FROM_OUTSIDE = tuple(-getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM", "SIGINT"))
 # What an encoder does with its rows: products with and without batches, attention, GELU, norms.
@@ -50,6 +51,22 @@ def package(name: str) -> Any:
         if error.name != name:
             raise
         raise PackageMissing(name, "models") from None
+
+
+@contextmanager
+def refuse_broken(what: str, remedy: str, *, error: type[UserError] = InputError) -> Iterator[None]:
+    """Put into words whatever a package says of files that it cannot read.
+
+    transformers, tokenizers and onnxruntime raise errors of every kind, `Exception` itself among
+    them, for files that were cut off or never theirs.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as failed:
+        reason = (str(failed).strip().splitlines() or [type(failed).__name__])[0]
+        raise error(f"{what} cannot be loaded ({reason[:_LONGEST_REASON]})", remedy) from failed
 
 
 @contextmanager

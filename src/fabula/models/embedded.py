@@ -163,7 +163,7 @@ def _open_words(opening: _Opening) -> VectorTable:
 def _encoder_fields(opening: _Opening) -> dict[str, Any]:
     settings = opening.settings
     bert = load_bert(opening.folder, dtype=settings.dtype)
-    tokenizer, edges = load_tokenizer(opening.folder)
+    tokenizer, edges = load_tokenizer(opening.folder, len(bert.words))
     window = settings.window or _USUAL_WINDOWS.get(opening.name, bert.longest)
     if window > bert.longest:
         raise SettingError(

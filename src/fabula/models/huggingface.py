@@ -131,8 +131,11 @@ def _is_whole(folder: Path) -> bool:
     """Whether a download was not broken off: configuration and all weights are there."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        weights = set(json.loads(index.read_bytes())["weight_map"].values())
-        return all((folder / name).is_file() for name in (*weights, "config.json"))
+        try:
+            weights = set(json.loads(index.read_bytes())["weight_map"].values())
+            return all((folder / name).is_file() for name in (*weights, "config.json"))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return False
     return (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
@@ -71,7 +72,8 @@ def _array(path: Path) -> Array:
         vectors: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError):
+    except (ValueError, EOFError, SyntaxError, TokenError, TypeError, MemoryError):
+        # Its header is read as a piece of Python, which anything may be.
         raise InputError(f"{path} is no array", "write it with numpy.save") from None
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise InputError(f"{path} does not hold vectors", "give an array of floats, a row a word")

@@ -33,7 +33,7 @@ ABOUT = ReaderConfig(
     254,
     {"preference": Head(("preference",)), "order": Head(("order",), 384)},
     {"preference": SCALE, "order": Scale((Term("order"),), link="clipped")},
-    {"words": [1, 2, 3]},
+    {"words": [1, 2, 3], "latin": 0.9, "common": 0.2, "numbers": 0.1, "signs": 0.1},
     {"licence": "research use"},
 )
 
@@ -107,6 +107,23 @@ def test_what_is_no_description_is_refused(tmp_path: Path, text: str, message: s
 def test_a_folder_without_a_description_holds_no_reader(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no reader: it has no reader\.json"):
         read_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "problem"),
+    [
+        ("words", [1, 2], "domain.words must be 3 numbers"),
+        ("words", [1, "2", 3], r"domain.words\[1\] must be a number"),
+        ("latin", None, "domain.latin must be a number"),
+        ("surface", [], "domain.surface must be an object"),
+        ("surface", {"share": 1, "distance": 1, "features_version": 1}, "low must be a list"),
+    ],
+)
+def test_bounds_of_what_was_learned_from_that_are_none_are_refused(
+    tmp_path: Path, part: str, value: object, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        write_config(tmp_path, replace(ABOUT, domain={**ABOUT.domain, part: value}))
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:

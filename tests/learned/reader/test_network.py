@@ -140,5 +140,5 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path: Path, encoder: dict[str, 
     path = tmp_path / "model.safetensors"
     save_packed(path, learned(encoder), encoder)
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(InputError, match="holds no weights"):
+    with pytest.raises(InputError, match="is no whole file of weights"):
         load_packed(path, encoder)

@@ -14,6 +14,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.model import TokenCount
+from fabula.core.plain import read_tensors
 from fabula.learned.joint.config import (
     FILE,
     HEADS_FILE,
@@ -24,7 +25,7 @@ from fabula.learned.joint.config import (
     reader_config,
     tag_newlines,
 )
-from fabula.learned.reader.config import ReaderConfig
+from fabula.learned.reader.config import REMEDY, ReaderConfig
 from fabula.models import MODELS
 from fabula.models.reading.tokens import count_unknown
 from fabula.models.reading.windows import cut_evenly
@@ -43,6 +44,7 @@ _ROWS = {"cpu": 1}  # windows that are read together; on a GPU 16
 _GPU_ROWS = 16
 _MOST_TOKENS = 1000
 _TOP_P = 0.9
+_LONGEST_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -163,15 +165,14 @@ def open_backbone(name: str | Path, device: torch.device) -> JointNetwork:
 def open_trained(folder: Path, device: torch.device) -> JointNetwork:
     """Open what a joint training left in a folder."""
     network = open_backbone(folder, device)
-    from safetensors.torch import load_file
-
     file = folder / HEADS_FILE
+    tensors: Mapping[str, Tensor] = read_tensors(file, remedy=REMEDY)
     try:
-        tensors: Mapping[str, Tensor] = load_file(file)
         network.heads.load_state_dict({k.removeprefix("head."): v for k, v in tensors.items()})
-    except (OSError, RuntimeError) as error:
-        reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise InputError(f"{file} holds no heads of this backbone ({reason})") from None
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        problem = f"{file} holds no heads of this backbone ({reason})"
+        raise InputError(problem, REMEDY) from None
     return network
 
 

@@ -99,6 +99,29 @@ def _check(config: ReaderConfig) -> None:
         _need(head.hidden >= 0, f"heads.{name}.hidden must be at least 0")
     for name, scale in config.scales.items():
         _check_scale(f"scales.{name}", scale, config.heads)
+    if config.domain:
+        _check_domain(config.domain)
+
+
+def _check_domain(domain: Mapping[str, Any]) -> None:
+    """Refuse bounds that are none: three of the words, and numbers."""
+    words = domain.get("words")
+    _need(isinstance(words, list | tuple) and len(words) == 3, "domain.words must be 3 numbers")
+    numbers = {name: domain.get(name) for name in ("latin", "common", "numbers", "signs")}
+    numbers |= {f"words[{place}]": number for place, number in enumerate(words or ())}
+    surface = domain.get("surface")
+    if surface is not None:
+        _need(isinstance(surface, dict), "domain.surface must be an object")
+        numbers |= {f"surface.{name}": surface.get(name) for name in ("share", "distance")}
+        sides = {name: surface.get(name) for name in ("low", "middle", "high")}
+        _need("features_version" in surface, "domain.surface.features_version is missing")
+        for name, side in sides.items():
+            _need(isinstance(side, list | tuple), f"domain.surface.{name} must be a list")
+            numbers |= {f"surface.{name}[{at}]": value for at, value in enumerate(side or ())}
+        _need(len({len(side or ()) for side in sides.values()}) == 1, "domain.surface is uneven")
+    for name, number in numbers.items():
+        is_number = type(number) in (int, float) and math.isfinite(number or 0)
+        _need(is_number, f"domain.{name} must be a number")
 
 
 def _check_scale(at: str, scale: Scale, heads: Mapping[str, Head]) -> None:

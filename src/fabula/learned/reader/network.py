@@ -13,9 +13,10 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabula.core.errors import InputError, PackageMissing
+from fabula.core.errors import InputError
 from fabula.core.files import write_bytes
 from fabula.core.model import TokenCount
+from fabula.core.plain import read_tensors
 from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
 from fabula.models import PooledBert
 from fabula.models.reading.windows import cut_evenly
@@ -176,7 +177,7 @@ def load_packed(path: Path, encoder_weights: Tensors) -> dict[str, Tensor]:
     """Read weights in single precision: the encoder's own, where the file has no others."""
     own = _strip_prefix(encoder_weights)
     weights = {name: weight.float() for name, weight in own.items()}
-    stored = _read_tensors(path)
+    stored = read_tensors(path, remedy=REMEDY)
     for name, tensor in stored.items():
         if name.endswith(".delta"):
             plain = name.removesuffix(".delta")
@@ -217,18 +218,6 @@ def _check_size(path: Path, name: str, tensor: Tensor, wanted: Tensor) -> None:
     if tensor.shape != wanted.shape:
         sizes = " and ".join(" × ".join(map(str, side.shape)) for side in (tensor, wanted))
         raise InputError(f"{path}: {name} and the encoder's are of two sizes ({sizes})", REMEDY)
-
-
-def _read_tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-    except ImportError:
-        raise PackageMissing("safetensors", "models") from None
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"{path} holds no weights ({error})", REMEDY) from None
 
 
 def _strip_prefix(weights: Tensors) -> dict[str, Tensor]:

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.core.errors import InputError, PackageMissing
+from fabula.core.errors import InputError
 from fabula.core.files import write_json
 from fabula.core.model import Embedder, TokenStates, Truncating
-from fabula.core.plain import from_plain, read_json
+from fabula.core.plain import from_plain, read_json, read_tensors
 from fabula.learned.reader.inference import find_folder
 from fabula.models import load_model, need
 from fabula.models.reading.state_cache import LruCache, text_key
@@ -132,18 +132,37 @@ def write_ruber_config(folder: Path, config: RuberConfig) -> None:
 
 
 def read_weights(folder: Path) -> dict[str, Array]:
-    """Read the network's weights, in full precision from here on."""
-    try:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-    except ImportError:
-        raise PackageMissing("safetensors", "models") from None
-    try:
-        tensors = load_file(folder / WEIGHTS_FILE)
-    except (OSError, SafetensorError) as error:
-        problem = f"{folder / WEIGHTS_FILE} cannot be read ({error})"
-        raise InputError(problem, _REMEDY) from None
-    return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+    """Read the network's weights, in full precision from here on; sizes must go together."""
+    file = folder / WEIGHTS_FILE
+    tensors = read_tensors(file, "numpy", remedy=_REMEDY)
+    weights = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+    for name, shape in _expect_shapes(weights).items():
+        if name not in weights or weights[name].shape != shape:
+            size = " × ".join(map(str, shape))
+            raise InputError(f"{file} holds no {name} of {size}", _REMEDY)
+        if name.endswith("deviation") and weights[name].min() <= 0:
+            raise InputError(f"{file}: {name} must be above 0", _REMEDY)
+    return weights
+
+
+def _expect_shapes(weights: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    """Sizes of all weights, by those of a text's vector and of the layer between."""
+    sizes = (np.size(weights.get(name, 0)) for name in ("story.mean", "inner.bias"))
+    width, hidden = (max(size, 1) for size in sizes)
+    thin = np.shape(weights.get("between.prompt", 0))[-1:] or (1,)
+    sides = ("prompt", "story")
+    between = (
+        {f"between.{side}": (width, *thin) for side in sides}
+        if "between" not in weights
+        else {"between": (width, width)}
+    )
+    return between | {
+        **{f"{side}.{part}": (width,) for side in sides for part in ("mean", "deviation")},
+        **{f"inner.{side}": (width, hidden) for side in sides},
+        **{f"inner.{part}": (hidden,) for part in ("between", "bias")},
+        "outer.weight": (hidden, 2),
+        "outer.bias": (2,),
+    }
 
 
 @dataclass(frozen=True)
@@ -200,6 +219,8 @@ def load_ruber(name: str) -> RuberModel:
     if not (folder / FILE).is_file():
         remedy = "run: fabula train ruber --data FOLDER -o DIR"
         raise InputError(f"{folder} holds no RUBER: it has no {FILE}", remedy)
+    if not (folder / WEIGHTS_FILE).is_file():
+        raise InputError(f"{folder} holds no {WEIGHTS_FILE}", _REMEDY)
     stamps = tuple((folder / file).stat().st_mtime_ns for file in (FILE, WEIGHTS_FILE))
     return _open_folder(folder, stamps)
 

@@ -6,13 +6,13 @@ head's last layer is the table of word embeddings itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError
+from fabula.core.plain import from_plain, read_json, read_tensors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 WORD_EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 _HEAD = "cls.predictions"
+_REMEDY = "name MiniLM's folder, or get it again"
+_MOST_LAYERS = 1000
 _UNUSED = ("position_ids", "pooler.", "seq_relationship", "predictions.decoder")
 
 
@@ -40,11 +42,17 @@ class Shape:
 
 def read_shape(folder: Path) -> Shape:
     """Read config.json of a folder."""
-    try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        return Shape(**{k: settings[k] for k in Shape.__dataclass_fields__ if k in settings})
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} holds no encoder ({error})", "name MiniLM's folder") from None
+    file = folder / "config.json"
+    settings = read_json(file, remedy=_REMEDY)
+    known = settings if isinstance(settings, dict) else {}
+    plain = {name: known[name] for name in Shape.__dataclass_fields__ if name in known}
+    shape = from_plain(Shape, plain, str(file), error=InputError, remedy=_REMEDY)
+    sizes = [value for value in asdict(shape).values() if isinstance(value, int)]
+    if min(sizes) < 1 or shape.num_hidden_layers > _MOST_LAYERS:
+        raise InputError(f"{file}: sizes of no encoder", _REMEDY)
+    if shape.hidden_size % shape.num_attention_heads:
+        raise InputError(f"{file}: num_attention_heads must divide hidden_size", _REMEDY)
+    return shape
 
 
 def new_weights(shape: Shape, seed: int) -> dict[str, Tensor]:
@@ -91,21 +99,19 @@ def weight_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
 
 def load_weights(folder: Path, shape: Shape, *, seed: int) -> dict[str, Tensor]:
     """Read an encoder's weights in single precision; a head that is not there is drawn."""
-    from safetensors.torch import load_file
-
     file = folder / "model.safetensors"
     if not file.is_file():
         raise InputError(f"{file} is not there", "run: fabula models pull minilm")
-    weights = new_weights(shape, seed)
-    found = {}
-    for name, value in load_file(file).items():
+    sizes, found = weight_sizes(shape), {}
+    for name, value in read_tensors(file, remedy=_REMEDY).items():
         if not any(part in name for part in _UNUSED):
             found[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = value.float()
-    missing = sorted(name for name in weights.keys() - found.keys() if _HEAD not in name)
-    wrong = sorted(n for n, w in found.items() if n not in weights or w.shape != weights[n].shape)
+    missing = sorted(name for name in sizes.keys() - found.keys() if _HEAD not in name)
+    wrong = sorted(name for name, w in found.items() if tuple(w.shape) != sizes.get(name))
     if missing or wrong:
         raise InputError(f"{file} is another kind of model: {(missing + wrong)[0]}", "name a BERT")
-    return weights | found
+    # Drawn last: only now is it known that the sizes are those of the file.
+    return new_weights(shape, seed) | found
 
 
 def encode(

@@ -17,6 +17,7 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.core.files import write_atomically, write_bytes, write_text
+from fabula.core.plain import read_json, read_tensors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,6 +31,7 @@ MODEL = "model.safetensors"
 RECORD = "training.json"
 OUTPUTS = "outputs.npz"  # what readers said of stories they had not learned from
 MEMBER = "member-"
+_REMEDY = "delete it and train again, or name another folder"
 
 
 class TrainingFolder:
@@ -45,7 +47,9 @@ class TrainingFolder:
             problem = f"{self.path} holds a training"
             raise InputError(problem, "say --resume, or name another folder")
         if (self.path / RECORD).exists():
-            record: dict[str, Any] = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
+            record = read_json(self.path / RECORD, remedy=_REMEDY)
+            if not isinstance(record, dict):
+                raise InputError(f"{self.path / RECORD} is no record of a training", _REMEDY)
             return record
         self.path.mkdir(parents=True, exist_ok=True)
         return None
@@ -73,29 +77,41 @@ class TrainingFolder:
 
     def read_state(self, state: TrainingState) -> bool:
         """Let a state go on from where the checkpoint stands; false where it begins anew."""
-        from safetensors import safe_open
+        from safetensors import SafetensorError, safe_open
 
         if not self.can_resume:
             return False
-        with safe_open(self.path / CHECKPOINT, "pt") as file:
-            state.take_up(json.loads(file.metadata()["about"]))
+        try:
+            with safe_open(self.path / CHECKPOINT, "pt") as file:
+                state.take_up(json.loads(file.metadata()["about"]))
+        except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
+            problem = f"{self.path / CHECKPOINT} is damaged ({error})"
+            raise InputError(problem, _REMEDY) from None
         return True
 
     def restore_checkpoint(self, weights: Mapping[str, Tensor], optimiser: Optimizer) -> None:
         """Put the checkpoint's numbers in the place of those that weights and optimiser have."""
         import torch
 
-        tensors = read_tensors(self.path / CHECKPOINT)
+        tensors = self._read_fitting(CHECKPOINT, weights)
         with torch.no_grad():
             for key, tensor in tensors.items():
                 kind, _, name = key.partition("/")
-                if name not in weights:
-                    problem = f"{self.path / CHECKPOINT} is of another model"
-                    raise InputError(problem, "train into another folder")
                 if kind == "weight":
                     weights[name].copy_(tensor)
                 else:
                     optimiser.state[weights[name]][kind] = tensor.to(weights[name].device)
+
+    def _read_fitting(self, file: str, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Read tensors that stand for weights, or belong to some, by name and size."""
+        tensors: dict[str, Tensor] = read_tensors(self.path / file, remedy=_REMEDY)
+        for key, tensor in tensors.items():
+            own = weights.get(key.partition("/")[2] or key)
+            # What an optimiser keeps of a matrix is of its size, or one number.
+            if own is None or tensor.shape not in (own.shape, ()):
+                problem = f"{self.path / file} is of another model ({key})"
+                raise InputError(problem, "train into another folder")
+        return tensors
 
     def save_best(self, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
         """Write the weights that learn, in full precision."""
@@ -104,7 +120,7 @@ class TrainingFolder:
 
     def restore_best(self, weights: Mapping[str, Tensor]) -> None:
         """Put the best weights in place."""
-        put_weights(weights, read_tensors(self.path / BEST))
+        put_weights(weights, self._read_fitting(BEST, weights))
 
     def close(self, record: Mapping[str, Any], *others: str) -> None:
         """Write the record, then remove what only served to go on; `others` are more such files."""
@@ -138,13 +154,6 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     plain = {name: value.detach().contiguous() for name, value in tensors.items()}
     # Not by save_file, which lets nobody else read the file.
     write_bytes(path, save(plain, metadata={"format": "pt", "about": json.dumps(about)}))
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Give the tensors that `write_tensors` wrote."""
-    from safetensors.torch import load_file
-
-    return load_file(path)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any], *, compress: bool = True) -> None:

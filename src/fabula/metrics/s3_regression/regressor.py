@@ -15,6 +15,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.model import WordVectors
+from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.metrics._soft_grams import Lexis
 from fabula.metrics.s3_regression.features import FEATURES, FEATURES_VERSION, s3_features
@@ -99,7 +100,7 @@ def load_regressor(name: str) -> Regressor:
     path = FOLDER / f"{name}.json" if name in OURS else Path(name).expanduser()
     try:
         return _read(path, path.stat().st_mtime_ns)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, InputError) as error:
         raise SettingError(
             f"s3: regressor={name!r} cannot be read ({error})",
             f"give {', '.join(map(repr, OURS))} or a file that Regressor.save wrote",
@@ -109,24 +110,20 @@ def load_regressor(name: str) -> Regressor:
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> Regressor:
     """Read a file; one that has changed since is read again."""
-    raw = json.loads(path.read_text(encoding="utf-8"))
     try:
-        regressor = Regressor(**{key: _frozen(value) for key, value in raw.items()})
-        shape = np.array(regressor.support, dtype=float).shape
-        scaling = (regressor.means, regressor.scales)
-        sizes = [np.array(numbers, dtype=float).shape for numbers in scaling]
-        weights = np.array(regressor.coefficients, dtype=float).shape
-    except (TypeError, AttributeError, ValueError):
-        raise ValueError("no regressor of S3") from None
-    if shape != (*weights, len(FEATURES)) or set(sizes) != {(len(FEATURES),)}:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    regressor = from_plain(Regressor, raw, "no regressor of S3", error=InputError)
+    shapes = {len(row) for row in regressor.support}
+    scaling = {len(regressor.means), len(regressor.scales)}
+    if len(regressor.support) != len(regressor.coefficients) or shapes | scaling != {len(FEATURES)}:
         raise ValueError("the numbers do not go together")
+    if min(regressor.scales) <= 0 or regressor.gamma < 0:
+        raise ValueError("scales must be above 0, and gamma not below")
     if regressor.features != FEATURES_VERSION:
         raise ValueError(f"made for features of version {regressor.features}: fit it again")
     return regressor
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def fit(

@@ -6,7 +6,6 @@ asked for are kept. Attention runs over runs of texts of equal length, so nothin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.core.errors import InputError, SettingError
+from fabula.core.plain import read_json, read_tensors
 from fabula.models._load import load_model
 from fabula.models._runtime import package, require_precision
 from fabula.models.reading.windows import run_batches
@@ -29,6 +29,8 @@ Dtype = Literal["fp32", "bf16"]
 _GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _SELVES = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
 _JOINED = "attention.output"
+_MOST = 10_000  # layers, or heads
+_REMEDY = "get it again: the file may have been cut off"
 
 
 @dataclass(frozen=True)
@@ -179,29 +181,42 @@ def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     """Read `config.json` and `model.safetensors` of a folder."""
     torch, _ = package("torch"), package("safetensors")
     require_precision(dtype)
-    stored = package("safetensors.torch").load_file(folder / "model.safetensors")
     config = _read_config(folder)
+    stored = read_tensors(folder / "model.safetensors", remedy=_REMEDY)
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32
     tensors = {name.removeprefix("bert."): tensor.to(kind) for name, tensor in stored.items()}
     try:
-        return _assemble(tensors, config)
+        bert = _assemble(tensors, config)
+        # A reading of one token: matrices that do not go together are found here.
+        bert([[0]], [len(bert.stack)], kinds=[[0]])
     except KeyError as error:
-        raise InputError(f"{folder} is no BERT encoder: it has no {error}") from error
+        raise InputError(f"{folder} is no BERT encoder: it has no {error}", _REMEDY) from error
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        problem = f"{folder} is no BERT encoder: its weights do not go together ({error})"
+        raise InputError(problem[:400], _REMEDY) from error
+    return bert
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    file = folder / "config.json"
+    config: dict[str, Any] = read_json(file, remedy=_REMEDY)
     wanted = {
         "model_type": ("bert",),
         "hidden_act": tuple(_GELUS),
         "position_embedding_type": ("absolute",),
     }
+    if not isinstance(config, dict):
+        raise InputError(f"{file} is no object", _REMEDY)
     for name, known in wanted.items():
         if config.get(name, known[0]) not in known:
             raise InputError(
                 f"{folder} is no BERT encoder that can be read: {name} is {config[name]!r}",
                 "load it with huggingface(…)",
             )
+    for name in ("num_attention_heads", "num_hidden_layers", "layer_norm_eps"):
+        value = config.get(name)
+        if not isinstance(value, int | float) or not 0 < value < _MOST:
+            raise InputError(f"{file}: {name} will not do ({value!r})", _REMEDY)
     return config
 
 

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UserError
-from fabula.models._runtime import limit_threads, package, require_precision, silence
+from fabula.models._runtime import (
+    limit_threads,
+    package,
+    refuse_broken,
+    require_precision,
+    silence,
+)
 from fabula.models.store.asset import MANIFEST, file_sha256, tree_sha256
 
 Dtype = Literal["fp32", "bf16", "fp16"]
@@ -18,6 +24,8 @@ READ = (".safetensors", ".json", ".txt", ".model")
 # Positions of these count from after the padding sign, so that two of them are never used.
 SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl")
 VOCABULARIES = ("tokenizer.json", "vocab", "spiece", "sentencepiece", "tokenizer.model", "merges")
+MOST_LAYERS = 10_000
+_REMEDY = "get it again, or name a folder that save_pretrained wrote"
 RELATIVE = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 
 
@@ -41,19 +49,23 @@ class Checkpoint:
         """What the checkpoint says of itself."""
         try:
             config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise CheckpointError(
                 f"{self.folder} holds no config.json that can be read",
                 "name a folder that transformers' save_pretrained wrote",
             ) from error
         if not isinstance(config, dict):
-            raise CheckpointError(f"config.json of {self.name} is no object")
+            raise CheckpointError(f"config.json of {self.name} is no object", _REMEDY)
+        for name, value in config.items():
+            # transformers would build whatever number of layers it is told, and never end.
+            if "layer" in name and isinstance(value, int) and abs(value) > MOST_LAYERS:
+                raise CheckpointError(f"config.json of {self.name}: {name} is {value}", _REMEDY)
         return config
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over weights, configuration and tokeniser, in hexadecimal."""
-        files = [path for path in self.folder.iterdir() if path.suffix in READ]
+        files = [path for path in self.folder.iterdir() if path.suffix in READ and path.is_file()]
         files += self.folder.glob(POOLING)
         return tree_sha256(
             {
@@ -77,18 +89,18 @@ class Checkpoint:
             return None
         most = self.config.get("max_position_embeddings") or self.config.get("n_positions")
         most = most or getattr(self.shape, "max_position_embeddings", None)
+        if most is not None and (not isinstance(most, int) or most < 1):
+            raise CheckpointError(f"config.json of {self.name}: {most!r} positions", _REMEDY)
         return most - 2 if most and kind in SHIFTED else most
 
     @cached_property
     def shape(self) -> Any:
         """The configuration as transformers fills it up: widths, layers, signs."""
         transformers = package("transformers")
-        try:
+        with refuse_broken(f"config.json of {self.name}", _REMEDY, error=CheckpointError):
             return transformers.AutoConfig.from_pretrained(
                 str(self.folder), local_files_only=True, trust_remote_code=False
             )
-        except (OSError, ValueError, KeyError) as error:
-            raise CheckpointError(f"{self.name} cannot be read ({_first_line(error)})") from error
 
     def window(self, wanted: int | None, *, usual: int) -> int:
         """Tokens a window: those wanted, else as many as usual and possible."""
@@ -138,27 +150,33 @@ class Checkpoint:
                 f" which {type(model).__name__} needs",
                 "they would be random: take a checkpoint with that head, or another task",
             )
+        for name, weight in model.named_parameters():
+            # A sum is no number where one of its parts is none.
+            if not weight.detach().sum(dtype=package("torch").float64).isfinite():
+                problem = f"the weights of {self.name} are damaged ({name} holds what is no number)"
+                raise CheckpointError(problem, "get them again")
         return model.to(self.torch_device).eval()
 
     def _read(self, loader: Any) -> tuple[Any, dict[str, Any]]:
         torch, version = package("torch"), package("transformers").__version__.split(".")
         dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[self.dtype]
         word = "dtype" if (int(version[0]), int(version[1])) >= (4, 56) else "torch_dtype"
+        damaged = package("safetensors").SafetensorError
         try:
-            loaded: tuple[Any, dict[str, Any]] = loader.from_pretrained(
-                str(self.folder),
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-                **{word: dtype},
-            )
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-            raise CheckpointError(f"{self.name} cannot be loaded ({_first_line(error)})") from error
-        except package("safetensors").SafetensorError as error:
-            raise CheckpointError(
-                f"the weights of {self.name} are damaged ({_first_line(error)})", "get them again"
-            ) from error
+            with refuse_broken(self.name, _REMEDY, error=CheckpointError):
+                loaded: tuple[Any, dict[str, Any]] = loader.from_pretrained(
+                    str(self.folder),
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    use_safetensors=True,
+                    output_loading_info=True,
+                    **{word: dtype},
+                )
+        except CheckpointError as error:
+            if isinstance(error.__cause__, damaged):
+                problem = f"the weights of {self.name} are damaged ({error.__cause__})"
+                raise CheckpointError(problem, "get them again") from error
+            raise
         return loaded
 
     def _refuse_pickles(self) -> None:
@@ -178,21 +196,15 @@ class Checkpoint:
         if not any(file.name.startswith(VOCABULARIES) for file in self.folder.iterdir()):
             # transformers would make one of no words, for which every text is unknown.
             raise CheckpointError(f"{self.name} has no tokeniser", "put its tokenizer.json there")
-        try:
-            with silence(transformers):
-                tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    str(self.folder), local_files_only=True, trust_remote_code=False, use_fast=True
-                )
-        except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-            problem = f"the tokeniser of {self.name} cannot be loaded ({_first_line(error)})"
-            raise CheckpointError(problem) from error
+        what = f"the tokeniser of {self.name}"
+        with refuse_broken(what, _REMEDY, error=CheckpointError), silence(transformers):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                str(self.folder), local_files_only=True, trust_remote_code=False, use_fast=True
+            )
+            tokenizer("a")
         if not tokenizer.is_fast:
             raise CheckpointError(
                 f"{self.name} has no fast tokeniser, so tokens have no place in the text",
                 "take a checkpoint with a tokenizer.json",
             )
         return tokenizer
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

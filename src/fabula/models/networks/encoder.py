@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import InputError, SettingError
 from fabula.core.model import Span, TokenCount, TokenStates
-from fabula.models._runtime import package
+from fabula.models._runtime import package, refuse_broken
 from fabula.models.networks.bert import Bert
 from fabula.models.reading.state_cache import LruCache, StateCache, vector_key
 from fabula.models.reading.tokens import count_ids, truncate_texts
@@ -243,12 +243,23 @@ def check_layer(layer: int, count: int) -> None:
         raise SettingError(f"there is no layer {layer}", f"take 0 to {count - 1}")
 
 
-def load_tokenizer(folder: Path) -> tuple[Tokenizer, Edges]:
-    """Read `tokenizer.json`; no text is cut or padded, whatever the file says."""
-    tokenizer = package("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    nothing = tokenizer.encode("")
+def load_tokenizer(folder: Path, words: int | None = None) -> tuple[Tokenizer, Edges]:
+    """Read `tokenizer.json`; no text is cut or padded, whatever the file says.
+
+    One that has more than so many words, which the model knows, is refused.
+    """
+    file, remedy = folder / "tokenizer.json", "get it again: the file may have been cut off"
+    with refuse_broken(str(file), remedy):
+        file.open("rb").close()
+        tokenizer = package("tokenizers").Tokenizer.from_file(str(file))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        nothing, known = tokenizer.encode(""), tokenizer.get_vocab()
+    if len(nothing.ids) != 2:
+        problem = f"{file} adds {len(nothing.ids)} tokens to a text, not one at either end"
+        raise InputError(problem, remedy)
+    if words is not None and max(known.values(), default=0) >= words:
+        raise InputError(f"{file} has words that the model of {words:,} does not know", remedy)
     return tokenizer, Edges(tuple(nothing.ids), tuple(nothing.tokens))
 
 

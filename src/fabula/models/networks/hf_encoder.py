@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +11,9 @@ import numpy as np
 
 from fabula.core.errors import SettingError
 from fabula.core.model import TokenCount, TokenStates
+from fabula.core.plain import read_json
 from fabula.models._runtime import package
-from fabula.models.networks.checkpoint import POOLING, Checkpoint
+from fabula.models.networks.checkpoint import POOLING, Checkpoint, CheckpointError
 from fabula.models.reading.state_cache import StateCache
 from fabula.models.reading.tokens import (
     Ends,
@@ -105,7 +105,10 @@ class EncoderModel:
     @cached_property
     def _takes_first(self) -> bool:
         file = self.checkpoint.folder / POOLING
-        return file.is_file() and bool(json.loads(file.read_bytes()).get("pooling_mode_cls_token"))
+        if not file.is_file():
+            return False
+        settings = read_json(file, error=CheckpointError, remedy="get it again")
+        return isinstance(settings, dict) and bool(settings.get("pooling_mode_cls_token"))
 
     @cached_property
     def ends(self) -> Ends:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.model import TokenCount, TokenLogs
-from fabula.models._runtime import package, thread_limit
+from fabula.models._runtime import package, refuse_broken, thread_limit
 from fabula.models.networks.causal import SamplingSettings, Writer, sample
 from fabula.models.networks.checkpoint import CheckpointError
 from fabula.models.reading.tokens import (
@@ -205,6 +205,7 @@ class Seq2SeqModel(Writer):
 START, END, UNKNOWN = 0, 1, 2
 # Only what is wrong; onnxruntime warns of much that is not.
 _ERRORS = 3
+_REMEDY = "get it again: the file may have been cut off"
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,9 @@ class OnnxT5:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        tokenizer = package("tokenizers").Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        file = self.folder / "tokenizer.json"
+        with refuse_broken(str(file), _REMEDY):
+            tokenizer = package("tokenizers").Tokenizer.from_file(str(file))
         # As the file comes, it cuts texts at 48 tokens.
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -293,7 +296,8 @@ def _session(file: Path) -> Any:
     options.intra_op_num_threads = thread_limit()
     options.inter_op_num_threads = 1
     options.log_severity_level = _ERRORS
-    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    with refuse_broken(str(file), _REMEDY):
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
 def _logs(logits: Array, targets: Sequence[int]) -> Array:

@@ -251,10 +251,13 @@ def read_manifest(folder: Path, wanted: Asset) -> Manifest | None:
         manifest = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
         digest = tree_sha256(manifest.files)
         pinned = manifest.source_sha256 if wanted.convert else digest
-    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+    except (FileNotFoundError, IsADirectoryError, AttributeError):
         return None
+    except (ValueError, TypeError, RecursionError):
+        return None
+    tables = (manifest.files, manifest.stamps, manifest.made_with)
     is_sound = digest == manifest.tree_sha256 and pinned == wanted.tree_sha256
-    return manifest if is_sound else None
+    return manifest if is_sound and all(isinstance(table, dict) for table in tables) else None
 
 
 def is_whole(folder: Path, wanted: Asset, *, fresh: bool = True) -> bool:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula._version import __version__
 from fabula.core.errors import UserError
 from fabula.core.protocols import Progress, Watch, watch
 from fabula.text.escapes import line_text, stand_in, terminal_text
@@ -49,6 +48,13 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"{__name__}.{name}").command
         return command
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Say how to begin, with the command as it is called here."""
+        from fabula.core.installation import spell_command
+
+        formatter.write_paragraph()
+        formatter.write_text(f"Begin with: {spell_command('score examples -o runs/first')}")
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command under a display; Ctrl-C is a line that says what is kept."""
         display = Display()
@@ -68,11 +74,25 @@ class Commands(click.Group):
 @click.command(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Begin with: fabula score examples -m strings -o runs/first",
 )
-@click.version_option(__version__, prog_name="fabula")
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _option, wanted: _say_version(context) if wanted else None,
+    help="Show the version, Python and the commit, and exit.",
+)
 def cli() -> None:
     """Evaluate stories, with numbers that can be believed."""
+
+
+def _say_version(context: click.Context) -> None:
+    from fabula.core.installation import spell_version
+
+    echo(spell_version())
+    context.exit()
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:

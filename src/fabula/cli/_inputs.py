@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_sources
 from fabula.cli._options import PARTIAL, path_option
 from fabula.core.errors import SettingError
 
@@ -97,7 +98,7 @@ _FORM = (
     ),
 )
 _DATASET = (
-    click.argument("source"),
+    click.argument("source", shell_complete=complete_sources),
     path_option(),
     PARTIAL,
     GOLD,

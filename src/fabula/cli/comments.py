@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_sources
 from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
@@ -27,7 +28,7 @@ def command() -> None:
 
 
 @command.command("topics")
-@click.argument("source")
+@click.argument("source", shell_complete=complete_sources)
 @COLUMN
 @click.option(
     "--least",
@@ -81,13 +82,14 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
 
 
 @command.command("augment")
-@click.argument("source")
+@click.argument("source", shell_complete=complete_sources)
 @COLUMN
 @click.option(
     "--learn",
     default="storyer_ratings",
     show_default=True,
     metavar="SOURCE",
+    shell_complete=complete_sources,
     help="Data set, or a file in its form, whose comments have aspects and ratings to learn from.",
 )
 @output_option(metavar="FILE", required=True, help="JSON file for the comments that are kept.")

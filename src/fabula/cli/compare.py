@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_runs, complete_specs
 from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import InputError, UnknownName, closest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compare")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_runs)
 @click.argument("a")
 @click.argument("b")
 @click.option(
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     "--metrics",
     multiple=True,
     metavar="SPECS",
+    shell_complete=complete_specs,
     help="Only these metrics of the run: specs or sets, separated by commas.",
 )
 @paper_format_option

@@ -1,4 +1,4 @@
-"""`fabula completion`: let the shell complete commands and options."""
+"""`fabula completion`: let the shell complete commands, options and names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from fabula.cli import echo
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print a script that completes commands, options and file names.
+    """Print a script for the shell that completes commands, options and names.
 
-    For bash: `fabula completion bash >> ~/.bashrc`, then open a new shell.
+    Completed are metrics and sets (in lists with commas too, and settings in parentheses), assets,
+    models, data sets, run folders and files. For bash: `fabula completion bash >> ~/.bashrc`, then
+    open a new shell.
     """
     from click.shell_completion import get_completion_class
 

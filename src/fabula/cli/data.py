@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_datasets
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
 from fabula.cli._options import output_option, path_option, seed_option
 from fabula.cli._output import format_option, print_rows
@@ -51,7 +52,7 @@ def _row(name: str, card: DatasetCard, place: Place | None) -> dict[str, Any]:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_datasets)
 def show_command(name: str) -> None:
     """Show the card of a data set and where it lies."""
     from fabula.datasets import DATASETS, find_place, load_dataset
@@ -64,7 +65,7 @@ def show_command(name: str) -> None:
 
 
 @command.command("add")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_datasets)
 @click.argument("path", type=click.Path(path_type=Path))
 @GOLD
 @COLUMN
@@ -89,7 +90,7 @@ def add_command(
 
 
 @command.command("remove")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_datasets)
 def remove_command(name: str) -> None:
     """Forget where a data set lies; its files are left alone."""
     from fabula.datasets import read_places, remove_place
@@ -100,7 +101,7 @@ def remove_command(name: str) -> None:
 
 
 @command.command("verify")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_datasets)
 @path_option()
 @format_option
 def verify_command(name: str, path: Path | None, form: str) -> None:

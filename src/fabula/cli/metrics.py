@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_datasets, complete_sets, complete_specs
 from fabula.cli._options import JOBS, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
@@ -23,6 +24,7 @@ def command() -> None:
     "--set",
     "chosen",
     metavar="NAME",
+    shell_complete=complete_sets,
     help="Only the specs that a set stands for; of hanna, its columns.",
 )
 @format_option
@@ -74,7 +76,7 @@ def _row(name: str, cls: Any) -> dict[str, Any]:
 
 
 @command.command("show")
-@click.argument("spec")
+@click.argument("spec", shell_complete=complete_specs)
 def show(spec: str) -> None:
     """Show the card of a metric and the signature of SPEC."""
     from fabula.reports.cards import card_page
@@ -113,7 +115,7 @@ def new(name: str, root: Path, *, model: bool) -> None:
 
 
 @command.command("regenerate")
-@click.argument("release", default="hanna")
+@click.argument("release", default="hanna", shell_complete=complete_datasets)
 @path_option()
 @click.option(
     "-o",

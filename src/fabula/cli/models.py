@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_assets
 from fabula.cli._options import QUIET, existing_folder_type
 from fabula.cli._output import format_option, print_rows
 
 if TYPE_CHECKING:
     from fabula.models import Asset
 
-NAMES = click.argument("names", nargs=-1, metavar="[NAMES]...")
+NAMES = click.argument("names", nargs=-1, metavar="[NAMES]...", shell_complete=complete_assets)
 ALL = click.option("--all", "every", is_flag=True, help="Take every asset that there is.")
 
 
@@ -40,7 +41,7 @@ def list_command(form: str) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_assets)
 def show_command(name: str) -> None:
     """Show all that is known of an asset: licence, source, digest, places, where it lies."""
     from fabula.models import format_size, get_asset
@@ -72,6 +73,7 @@ def show_command(name: str) -> None:
 @click.option(
     "--except",
     "excepted",
+    shell_complete=complete_assets,
     multiple=True,
     metavar="NAME",
     help="With --all, leave this asset out; may be repeated.",
@@ -107,7 +109,7 @@ def pull_command(
 
 
 @command.command("add")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_assets)
 @click.argument("folder", type=existing_folder_type)
 @QUIET
 def add_command(name: str, folder: Path, quiet: bool) -> None:
@@ -137,7 +139,7 @@ def verify_command(names: tuple[str, ...]) -> None:
 
 
 @command.command("where")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_assets)
 def where_command(name: str | None) -> None:
     """Print the folder of an asset, or of the store."""
     from fabula.models import path_of, store_folder
@@ -146,7 +148,9 @@ def where_command(name: str | None) -> None:
 
 
 @command.command("remove")
-@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.argument(
+    "names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete_assets
+)
 def remove_command(names: tuple[str, ...]) -> None:
     """Take assets out of the store."""
     from fabula.models import get_asset, remove

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_sources
 from fabula.cli._inputs import COLUMN, GOLD
 from fabula.cli._options import PARTIAL, alpha_option, path_option, seed_option
 from fabula.cli._output import paper_format_option
@@ -144,6 +145,7 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
     "--from",
     "source",
     metavar="SOURCE",
+    shell_complete=complete_sources,
     help="Data set or table whose ratings tell ICC and standard deviation.",
 )
 @path_option()

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_runs
 from fabula.cli._options import OVERWRITE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_runs)
 @output_option(metavar="FILE", show_default="RUN/report.html", help="The page to write.")
 @click.option(
     "--stories",

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import (
+    complete_assets_or_folders,
+    complete_models,
+    complete_sources,
+)
 from fabula.cli._options import NO_CACHE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError, UserError
 
@@ -21,7 +26,7 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 
 
 @click.command("review")
-@click.argument("source")
+@click.argument("source", shell_complete=complete_sources)
 @click.option(
     "-f",
     "--format",
@@ -42,6 +47,7 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 @click.option(
     "--writer",
     metavar="MODEL",
+    shell_complete=complete_models,
     default="embedded('smollm2')",
     show_default=True,
     help="Language model for --comments written: its spec, or its folder.",
@@ -49,6 +55,7 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 @click.option(
     "--weights",
     metavar="NAME|FOLDER",
+    shell_complete=complete_assets_or_folders,
     default="reader",
     show_default=True,
     help="The reader that judges the story: an asset, or a folder that `fabula train` made.",
@@ -56,6 +63,7 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 @click.option(
     "--order",
     metavar="NAME|FOLDER",
+    shell_complete=complete_assets_or_folders,
     default="order",
     show_default=True,
     help="What judges the order of sentences: an asset, or a folder that `fabula train` made.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import complete_sources, complete_specs
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import CACHE, JOBS, NO_CACHE, OVERWRITE, QUIET, output_option
 from fabula.cli._output import paper_format_option
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
 
 @click.command("score")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_sources
+)
 @click.option(
     "-m",
     "--metrics",
     multiple=True,
     metavar="SPECS",
+    shell_complete=complete_specs,
     show_default="strings",
     help="Metrics or sets of metrics, separated by commas.",
 )

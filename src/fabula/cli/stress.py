@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._completion import (
+    complete_perturbations,
+    complete_sources,
+    complete_specs,
+)
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import (
     CACHE,
@@ -57,12 +62,13 @@ def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("stress")
-@click.argument("source")
+@click.argument("source", shell_complete=complete_sources)
 @click.option(
     "-m",
     "--metrics",
     multiple=True,
     metavar="SPECS",
+    shell_complete=complete_specs,
     show_default="strings",
     help="Metrics or sets of metrics, separated by commas.",
 )
@@ -71,6 +77,7 @@ def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
     "--perturbations",
     multiple=True,
     metavar="NAMES",
+    shell_complete=complete_perturbations,
     show_default="all",
     help="Ways to break stories, separated by commas.",
 )

@@ -7,6 +7,7 @@ several: what a user has to type is found out, not assumed.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -16,7 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
+
+from fabula._version import __version__
 
 _SOURCE = Path(__file__).resolve().parents[2]
 _ON_WINDOWS = sys.platform == "win32"
@@ -75,6 +77,27 @@ def spell_way() -> str:
         return f"{way}export PATH={_quote(str(scripts))}:$PATH"
     activate = _spell_place(scripts / "activate")
     return way + (activate if _ON_WINDOWS else f". {activate.removeprefix('./')}")
+
+
+def spell_version() -> str:
+    """Say which Fabula runs on what: all that a report of a fault has to begin with."""
+    machine = f"{sys.platform} {os.uname().machine}" if hasattr(os, "uname") else sys.platform
+    words = f"fabula {__version__}, Python {sys.version.split()[0]}, {machine}"
+    return f"{words}, commit {commit}" if (commit := _find_commit()) else words
+
+
+def _find_commit() -> str:
+    """Commit that this code is of, where it runs from a clone or came from a repository."""
+    clone = find_clone()
+    if clone is None:
+        return str(_read_origin().get("vcs_info", {}).get("commit_id", ""))[:7]
+    if not (clone / ".git").exists() or not shutil.which("git"):
+        return ""
+    import subprocess
+
+    words = ["git", "-C", str(clone), "rev-parse", "--short=7", "HEAD"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def find_clone() -> Path | None:
@@ -158,6 +181,8 @@ def _read_origin() -> dict[str, Any]:
 
 def _find_place(origin: dict[str, Any]) -> Path | None:
     """Folder or wheel that Fabula was installed from, if it is still there."""
+    from urllib.request import url2pathname
+
     parts = urlsplit(origin.get("url", ""))
     path = Path(url2pathname(parts.path)) if parts.scheme == "file" else None
     return path if path and "vcs_info" not in origin and path.exists() else None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import PackageMissing, SettingError, UserError
-from fabula.models import _runtime
+from fabula.models import _runtime, huggingface
 from fabula.models.huggingface import load
 from fabula.models.networks.checkpoint import CheckpointError
 from fakes.tiny_models import TEXTS, save_bert, save_gpt2, save_t5
@@ -188,6 +188,7 @@ def test_a_hub_name_is_taken_from_the_cache_and_pinned_by_its_commit(
 
 def test_a_download_says_so_and_its_failure_is_one_line(monkeypatch: Any, capsys: Any) -> None:
     hub = FakeHub(None)
+    monkeypatch.setattr(huggingface, "_refusals", {})
     for variable in ("FABULA_OFFLINE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
@@ -195,6 +196,14 @@ def test_a_download_says_so_and_its_failure_is_one_line(monkeypatch: Any, capsys
         load("tiny")
     assert capsys.readouterr().err == "tiny: getting it from the hub\n"
     assert hub.asked == ["cache", "hub"]
+    # Other metrics ask for the same model, and the network is not tried again for each.
+    with pytest.raises(CheckpointError, match=r"the hub did not give tiny \(no such thing\)"):
+        load("tiny", window=16)
+    assert (hub.asked, capsys.readouterr().err) == (["cache", "hub", "cache"], "")
+    monkeypatch.setattr(huggingface, "ASK_AGAIN_S", 0.0)
+    with pytest.raises(CheckpointError, match="the hub did not give tiny"):
+        load("tiny")
+    assert hub.asked[-1] == "hub"
     assert not any(pattern.endswith(".bin") for pattern in hub.patterns)
 
 

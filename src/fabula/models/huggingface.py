@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -20,7 +22,7 @@ from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, Checkpo
 from fabula.models.networks.hf_encoder import EncoderModel
 from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import Seq2SeqModel
-from fabula.models.store.fetch import forbidding_variables, is_only_looking
+from fabula.models.store.fetch import forbidding_variables, hub_errors, is_only_looking
 
 Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
 HubModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
@@ -41,6 +43,11 @@ READERS: dict[str, type[HubModel]] = {
 # Models that answer were trained on windows of 384 tokens that share 128.
 USUAL_WINDOW = {"encoder": 512, "causal": 2048, "masked": 512, "seq2seq": 512, "answers": 384}
 USUAL_OVERLAP = {"encoder": 4, "causal": 2, "masked": 4, "seq2seq": 4, "answers": 3}
+
+# When the hub was last asked for a model in vain, and what it said: metrics that share one ask
+# once, and in a session that goes on it may be asked again some minutes later.
+ASK_AGAIN_S = 300.0
+_refusals: dict[tuple[str, str | None], tuple[float, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -108,15 +115,18 @@ def _snapshot(name: str, revision: str | None) -> Path:
         )
     if is_only_looking():
         raise CheckpointError(f"{name} is not here; it is fetched when it is first asked for")
-    print(f"{name}: getting it from the hub", file=sys.stderr)
-    try:
-        return Path(hub.snapshot_download(name, **wanted))
-    except (OSError, ValueError) as error:
-        reason = (str(error).strip().splitlines() or ["it gave no reason"])[0]
-        raise CheckpointError(
-            f"the hub did not give {name} ({reason})",
-            f"check the name and the network, {_by_hand(name)}",
-        ) from error
+    asked_at, refusal = _refusals.get((name, revision), (-math.inf, ""))
+    if time.monotonic() - asked_at > ASK_AGAIN_S:
+        print(f"{name}: getting it from the hub", file=sys.stderr)
+        try:
+            return Path(hub.snapshot_download(name, **wanted))
+        except hub_errors() as error:
+            refusal = (str(error).strip().splitlines() or ["it gave no reason"])[0]
+        _refusals[name, revision] = time.monotonic(), refusal
+    raise CheckpointError(
+        f"the hub did not give {name} ({refusal})",
+        f"check the name and the network, {_by_hand(name)}",
+    )
 
 
 def _by_hand(name: str) -> str:

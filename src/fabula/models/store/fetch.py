@@ -181,14 +181,14 @@ def _fetch_from_hub(place: HubPlace, content: Path, work: Path) -> None:
 def _download(download: Callable[..., str], place: HubPlace, path: str, work: Path) -> str:
     try:
         return download(place.repo, path, revision=place.revision, local_dir=work)
-    except _hub_errors() as error:
+    except hub_errors() as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise
         reason = (str(error).splitlines() or ["it gave no reason"])[0]
         raise AssetError(f"{place} did not give {path} ({reason})") from error
 
 
-def _hub_errors() -> tuple[type[Exception], ...]:
+def hub_errors() -> tuple[type[Exception], ...]:
     """Errors that let the next place be asked: the hub's own, and those of what it talks with."""
     httpx = sys.modules.get("httpx")
     return (OSError, ValueError, *((httpx.HTTPError,) if httpx else ()))

@@ -46,7 +46,7 @@ def test_a_card_is_shown_with_both_signatures() -> None:
     output = run("show", "rouge( n = 2 )")
     assert "# ROUGE" in output
     assert "rouge(n=2)|tok:unicode" in output
-    assert "short: rouge(n=2)|r1|v" in output
+    assert "short: rouge(n=2)|r2|v" in output
 
 
 def test_the_pages_in_docs_are_those_of_the_cards(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.score import Status
+from fabula.metrics.length import Length
 from fabula.metrics.mattr import Mattr
 from fabula.metrics.type_token_ratio import TypeTokenRatio
 from fabula.metrics.unique_words import UniqueWords
@@ -62,3 +63,11 @@ def test_compat_counts_words_by_the_ascii_rule():
     assert value_of(Words(compat=True), text) == 4  # don t na ve
     assert value_of(UniqueWords(compat=True), text) == 4
     assert value_of(WordLength(compat=True), text) == pytest.approx(8 / 4)
+
+
+def test_a_text_without_a_token_has_no_length_as_it_has_no_words():
+    for text in ("\u200b", "\x00 \ufeff"):
+        for metric in (Length(), Words()):
+            [score] = metric.score([make_story(text)])
+            assert score.status is Status.UNDEFINED and score.note
+    assert value_of(Length(), "...") == 3

@@ -12,7 +12,7 @@ from fabula.core.story import Story
 from fabula.metrics import cider
 from fabula.metrics.cider import Cider
 from fabula.scoring.evaluate import evaluate
-from fakes.factories import usual_text
+from fakes.factories import make_story, usual_text
 
 
 def grams(text, n, *, compat):
@@ -166,3 +166,23 @@ def test_chunks_of_the_engine_give_the_same(monkeypatch):
     found = [score.value for score in evaluate(stories, "cider")]
     assert found == pytest.approx(expected, rel=1e-10)
     assert found == values(Cider(), stories)
+
+
+def test_a_copy_of_a_reference_without_a_rare_n_gram_is_undefined_and_not_0():
+    text = "the king saw the sea"
+    alike = [make_story(text, text, id=f"{number}") for number in range(3)]
+    for score in Cider().score(alike):
+        assert score.status is Status.UNDEFINED
+        assert score.note == "no n-gram of the reference is rare: all are in those of every story"
+
+
+def test_references_without_a_rare_n_gram_are_left_out_of_the_mean():
+    common, rare = "the king saw", "the king saw a fox by the sea"
+    stories = [
+        make_story(rare, common, rare, id="a"),
+        make_story(rare, common, id="b"),
+        make_story("owls", common, "owls in the barn", id="c"),
+    ]
+    copy, none, _ = Cider().score(stories)
+    assert copy.value == pytest.approx(10.0)
+    assert none.status is Status.UNDEFINED

@@ -135,12 +135,13 @@ def test_compat_adds_references_up_and_gives_0_for_one_that_is_too_short(words):
     assert values_of(RougeWe(words, compat=True), "ocean ship old", "sea ship") == (0.0,) * 3
 
 
-def test_a_short_reference_is_undefined_and_a_short_story_0_with_a_note(words):
+def test_a_short_reference_is_undefined_and_a_short_story_has_no_precision(words):
     [score, *_] = RougeWe(words).score([make_story("sea ship old", "sea ship")])
     assert score.status is Status.UNDEFINED
     assert score.note == "the reference is too short for n-grams of 3"
-    [score, *_] = RougeWe(words).score([make_story("sea ship", "sea ship old")])
-    assert (score.value, score.note) == (0.0, "the story is too short for n-grams of 3")
+    recall, precision, f = RougeWe(words).score([make_story("sea ship", "sea ship old")])
+    assert (recall.value, f.value, precision.status) == (0.0, 0.0, Status.UNDEFINED)
+    assert precision.note == "the story is too short for n-grams of 3: no precision"
 
 
 def test_pairs_over_the_limit_are_too_long(monkeypatch):

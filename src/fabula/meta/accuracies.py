@@ -25,10 +25,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from fabula.core.errors import SettingError
 from fabula.meta.arrays import Values, keep_shared
 from fabula.meta.grid import Grid
 from fabula.meta.levels import CorrelationTable, Level, check_level, vectors_at
-from fabula.meta.resampling import draw_counts, mean_draws
+from fabula.meta.resampling import resample_means
 from fabula.meta.significance.sign_flips import pair_p
 
 Accuracy = Literal["pairwise", "soft_pairwise"]
@@ -36,6 +37,8 @@ ACCURACIES: tuple[Accuracy, ...] = get_args(Accuracy)
 
 # Differences that are equal but for rounding are equal; the unit is the largest value.
 _ROUNDING = 1e-12
+# Pairs that are held at once, some 100 bytes each: those of 6,300 stories.
+_MOST_PAIRS = 20_000_000
 
 
 def accuracies(
@@ -77,7 +80,6 @@ def accuracy_draws(
     shape = (len(metrics.columns), len(gold.columns))
     if kind != "pairwise" or level != "item" or items < 2:
         return np.full((1, *shape), np.nan)
-    counts = draw_counts(items, resamples, seed)
     draws = np.full((resamples, *shape), np.nan)
     for i, x in enumerate(metrics.values):
         for j, y in enumerate(gold.values):
@@ -88,7 +90,8 @@ def accuracy_draws(
                 ]
             )
             there = ~np.isnan(by_item)
-            draws[:, i, j] = mean_draws(counts, np.where(there, by_item, 0.0), there)
+            sums = np.where(there, by_item, 0.0)
+            draws[:, i, j] = resample_means(sums, there, resamples, seed)
     return draws
 
 
@@ -180,6 +183,12 @@ def _pairs(x: Values, gold: Values, level: Level) -> _ComparedPairs:
     if not parts:
         nothing = np.empty(0)
         return _ComparedPairs(nothing, nothing, nothing, nothing, 0.0)
+    if (count := sum(len(row) * (len(row) - 1) // 2 for row, _ in parts)) > _MOST_PAIRS:
+        raise SettingError(
+            f"pairwise accuracy, level {level}: {count:,} pairs are more than the limit of "
+            f"{_MOST_PAIRS:,}",
+            "take another level, another coefficient such as kendall, or fewer stories",
+        )
     units = [float(max(np.abs(side).max() for side in sides)) for sides in zip(*parts, strict=True)]
     rows = [_compare_vectors(x_part, gold_part, units, len(parts)) for x_part, gold_part in parts]
     gap, agree, tied, weight = (np.concatenate(column) for column in zip(*rows, strict=True))

@@ -17,7 +17,7 @@ from fabula.meta.grid import Grid
 from fabula.meta.levels import Level, correlate_grids, correlate_items, system_bounds
 from fabula.meta.resampling import (
     Estimates,
-    draw_counts,
+    count_blocks,
     draw_units,
     mean_draws,
     percentile_interval,
@@ -51,21 +51,25 @@ def resample_correlations(
         return _draw_both(metrics, gold, level, coefficient, resamples, seed)
     if level == "pooled" and coefficient == "kendall" and items > _MANY_ITEMS:
         resamples = min(resamples, _FEW_DRAWS)
-    counts = draw_counts(items, resamples, seed)
     if level == "item":
-        return mean_item_draws(correlate_items(metrics.values, gold.values, coefficient)[0], counts)
-    if level == "system":
-        return _system_draws(metrics.values, gold.values, coefficient, counts)
-    return pooled_draws(metrics.values, gold.values, coefficient, counts)
+        each = correlate_items(metrics.values, gold.values, coefficient)[0]
+        return mean_item_draws(each, resamples, seed)
+    correlate = _system_draws if level == "system" else pooled_draws
+    blocks = count_blocks(items, resamples, seed)
+    return np.concatenate(
+        [correlate(metrics.values, gold.values, coefficient, counts) for counts in blocks]
+    )
 
 
-def mean_item_draws(each: Values, counts: Values) -> Values:
+def mean_item_draws(each: Values, resamples: int, seed: int) -> Values:
     """Average the items' coefficients in every draw, undefined ones left out: (draws, m, g)."""
     defined = ~np.isnan(each)  # (m, g, items)
-    shape = each.shape[:2]
-    flat = np.where(defined, each, 0.0).reshape(-1, each.shape[2]).T
-    there = defined.reshape(-1, each.shape[2]).T.astype(np.float64)
-    return mean_draws(counts, flat, there).reshape(len(counts), *shape)
+    shape, items = each.shape[:2], each.shape[2]
+    flat = np.where(defined, each, 0.0).reshape(-1, items).T
+    there = defined.reshape(-1, items).T.astype(np.float64)
+    blocks = count_blocks(items, resamples, seed)
+    means = np.concatenate([mean_draws(counts, flat, there) for counts in blocks])
+    return means.reshape(len(means), *shape)
 
 
 def _system_draws(x: Values, y: Values, coefficient: Coefficient, counts: Values) -> Values:

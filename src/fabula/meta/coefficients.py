@@ -12,14 +12,16 @@ one product of matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from fabula.meta.arrays import Values, average_ranks
+from fabula.meta.arrays import Places, Values, average_ranks
 
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
-# Signs of all pairs are held at once for vectors up to this length; longer ones go row by row.
+# Signs of all pairs are held at once for vectors up to this length; longer ones go row by row, or
+# are sorted.
 _SHORT = 128
 # Beyond this length going through all pairs is slower than sorting.
 _LONG = 3000
@@ -58,6 +60,11 @@ def spearman(x: Values, y: Values) -> Values:
 
 def kendall(x: Values, y: Values) -> Values:
     """Kendall's tau-b: concordant less discordant pairs, over those that are no ties in either."""
+    if max(x.shape[-1], y.shape[-1]) > _SHORT:
+        excess, untied_x, untied_y = _agreements(x, y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            long: Values = excess / np.sqrt(untied_x * untied_y)
+        return long
     sx, sy = pair_signs(x), pair_signs(y)
     untied = np.sqrt(np.abs(sx).sum(-1, dtype=np.float64) * np.abs(sy).sum(-1, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -69,7 +76,10 @@ def kendall_c(x: Values, y: Values) -> Values:
     """Kendall's (Stuart's) tau-c, for scales of unlike numbers of values."""
     least = np.minimum(_distinct(x), _distinct(y))
     count = x.shape[-1]
-    excess = (pair_signs(x) * pair_signs(y)).sum(-1, dtype=np.float64)
+    if count > _SHORT:
+        excess = _agreements(x, y)[0]
+    else:
+        excess = (pair_signs(x) * pair_signs(y)).sum(-1, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         tau: Values = np.where(least > 1, 2 * excess * least / (count**2 * (least - 1)), np.nan)
     return tau
@@ -88,6 +98,104 @@ def pair_signs(x: Values) -> np.ndarray[Any, np.dtype[np.int8]]:
     first, second = np.triu_indices(x.shape[-1], 1)
     a, b = x[..., first], x[..., second]
     return (a > b).view(np.int8) - (a < b).view(np.int8)
+
+
+@dataclass(frozen=True)
+class _Parting:
+    """One step of `Discordance`: which values lie above others of their part that come later.
+
+    `above` and `below` are places of the upper and the lower half of every part; before the k-th of
+    the lower ones come those of the upper ones from `first[k]` to `last[k]`.
+    """
+
+    above: Places
+    below: Places
+    first: Places
+    last: Places
+
+
+class Discordance:
+    """Pairs that two vectors order in opposite ways, counted in O(n log n) (Knight, 1966).
+
+    The pairs in order of x are parted by the bits of y's ranks, the highest first: two values are
+    in the wrong order exactly where the first has a 1 and the second a 0 in the first bit in which
+    they differ. Ties in x come in order of y and those in y differ in no bit: none of them counts.
+    What is parted how does not depend on weights, so that many resamples share it.
+    """
+
+    def __init__(self, x: Values, y: Values) -> None:
+        sides = [np.unique(side, return_inverse=True)[1].astype(np.int64) for side in (x, y)]
+        # The fewer values one side has, the fewer bits; which side is parted makes no difference.
+        fewer, more = sorted(sides, key=lambda ranks: int(ranks.max(initial=0)))
+        order = np.lexsort((fewer, more))
+        ranks = fewer[order]
+        self.partings: list[_Parting] = []
+        for bit in range(int(ranks.max(initial=0)).bit_length() - 1, -1, -1):
+            order, ranks = self._part(order, ranks, bit)
+
+    def _part(self, order: Places, ranks: Places, bit: int) -> tuple[Places, Places]:
+        upper = (ranks >> bit & 1).astype(bool)
+        # Values with the same higher bits are a part, and lie beside each other.
+        starts = np.flatnonzero(np.diff(ranks >> (bit + 1), prepend=-1))
+        sizes = np.diff(starts, append=len(ranks))
+        before = np.cumsum(upper) - upper  # upper values to the left, of all parts
+        first = np.repeat(before[starts], sizes)
+        matters = ~upper & (before > first)
+        self.partings.append(
+            _Parting(order[upper], order[matters], first[matters], before[matters])
+        )
+        lower_count = sizes - np.add.reduceat(upper, starts, dtype=np.int64)
+        start = np.repeat(starts, sizes)
+        within = before - first
+        places = np.where(
+            upper, start + np.repeat(lower_count, sizes) + within, np.arange(len(ranks)) - within
+        )
+        parted = np.empty((2, len(ranks)), dtype=np.int64)
+        parted[:, places] = order, ranks
+        return parted[0], parted[1]
+
+    def count(self) -> int:
+        """Count the pairs, each value once."""
+        return int(sum((part.last - part.first).sum() for part in self.partings))
+
+    def weigh(self, weights: Values) -> Values:
+        """Count them in every resample, a pair by the product of its weights: (n, B) to (B,)."""
+        total = np.zeros(weights.shape[1])
+        for part in self.partings:
+            above = np.zeros((len(part.above) + 1, weights.shape[1]))
+            np.cumsum(weights[part.above], axis=0, out=above[1:])
+            reach = above[part.last] - above[part.first]
+            total += np.einsum("nb,nb->b", weights[part.below], reach)
+        return total
+
+
+def _agreements(x: Values, y: Values) -> tuple[Values, Values, Values]:
+    """Concordant less discordant pairs, and pairs untied in either: sorted, vector by vector."""
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    rows = (np.broadcast_to(side, shape).reshape(-1, shape[-1]) for side in (x, y))
+    counts = [_count_agreement(a, b) for a, b in zip(*rows, strict=True)]
+    columns = np.array(counts, dtype=np.float64).reshape(-1, 3).T
+    excess, untied_x, untied_y = (column.reshape(shape[:-1]) for column in columns)
+    return excess, untied_x, untied_y
+
+
+def _count_agreement(x: Values, y: Values) -> tuple[int, int, int]:
+    count = len(x)
+    pairs = count * (count - 1) // 2
+    order = np.lexsort((y, x))
+    # A group of equal values ends where the next one is another.
+    new_x, new_y = np.diff(x[order]) != 0, np.diff(np.sort(y)) != 0
+    tied_x, tied_y = _count_tied(new_x), _count_tied(new_y)
+    tied_both = _count_tied(new_x | (np.diff(y[order]) != 0))
+    excess = pairs - tied_x - tied_y + tied_both - 2 * Discordance(x, y).count()
+    return excess, pairs - tied_x, pairs - tied_y
+
+
+def _count_tied(new: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
+    """Pairs within groups of equal values, of which each next one is new or not."""
+    ends = np.flatnonzero(np.concatenate([[True], new, [True]]))
+    sizes = np.diff(ends)
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def deviations(x: Values) -> Values:
@@ -186,7 +294,7 @@ def _long_kendall(x: Values, y: Values) -> Values:
         parts = [_long_kendall(x[:, place], y[:, place]) for place in range(middle[0])]
         return np.stack(parts, axis=2)
     if x.shape[-1] > _LONG:
-        return _sorted_kendall(x, y)
+        return kendall(x[:, None], y[None])
     excess = np.zeros((len(x), len(y)))
     untied_x, untied_y = np.zeros(len(x)), np.zeros(len(y))
     for signs_x, signs_y in zip(_sign_blocks(x), _sign_blocks(y), strict=True):
@@ -206,9 +314,3 @@ def _sign_blocks(x: Values) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
     for start in range(0, count, rows):
         part = x[:, start : start + rows, None]
         yield np.sign(x[:, None, :] - part).astype(np.float32).reshape(columns, -1)
-
-
-def _sorted_kendall(x: Values, y: Values) -> Values:
-    from scipy.stats import kendalltau
-
-    return np.array([[kendalltau(row, column).statistic for column in y] for row in x])

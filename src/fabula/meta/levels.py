@@ -24,8 +24,8 @@ LEVEL_WORDS: Mapping[Level, str] = {
     "system": "over the means of the systems",
     "pooled": "over all stories at once",
 }
-# Cells of pairs of stories that are held at once.
-_PAIRS = 40_000_000
+# Values of stories that are correlated at once.
+_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def correlate_pairs(x: Values, y: Values, *, level: Level, coefficient: Coeffici
     if level == "system":
         return correlate(average_systems(x), average_systems(y), coefficient)
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
-    rows = max(1, _PAIRS // x.shape[1] ** 2)  # Kendall's tau holds all pairs of stories
+    rows = max(1, _CELLS // x.shape[1])
     parts = [
         correlate(x[start : start + rows], y[start : start + rows], coefficient)
         for start in range(0, len(x), rows)

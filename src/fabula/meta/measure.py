@@ -26,7 +26,6 @@ from fabula.meta.levels import (
     correlate_grids,
     correlate_items,
 )
-from fabula.meta.resampling import draw_counts
 
 Statistic = Literal[Coefficient, Accuracy]
 STATISTICS: tuple[Statistic, ...] = (*get_args(Coefficient), *get_args(Accuracy))
@@ -146,8 +145,8 @@ def resample_partial(
 def _resample_alike(metrics: Grid, gold: Grid, control: Grid, **how: Any) -> Values:
     level, coefficient = how["level"], how["coefficient"]
     if level == "item" and how["drawn"] == "items":
-        counts = draw_counts(metrics.layout.shape[0], how["resamples"], how["seed"])
-        return mean_item_draws(_partial_items(metrics, gold, control, coefficient), counts)
+        each = _partial_items(metrics, gold, control, coefficient)
+        return mean_item_draws(each, how["resamples"], how["seed"])
     return _take_out_control(
         resample_correlations(metrics, gold, **how),
         resample_correlations(metrics, control, **how),

@@ -150,6 +150,12 @@ def mean_draws(counts: Values, sums: Values, sizes: Values) -> Values:
     return means
 
 
+def resample_means(sums: Values, sizes: Values, resamples: int, seed: int) -> Values:
+    """Give the mean of every draw of units, a bounded number of draws at a time: (draws, …)."""
+    blocks = count_blocks(len(sizes), resamples, seed)
+    return np.concatenate([mean_draws(counts, sums, sizes) for counts in blocks])
+
+
 def estimate_mean(
     values: Values, units: Sequence[Hashable], *, resamples: int, seed: int = 0
 ) -> Estimate:
@@ -167,8 +173,7 @@ def estimate_mean(
     value = float(known.mean())
     if len(sizes) < _FEWEST:
         return Estimate(value, n=len(known))
-    means = mean_draws(draw_counts(len(sizes), resamples, seed), sums, sizes)
-    return estimate(value, means, n=len(known))
+    return estimate(value, resample_means(sums, sizes, resamples, seed), n=len(known))
 
 
 def estimate_rows(

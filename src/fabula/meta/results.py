@@ -22,10 +22,9 @@ from fabula.meta.measure import Statistic
 from fabula.meta.resampling import (
     NO_ESTIMATE,
     Estimate,
-    draw_counts,
-    mean_draws,
     number_units,
     percentile_interval,
+    resample_means,
     sum_units,
 )
 
@@ -159,7 +158,8 @@ def _resample(
 ) -> tuple[Values, Values]:
     """Accuracy, and that of every draw: (metrics, 1) and (draws, metrics, 1)."""
     sums, sizes = sum_units(np.where(known, won, np.nan).T, units)  # (items, metrics)
-    counts = draw_counts(len(sums), resamples, seed) if len(sums) > 1 else np.full((1, 1), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = sums.sum(0) / sizes.sum(0)
-    return value[:, None], mean_draws(counts, sums, sizes)[:, :, None]
+    none = np.full((1, sums.shape[1]), np.nan)
+    draws = resample_means(sums, sizes, resamples, seed) if len(sums) > 1 else none
+    return value[:, None], draws[:, :, None]

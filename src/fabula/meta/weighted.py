@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fabula.meta.arrays import Flags, Places, Values
-from fabula.meta.coefficients import Coefficient, deviations
+from fabula.meta.coefficients import Coefficient, Discordance, deviations
 
 # Where so little of the squares is left after the mean is taken out, sums are not to be trusted.
 _UNSURE = 1e-4
@@ -23,6 +23,10 @@ _FEW = 64
 # Cells of a block of comparisons that is held at once.
 _CELLS = 4_000_000
 _ALL = slice(None)
+# Of more values, pairs in the wrong order are counted by sorting: all pairs would be too many.
+_MANY = 4096
+# Products of columns that are held at once.
+_COLUMNS = 40_000_000
 # Larger products are parted among threads, which on a busy machine wait for each other for longer
 # than the product takes.
 _PRODUCT = 250_000
@@ -53,11 +57,13 @@ def pooled_draws(x: Values, y: Values, coefficient: Coefficient, counts: Values)
     items = np.repeat(np.arange(x.shape[1]), x.shape[2])
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     for there, columns, golds in _group_by_gaps(x, y):
-        weights = counts[:, items[there]]  # (draws, stories)
-        part = _CROSSED[coefficient](
-            weights, x[columns][:, there], y[golds][:, there], items[there]
-        )
-        draws[:, np.array(columns)[:, None], golds] = part
+        step = max(1, _CELLS // int(there.sum()))
+        for start in range(0, len(counts), step):
+            weights = counts[start : start + step, items[there]]  # (draws, stories)
+            part = _CROSSED[coefficient](
+                weights, x[columns][:, there], y[golds][:, there], items[there]
+            )
+            draws[start : start + step, np.array(columns)[:, None], golds] = part
     return draws
 
 
@@ -120,7 +126,7 @@ def _cross_pearson(weights: Values, x: Values, y: Values, items: Places) -> Valu
         mean_a, mean_b = weights @ a.T / total, weights @ b.T / total  # (draws, columns)
         square_a, square_b = weights @ (a * a).T / total, weights @ (b * b).T / total
         var_a, var_b = square_a - mean_a**2, square_b - mean_b**2
-        products = np.einsum("bn,mn,gn->bmg", weights, a, b, optimize=True) / total[..., None]
+        products = _weigh_products(weights, a, b) / total[..., None]
         covariance = products - mean_a[:, :, None] * mean_b[:, None, :]
         r: Values = np.clip(covariance / np.sqrt(var_a[:, :, None] * var_b[:, None, :]), -1.0, 1.0)
     unsure = (var_a <= _UNSURE * square_a) | (var_b <= _UNSURE * square_b).any(1, keepdims=True)
@@ -128,6 +134,16 @@ def _cross_pearson(weights: Values, x: Values, y: Values, items: Places) -> Valu
         draws = np.flatnonzero(unsure[:, place])
         r[draws, place] = _careful_pearson(weights[draws], x[[place]], y)[:, 0]
     return r
+
+
+def _weigh_products(weights: Values, a: Values, b: Values) -> Values:
+    """Sum the products of every two columns by weight, a bounded number of them at a time."""
+    step = max(1, _COLUMNS // b.size)
+    parts = [
+        np.einsum("bn,mn,gn->bmg", weights, a[start : start + step], b, optimize=True)
+        for start in range(0, len(a), step)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def _scale(x: Values) -> Values:
@@ -213,6 +229,9 @@ def _row_kendall_c(weights: Values, x: Values, z: Values) -> Values:
 
 def _cross_kendall(weights: Values, x: Values, y: Values, items: Places) -> Values:
     """Sum signs between items once; a draw weighs them by its counts on either side."""
+    if x.shape[1] > _MANY:
+        sorted_tau = [[_row_kendall(weights, column, gold) for gold in y] for column in x]
+        return np.moveaxis(np.array(sorted_tau), 2, 0)
     starts = np.flatnonzero(np.diff(items, prepend=-1))
     by_item = weights[:, starts]  # (draws, items)
     signs_y = [_signs(row).astype(np.int8) for row in y]
@@ -293,6 +312,8 @@ def _count_untied_pairs(weights: Values, x: Values) -> Values:
 
 def _excess(weights: Values, x: Values, z: Values) -> Values:
     """Count concordant less discordant ordered pairs in each resample."""
+    if len(x) > _MANY:
+        return _sorted_excess(weights, x, z)
     light = weights.astype(np.float32)
     excess = np.zeros(len(weights))
     step = max(1, _CELLS // len(x))
@@ -301,3 +322,24 @@ def _excess(weights: Values, x: Values, z: Values) -> Values:
         agree = light @ (_signs(x, columns) * _signs(z, columns))
         excess += _row_products(agree.astype(np.float64), weights[:, columns])
     return excess
+
+
+def _sorted_excess(weights: Values, x: Values, z: Values) -> Values:
+    """Count the same by sorting: all that are no ties in either, less the discordant twice over."""
+    discordance = Discordance(x, z)
+    # Pairs of equal x and z alike are groups of one number each.
+    both = _number_values(x) * (len(z) + 1.0) + _number_values(z)
+    untied = _count_untied_pairs(weights, x) + _count_untied_pairs(weights, z)
+    untied -= _count_untied_pairs(weights, both)
+    excess = np.empty(len(weights))
+    step = max(1, _CELLS // len(x))
+    for start in range(0, len(weights), step):
+        block = np.ascontiguousarray(weights[start : start + step].T)  # (n, draws)
+        excess[start : start + step] = discordance.weigh(block)
+    # Each pair of unlike values was counted in both orders.
+    return untied - 4 * excess
+
+
+def _number_values(x: Values) -> Values:
+    """Number the different values from 0 on, in order."""
+    return np.unique(x, return_inverse=True)[1].astype(np.float64)

@@ -94,6 +94,7 @@ class Cider(BatchMetric):
     How rare an n-gram is, the references of all stories of the same system tell.
     """
 
+    revision = 2
     card = Card(
         title="CIDEr-D",
         family="string",
@@ -112,7 +113,8 @@ class Cider(BatchMetric):
             "Made for captions: with Δ words of difference in length a text keeps exp(−Δ²/72) of "
             "its score, so stories come out near 0.",
             "A length is the number of bigrams, as in the captioning toolkit.",
-            "A batch of one story has no rare n-grams: `undefined`.",
+            "A batch of one story has no rare n-grams: `undefined`. So has a reference whose "
+            "n-grams are all in those of every other story, which the toolkit gives 0.",
         ),
         cannot_see="Quality, and stories of another length than the reference.",
         published={"hanna": {"CIDEr": ("cider(compat=True)", "")}},
@@ -140,14 +142,18 @@ class Cider(BatchMetric):
         if counts.documents < 2:
             note = "a batch of one story has no rare n-grams: score several of a system"
             return [self.missing(Status.UNDEFINED, note) for _ in stories]
-        return [Reading((self._value(story, counts),)) for story in stories]
+        return [self._reading(story, counts) for story in stories]
 
-    def _value(self, story: Story, documents: DocumentCounts) -> float:
+    def _reading(self, story: Story, documents: DocumentCounts) -> Reading:
         text = _counts(story.text, self._rule)
         references = [_counts(reference, self._rule) for reference in _references(story)]
-        return sum(_similarity(text, reference, documents) for reference in references) / len(
-            references
-        )
+        # Beside a reference without weight even its own copy would have 0 / 0.
+        rare = [reference for reference in references if _weighted(reference, documents).any()]
+        if not rare:
+            note = "no n-gram of the reference is rare: all are in those of every story"
+            return self.missing(Status.UNDEFINED, note)
+        similarities = [_similarity(text, reference, documents) for reference in rare]
+        return Reading((sum(similarities) / len(similarities),))
 
 
 def _similarity(text: Counts, reference: Counts, documents: DocumentCounts) -> float:

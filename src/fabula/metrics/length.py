@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
+from fabula.core.score import Missing, Status
 from fabula.core.story import Story
 from fabula.metrics._words import spacy_words
 from fabula.text.words import tokens
@@ -15,6 +16,7 @@ from fabula.text.words import tokens
 class Length(StoryMetric):
     """Number of words and punctuation marks in a story."""
 
+    revision = 2
     card = Card(
         title="Text length",
         family="string",
@@ -33,5 +35,8 @@ class Length(StoryMetric):
         return {"tok": "spacy-en" if self.compat else "unicode-marks"}
 
     def value(self, story: Story) -> float:
-        """Number of tokens."""
-        return float(len(spacy_words(story.text) if self.compat else tokens(story.text)))
+        """Number of tokens; a story with none has no value."""
+        count = len(spacy_words(story.text) if self.compat else tokens(story.text))
+        if not count:
+            raise Missing(Status.UNDEFINED, "there is no word and no mark in the story")
+        return float(count)

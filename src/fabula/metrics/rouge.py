@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
@@ -35,6 +36,7 @@ class Rouge(PairMetric):
     words.
     """
 
+    revision = 2
     card = Card(
         title="ROUGE",
         label="ROUGE-{n}",
@@ -61,6 +63,8 @@ class Rouge(PairMetric):
                 "compat, W: the recall's denominator is weighted twice, so a text beside itself "
                 "recalls less than 1."
             ),
+            "A story too short for a single n-gram recalls nothing and has an f of 0; its "
+            "precision is 0 / 0, `undefined` (compat: 0).",
             "compat, SU*: the last word of each text does not count as a single word.",
             "compat: precision and recall are rounded to five decimals before f is taken.",
         ),
@@ -102,7 +106,8 @@ class Rouge(PairMetric):
         if not hits.reference:
             raise Missing(Status.UNDEFINED, f"the reference is too short for ROUGE-{self.n}")
         if not hits.text:
-            return Reading((0.0, 0.0, 0.0), note=f"the story is too short for ROUGE-{self.n}")
+            note = f"the story is too short for ROUGE-{self.n}: no precision"
+            return Reading((0.0, math.nan, 0.0), note=note)
         return self._values(hits)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -105,8 +106,10 @@ class RougeWe(ModelMetric):
         if not hits.reference and not self.compat:
             note = f"the reference is too short for n-grams of {self.n}"
             return self.missing(Status.UNDEFINED, note)
+        if not hits.text and not self.compat:
+            note = f"the story is too short for n-grams of {self.n}: no precision"
+            return Reading((0.0, math.nan, 0.0), note=note)
         if not hits.hits:
-            short = "" if hits.text else f"the story is too short for n-grams of {self.n}"
-            return Reading((0.0, 0.0, 0.0), note=short)
+            return Reading((0.0, 0.0, 0.0))
         recall, precision = hits.hits / hits.reference, hits.hits / hits.text
         return Reading((recall, precision, 2 * precision * recall / (precision + recall)))

@@ -16,7 +16,7 @@ import numpy as np
 from fabula.core.errors import SettingError
 from fabula.meta.arrays import Values
 from fabula.meta.grid import Grid
-from fabula.meta.resampling import draw_counts
+from fabula.meta.resampling import count_blocks
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Bounds = tuple[Values, Values]
@@ -40,18 +40,24 @@ def bootstrap_labels(
     if not 0.5 < share <= 1:
         raise SettingError(f"share={share:g} will not do", "give a number above 0.5, up to 1")
     columns, items, systems = values.shape
-    draws = np.ascontiguousarray(draw_counts(items, resamples, seed).T)  # (items, resamples)
-    labels = np.empty((columns, systems * (systems - 1) // 2), dtype=np.int64)
     by_system = np.ascontiguousarray(np.moveaxis(values, 2, 1))  # (columns, systems, items)
     gaps: Flags = np.logical_or.reduce(np.isnan(values), axis=(1, 2))
-    labels[~gaps] = _whole_labels(by_system[~gaps], draws, share * resamples)
+    won = np.zeros((2, columns, systems * (systems - 1) // 2), dtype=np.int64)
+    for counts in count_blocks(items, resamples, seed):
+        draws = np.ascontiguousarray(counts.T)  # (items, resamples)
+        won[:, ~gaps] += _whole_wins(by_system[~gaps], draws)
+        for place in np.flatnonzero(gaps):
+            won[:, place] += _gap_wins(by_system[place], draws)
+    least = share * resamples
+    labels: Labels = np.where(won[0] >= least, FIRST, np.where(won[1] >= least, SECOND, NEITHER))
     for place in np.flatnonzero(gaps):
-        labels[place] = _gap_labels(by_system[place], draws, share * resamples)
+        shared = [(~np.isnan(a) & ~np.isnan(b)).any() for a, b in combinations(by_system[place], 2)]
+        labels[place, ~np.array(shared, dtype=bool)] = UNKNOWN
     return labels
 
 
-def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
-    """Label columns in which nothing is missing: each system is added up once.
+def _whole_wins(by_system: Values, draws: Values) -> Labels:
+    """Count wins in columns in which nothing is missing: each system is added up once.
 
     A few columns at a time, in the same two buffers: fresh memory costs more than the sums.
     """
@@ -59,36 +65,34 @@ def _whole_labels(by_system: Values, draws: Values, least: float) -> Labels:
     resamples = draws.shape[1]
     block = max(1, min(columns, _CELLS // max(1, systems * resamples)))
     sums, margins = np.empty((2, block * systems, resamples))
-    labels = []
+    wins = [np.empty((2, 0, systems * (systems - 1) // 2), np.int64)]
     for start in range(0, columns, block):
         part = by_system[start : start + block]
         shape, rows = (len(part), systems, resamples), len(part) * systems
         np.matmul(part.reshape(-1, items), draws, out=sums[:rows])
         low, high = _bounds(sums[:rows], margins[:rows])
-        labels.append(_pair_labels(low.reshape(shape), high.reshape(shape), least))
-    return (
-        np.concatenate(labels) if labels else np.empty((0, systems * (systems - 1) // 2), np.int64)
-    )
+        wins.append(_pair_wins(low.reshape(shape), high.reshape(shape)))
+    return np.concatenate(wins, axis=1)
 
 
-def _pair_labels(low: Values, high: Values, least: float) -> Labels:
-    """Label every two systems.  (columns, systems, resamples) -> (columns, pairs)"""
-    labels = [
-        _label((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]), least)
+def _pair_wins(low: Values, high: Values) -> Labels:
+    """Count the wins of either of two systems: (columns, systems, draws) to (2, columns, pairs)."""
+    wins = [
+        _count_wins((low[:, a, None], high[:, a, None]), (low[:, a + 1 :], high[:, a + 1 :]))
         for a in range(low.shape[1])
     ]
-    return np.concatenate(labels, axis=1)
+    return np.concatenate(wins, axis=2)
 
 
-def _gap_labels(by_system: Values, draws: Values, least: float) -> list[int]:
-    """Label a column with gaps: each pair has items of its own, as many for one as the other."""
-    labels = []
+def _gap_wins(by_system: Values, draws: Values) -> Labels:
+    """Count wins in a column with gaps: each pair has items of its own, as many for both."""
+    wins = [np.empty((2, 0), np.int64)]
     for a, b in combinations(by_system, 2):
         both = ~np.isnan(a) & ~np.isnan(b)
         sums = (values[both] @ draws[both] for values in (a, b))
         first, second = (_bounds(total, np.empty_like(total)) for total in sums)
-        labels.append(int(_label(first, second, least)) if both.any() else UNKNOWN)
-    return labels
+        wins.append(_count_wins(first, second)[:, None])
+    return np.concatenate(wins, axis=1)
 
 
 def _bounds(sums: Values, margins: Values) -> Bounds:
@@ -101,11 +105,11 @@ def _bounds(sums: Values, margins: Values) -> Bounds:
     return margins, sums
 
 
-def _label(first: Bounds, second: Bounds, least: float) -> Labels:
-    """Label one system against another by the resamples, which are the last axis."""
+def _count_wins(first: Bounds, second: Bounds) -> Labels:
+    """Count the resamples, the last axis, in which one system is ahead, and the other."""
     wins = np.count_nonzero(first[0] > second[1], axis=-1)
     losses = np.count_nonzero(second[0] > first[1], axis=-1)
-    return np.where(wins >= least, FIRST, np.where(losses >= least, SECOND, NEITHER))
+    return np.stack([wins, losses])
 
 
 def weighted_f1(truth: Labels, predicted: Labels) -> Values:

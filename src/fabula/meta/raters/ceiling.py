@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,8 @@ from fabula.meta.raters.ratings import ratings_of
 
 Correlate = Callable[[Values, Values], Values]  # (splits, items, systems), twice, to (splits,)
 _SPLITS = 50  # of the gold of a study
+# Ratings times splits that are held at once.
+_CELLS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,30 @@ def noise_ceiling(
     """
     if splits < 1:
         raise SettingError(f"splits={splits} will not do", "give 1 or more")
-    rng = np.random.default_rng(seed)
-    split = _rater_halves if by_rater else _story_halves
-    halves = split(ratings, splits, rng)
-    if halves is None:
-        return Ceiling(math.nan, math.nan)
-    reliability = _reliability(halves, correlate)
+    reliability = _reliability(_split(ratings, splits, by_rater, seed), correlate)
     return Ceiling(reliability, math.sqrt(reliability) if reliability >= 0 else math.nan)
 
 
-def _reliability(halves: _Halves, correlate: Correlate) -> float:
-    coefficients = correlate(halves.first, halves.second)
+def _split(ratings: Values, splits: int, by_rater: bool, seed: int) -> Iterator[_Halves]:
+    """Split the ratings in halves, a bounded number of splits at a time; none that say nothing."""
+    if ((~np.isnan(ratings)).sum(0) > 1).sum() < 2:
+        return
+    rng = np.random.default_rng(seed)
+    split = _rater_halves if by_rater else _story_halves
+    step = splits if by_rater else max(1, _CELLS // ratings.size)
+    for start in range(0, splits, step):
+        if (halves := split(ratings, min(step, splits - start), rng)) is not None:
+            yield halves
+
+
+def _reliability(blocks: Iterable[_Halves], correlate: Correlate) -> float:
+    halves, parts = None, []
+    for halves in blocks:
+        parts.append(correlate(halves.first, halves.second))
+    if halves is None:
+        return math.nan
+    # Stories that are split by themselves have halves of the same sizes in every split.
+    coefficients = np.concatenate(parts)
     defined = coefficients[~np.isnan(coefficients)]
     if not len(defined):
         return math.nan

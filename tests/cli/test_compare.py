@@ -139,3 +139,24 @@ def test_what_is_left_out_and_what_was_in_vain_is_said(fabula: Run, tmp_path: Pa
     assert "Up to 4 items were left out" in text
     assert "No metric with a better way has values of both systems." in text
     assert "No difference could have been found" in text
+
+
+def test_runs_are_compared_with_one_another(fabula: Run, tmp_path: Path) -> None:
+    for number, name in enumerate(("one", "two", "three")):
+        rows = [{"text": "One." + " More." * (n + 9 * number)} for n in range(8)]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        metrics = "words" if number else "words,type_token_ratio"
+        assert not fabula("score", f"{name}.jsonl", "-m", metrics, "-o", name, "-q").returncode
+    done = fabula("compare", "one", "two")
+    assert done.stderr.decode().splitlines() == [
+        "stories are matched by id: 8 items of all systems",
+        "left out, for not every run has it: type_token_ratio",
+    ]
+    assert done.stdout.decode().startswith("A is one, B is two: 8 shared items\n")
+    done = fabula("compare", "one", "two", "three", "-f", "jsonl", "-q")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["a"], row["b"]) for row in rows] == [("one", "two"), ("one", "three")]
+    # Two tests, all of whose signs agree: p is 2 / 2⁸, and Holm's correction doubles it.
+    assert [row["adjusted_p"] for row in rows] == pytest.approx([4 / 2**8] * 2)
+    assert fabula("compare", "one", "nowhere").returncode == 2

@@ -132,7 +132,7 @@ def test_a_metric_is_added_to_a_run_that_is_there(fabula: Run, file: Path, tmp_p
     assert fabula("score", file, "-m", "words", "-o", "out").returncode == 0
     done = fabula("score", file, "-m", "rouge(n=2)", "-o", "out")
     assert "added to the 1 metric in out: rouge(n=2)\n" in done.stderr.decode()
-    assert "words" in done.stdout.decode() and "rouge(n=2) f" in done.stdout.decode()
+    assert "Words" in done.stdout.decode() and "ROUGE-2 F1" in done.stdout.decode()
     assert "rouge(n=2)" in (tmp_path / "out" / "report.html").read_text()
     again = fabula("score", file, "-m", "words", "-o", "out")
     assert "out held all of these scores already" in again.stderr.decode()

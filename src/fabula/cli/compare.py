@@ -1,4 +1,4 @@
-"""`fabula compare`: two systems of a run on the items they share, metric by metric."""
+"""`fabula compare`: systems of a run, or of several, on the items they share."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from fabula.cli import echo
 from fabula.cli._completion import complete_runs, complete_specs
 from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
-from fabula.core.errors import InputError, UnknownName, closest
+from fabula.core.errors import UnknownName, closest
 
 if TYPE_CHECKING:
     from fabula.core.table import ScoreTable
+    from fabula.scoring.pairing import PairedRuns
 
 
 @click.command("compare")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_runs)
-@click.argument("a")
-@click.argument("b")
+@click.argument(
+    "names",
+    metavar="RUN [RUN|SYSTEM]...",
+    nargs=-1,
+    required=True,
+    shell_complete=complete_runs,
+)
 @click.option(
     "-m",
     "--metrics",
@@ -43,9 +48,7 @@ if TYPE_CHECKING:
 @alpha_option(type=float)
 @QUIET
 def command(
-    run: Path,
-    a: str,
-    b: str,
+    names: tuple[str, ...],
     *,
     metrics: tuple[str, ...],
     form: str,
@@ -55,41 +58,52 @@ def command(
     alpha: float,
     quiet: bool,
 ) -> None:
-    """Compare the systems A and B of a run on the items they share.
+    """Compare systems on the items they share: two of a run, or those of several runs.
 
-    RUN is the folder of a run (`fabula score -o RUN`). For every metric: the difference of the
-    means with a bootstrap interval, turned so that positive favours A; the p of a sign-flip test,
-    corrected for the number of comparisons; and on how many items A wins.
+    RUN is the folder of a run (`fabula score -o RUN`), SYSTEM one of its systems; none need be
+    named where there are two, or of several runs. Of more than two the first is compared with
+    each of the others. For every metric: the difference of the means with a bootstrap interval,
+    turned so that positive favours the first; the p of a sign-flip test, corrected for the number
+    of comparisons; and on how many items the first wins.
     """
     from fabula.cli import show_progress
-    from fabula.core.table import ScoreTable
-    from fabula.meta.compare import Procedure, compare
-    from fabula.reports.comparison import render_comparison
+    from fabula.meta.compare import Procedure, compare_several
+    from fabula.reports.comparison import render_comparisons
 
-    known = _metrics(run)
-    table = ScoreTable.load(run)
+    paired, systems = _pair(names)
+    for remark in () if quiet else paired.remarks:
+        echo(remark, err=True)
+    table = paired.table
     if metrics:
         table = _only(table, _choose_scorers(metrics, table.scorers))
-    comparison = compare(
+    comparisons = compare_several(
         table,
-        a,
-        b,
-        directions={metric["spec"]: metric["direction"] for metric in known},
+        systems[0],
+        systems[1:],
+        directions={metric["spec"]: metric["direction"] for metric in paired.metrics},
         procedure=Procedure(resamples, seed, correction, alpha),
         progress=show_progress("comparisons", quiet=quiet),
     )
-    signatures = {metric["spec"]: metric["signature"] for metric in known}
-    echo(render_comparison(form, comparison, signatures))
+    signatures = {metric["spec"]: metric["signature"] for metric in paired.metrics}
+    echo(render_comparisons(form, comparisons, signatures))
 
 
-def _metrics(run: Path) -> list[dict[str, Any]]:
-    """Give what the run says of its metrics."""
-    from fabula.scoring.folder import read_run
+def _pair(names: Sequence[str]) -> tuple[PairedRuns, list[str]]:
+    """Tell runs from systems: a name that the first run knows as a system is one."""
+    from fabula.scoring.folder import RUN
+    from fabula.scoring.pairing import pair_runs
 
-    metrics: list[dict[str, Any]] | None = read_run(run).get("metrics")
-    if metrics is None:
-        raise InputError(f"{run} does not name its metrics", "score the stories again")
-    return metrics
+    first = pair_runs([Path(names[0])])
+    runs = [Path(names[0])]
+    for name in names[1:]:
+        if name in first.systems or not (Path(name) / RUN).is_file():
+            break
+        runs.append(Path(name))
+    paired = pair_runs(runs) if len(runs) > 1 else first
+    systems = list(names[len(runs) :])
+    if len(runs) > 1 and not systems:
+        return paired, list(paired.systems)
+    return paired, paired.choose_systems(systems)
 
 
 def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:

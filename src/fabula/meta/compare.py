@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -115,11 +115,8 @@ class Comparison:
     shared: int
     procedure: Procedure
     lines: tuple[Compared, ...] = field(default=())
-
-    @property
-    def tests(self) -> int:
-        """How many comparisons the p-values are corrected for."""
-        return sum(not math.isnan(line.p) for line in self.lines)
+    tests: int = 0
+    """How many comparisons the p-values are corrected for, those with other systems as well."""
 
     @property
     def blind(self) -> bool:
@@ -147,16 +144,35 @@ def compare(
     An item is what is paired, so each system has one story for it. `directions` say by scorer
     which way is better; one that is not named there is taken for descriptive.
     """
+    [comparison] = compare_several(
+        table, a, [b], directions=directions, procedure=procedure, progress=progress
+    )
+    return comparison
+
+
+def compare_several(
+    table: ScoreTable,
+    a: str,
+    others: Sequence[str],
+    *,
+    directions: Mapping[str, Direction],
+    procedure: Procedure | None = None,
+    progress: Progress | None = None,
+) -> list[Comparison]:
+    """Compare a system with each of the others; the p-values of all are corrected together."""
     how = procedure or Procedure()
-    shared = count_shared_items(table, a, b)
-    pairs = pair_systems(table, a, b, directions=directions)
-    lines = [_compare_pairs(pair, how) for pair in track(pairs, progress)]
+    shared = [count_shared_items(table, a, b) for b in others]
+    pairs = [(b, pair) for b in others for pair in pair_systems(table, a, b, directions=directions)]
+    lines = [_compare_pairs(pair, how) for _, pair in track(pairs, progress)]
     adjusted = CORRECTIONS[how.correction](np.array([line.p for line in lines], dtype=np.float64))
-    judged = [
-        _judge(replace(line, adjusted_p=float(p)), (a, b), how.alpha)
-        for line, p in zip(lines, adjusted, strict=True)
+    judged: dict[str, list[Compared]] = {b: [] for b in others}
+    for (b, _), line, p in zip(pairs, lines, adjusted, strict=True):
+        judged[b].append(_judge(replace(line, adjusted_p=float(p)), (a, b), how.alpha))
+    tests = sum(not math.isnan(line.p) for line in lines)
+    return [
+        Comparison(a, b, count, how, tuple(judged[b]), tests)
+        for b, count in zip(others, shared, strict=True)
     ]
-    return Comparison(a, b, shared, how, tuple(judged))
 
 
 def _compare_pairs(pairs: SystemPairs, how: Procedure) -> Compared:

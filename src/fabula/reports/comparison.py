@@ -20,19 +20,42 @@ _TONES: Mapping[str, Tone] = {"A": "good", "B": "other", "": "quiet"}
 
 def render_comparison(form: str, comparison: Comparison, signatures: Mapping[str, str]) -> str:
     """Write a comparison as table, json, jsonl, csv or latex."""
-    rows = [row | {"signature": signatures.get(row["scorer"], "")} for row in comparison.rows()]
-    record = {
-        "a": comparison.a,
-        "b": comparison.b,
-        "shared_items": comparison.shared,
-        "procedure": asdict(comparison.procedure),
-        "comparisons": comparison.tests,
-        "words": comparison_words(comparison),
-    }
+    return render_comparisons(form, [comparison], signatures)
+
+
+def render_comparisons(
+    form: str, comparisons: Sequence[Comparison], signatures: Mapping[str, str]
+) -> str:
+    """Write comparisons of one system with others; the rows of several say with which."""
+    several = len(comparisons) > 1
+    rows = [
+        ({"a": comparison.a, "b": comparison.b} if several else {})
+        | row
+        | {"signature": signatures.get(row["scorer"], "")}
+        for comparison in comparisons
+        for row in comparison.rows()
+    ]
+    records = [
+        {
+            "a": comparison.a,
+            "b": comparison.b,
+            "shared_items": comparison.shared,
+            "procedure": asdict(comparison.procedure),
+            "comparisons": comparison.tests,
+            "words": comparison_words(comparison),
+        }
+        for comparison in comparisons
+    ]
+    record = {"compared": records} if several else records[0]
+    tables = [_make_table(comparison, signatures) for comparison in comparisons]
+    return render(form, rows, tables, record)
+
+
+def _make_table(comparison: Comparison, signatures: Mapping[str, str]) -> Table:
     labels = label_scorers((line.scorer, line.aspect) for line in comparison.lines)
     scorers = dict.fromkeys(line.scorer for line in comparison.lines)
     signed = {scorer: signatures[scorer] for scorer in scorers if scorer in signatures}
-    table = Table(
+    return Table(
         _HEAD,
         [_cells(line, labels[line.scorer, line.aspect]) for line in comparison.lines],
         f"A is {comparison.a or 'nameless'}, B is {comparison.b or 'nameless'}: "
@@ -42,7 +65,6 @@ def render_comparison(form: str, comparison: Comparison, signatures: Mapping[str
         comments=list(signed.values()),
         gap=2,
     )
-    return render(form, rows, [table], record)
 
 
 def comparison_words(comparison: Comparison) -> list[str]:

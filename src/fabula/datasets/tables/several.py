@@ -160,18 +160,18 @@ def _name_files(files: Sequence[StoryFile]) -> list[str]:
     paths = [Path(file.label) for file in files]
     stems = [Path(path.name.removesuffix(".gz")).stem or path.name for path in paths]
     short = [(*path.parts[:-1], stem) for path, stem in zip(paths, stems, strict=True)]
-    return _tell_apart(short) or _tell_apart([path.parts for path in paths])
+    return tell_apart(short) or tell_apart([path.parts for path in paths])
 
 
 def _name_folders(texts: Sequence[StoryFile]) -> list[str]:
     """Name texts by the folder they lie in."""
     folders = [file.path.absolute().parent for file in texts]
     distinct = list(dict.fromkeys(folders))
-    names = dict(zip(distinct, _tell_apart([folder.parts for folder in distinct]), strict=True))
+    names = dict(zip(distinct, tell_apart([folder.parts for folder in distinct]), strict=True))
     return [names[folder] for folder in folders]
 
 
-def _tell_apart(paths: Sequence[tuple[str, ...]]) -> list[str]:
+def tell_apart(paths: Sequence[tuple[str, ...]]) -> list[str]:
     """Give the ends of paths that are just long enough to differ; none where they never do."""
     for length in range(1, max(map(len, paths), default=0) + 1):
         ends = ["/".join(path[-length:]) for path in paths]

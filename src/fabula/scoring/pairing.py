@@ -1,0 +1,222 @@
+"""Runs put side by side: their systems named apart, their stories matched item by item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fabula.core.errors import InputError, UnknownName, closest
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
+from fabula.datasets.tables.several import tell_apart
+from fabula.scoring.folder import read_run
+
+# What stories may be matched by, in this order: the name of it, and where it is found.
+_KEYS: Mapping[str, Callable[[Story], str | None]] = {
+    "id": lambda story: story.id,
+    "item": lambda story: story.item,
+    "prompt": lambda story: story.prompt,
+    "reference": lambda story: "\n".join(story.references),
+}
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """Scores of one or several runs as one table, in which stories for one task share an item.
+
+    `systems` are the names of the systems in the table, in the order of the runs, each with the
+    name that its own run gives it; `remarks` say what was matched, and what was left out and why.
+    """
+
+    table: ScoreTable
+    metrics: list[dict[str, Any]]
+    systems: dict[str, str]
+    remarks: list[str] = field(default_factory=list)
+
+    def choose_systems(self, names: Sequence[str]) -> list[str]:
+        """Give the systems to compare: those named, or both where there are no more than two."""
+        if not names:
+            if len(self.systems) == 2:
+                return list(self.systems)
+            known = ", ".join(sorted(name or "nameless" for name in self.systems))
+            raise InputError(
+                f"{_count(len(self.systems), 'system')} to compare: {known}",
+                "name two of them after the run, or give another run",
+            )
+        chosen: dict[str, None] = {}
+        for name in names:
+            # Runs may each have a system of that name.
+            own = [system for system, known in self.systems.items() if name in (system, known)]
+            if not own:
+                raise UnknownName(f"no system is called {name!r} here", closest(name, self.systems))
+            chosen.update(dict.fromkeys([name] if name in own else own))
+        if len(chosen) == len(names) == 1:
+            raise InputError(f"{names[0]!r} is one system", "name two of them, or two runs")
+        return list(chosen) if len(chosen) > 1 else list(names)
+
+
+@dataclass(frozen=True)
+class _Run:
+    name: str
+    table: ScoreTable
+    metrics: dict[str, dict[str, Any]]
+    identities: dict[str, str]
+
+
+def pair_runs(folders: Sequence[Path]) -> PairedRuns:
+    """Read runs and put them side by side; one alone stays as it is if its stories have items."""
+    runs = _read_runs(folders)
+    names = _name_systems(runs)
+    systems = {label: own for labels in names for own, label in labels.items()}
+    scorers, remarks = _share_scorers(runs)
+    metrics = [entry for spec, entry in runs[0].metrics.items() if spec in scorers]
+    alone = runs[0].table if len(runs) == 1 else None
+    if alone and any(story.item for story in alone.stories):
+        return PairedRuns(alone, metrics, systems)
+    stories: dict[str, list[Story]] = {label: [] for label in systems}
+    for run, labels in zip(runs, names, strict=True):
+        for story in run.table.stories:
+            stories[labels[story.system or ""]].append(story)
+    by = _find_key(stories)
+    if not by and alone:
+        return PairedRuns(alone, metrics, systems)
+    if not by:
+        raise InputError(
+            "the runs' stories cannot be matched by id, item, prompt or reference",
+            "give stories for one task the same id or item, and score them again",
+        )
+    tables = [
+        _match_run(run, labels, _KEYS[by], scorers) for run, labels in zip(runs, names, strict=True)
+    ]
+    remarks.insert(0, _say_matched(by, stories))
+    return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks)
+
+
+def _match_run(
+    run: _Run, labels: dict[str, str], key: Callable[[Story], str | None], scorers: set[str]
+) -> ScoreTable:
+    """Give a run under its new names, with what stories are matched by as the item."""
+    stories = {
+        story.id: replace(
+            story, id=f"{run.name}/{story.id}", system=labels[story.system or ""], item=key(story)
+        )
+        for story in run.table.stories
+        if key(story)
+    }
+    scores = [
+        replace(score, story=stories[score.story].id)
+        for score in run.table
+        if score.story in stories and score.scorer in scorers
+    ]
+    return ScoreTable(stories.values(), scores)
+
+
+def _find_key(stories: dict[str, list[Story]]) -> str:
+    """Find what the first system's stories can be matched by with those of every other."""
+    first, *others = stories.values()
+    for name, key in _KEYS.items():
+        indexes = [_index(own, key) for own in (first, *others)]
+        if any(index is None for index in indexes):
+            continue
+        head, *rest = [index for index in indexes if index is not None]
+        if not rest or any(len(head.keys() & index.keys()) < 2 for index in rest):
+            continue
+        # Numbers of rows are ids too: where what they match is another task, they are no match.
+        if name == "id" and any(_contradict(head, index) for index in rest):
+            continue
+        return name
+    return ""
+
+
+def _index(stories: Iterable[Story], key: Callable[[Story], str | None]) -> dict[str, Story] | None:
+    """Give stories by what they may be matched by; nothing where two share it."""
+    index: dict[str, Story] = {}
+    for story in stories:
+        if (value := key(story)) and index.setdefault(value, story) is not story:
+            return None
+    return index
+
+
+def _contradict(one: dict[str, Story], other: dict[str, Story]) -> bool:
+    """Whether stories that are matched name different items or answer different prompts."""
+    pairs = [(story, other[value]) for value, story in one.items() if value in other]
+    return any(
+        bool(story.item and match.item and story.item != match.item)
+        or bool(story.prompt and match.prompt and story.prompt != match.prompt)
+        for story, match in pairs
+    )
+
+
+def _say_matched(by: str, stories: dict[str, list[Story]]) -> str:
+    """Say what was matched by what, and how many were not."""
+    values = [{_KEYS[by](story) for story in own} - {None, ""} for own in stories.values()]
+    shared = set.intersection(*values)
+    rest = [
+        f"{len(own) - len(shared):,} of {name or 'the nameless one'}"
+        for name, own in stories.items()
+        if len(own) > len(shared)
+    ]
+    lost = f"; not matched: {', '.join(rest)}" if rest else ""
+    return f"stories are matched by {by}: {_count(len(shared), 'item')} of all systems{lost}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _list_systems(table: ScoreTable) -> list[str]:
+    return list(dict.fromkeys(story.system or "" for story in table.stories))
+
+
+def _read_runs(folders: Sequence[Path]) -> list[_Run]:
+    paths = [folder.resolve() for folder in folders]
+    if len(set(paths)) < len(paths):
+        raise InputError("a run is given twice", "give every run once")
+    runs = []
+    for folder, name in zip(folders, tell_apart([path.parts for path in paths]), strict=True):
+        record = read_run(folder)
+        specs = [entry["spec"] for entry in record["metrics"]]
+        identities = dict(zip(specs, record["question"]["metrics"], strict=True))
+        metrics = dict(zip(specs, record["metrics"], strict=True))
+        runs.append(_Run(name, ScoreTable.load(folder), metrics, identities))
+    return runs
+
+
+def _share_scorers(runs: Sequence[_Run]) -> tuple[set[str], list[str]]:
+    """Scorers that every run has, in the same version and settings; and words for the others."""
+    scorers = [dict.fromkeys(run.table.scorers) for run in runs]
+    everywhere = set(scorers[0]).intersection(*scorers[1:])
+    other = {spec for spec in everywhere if len({run.identities.get(spec) for run in runs}) > 1}
+    somewhere = dict.fromkeys(name for own in scorers for name in own if name not in everywhere)
+    remarks = []
+    if somewhere:
+        remarks.append(f"left out, for not every run has it: {', '.join(somewhere)}")
+    for spec in sorted(other):
+        signatures = dict.fromkeys(
+            run.metrics[spec]["signature"] for run in runs if spec in run.metrics
+        )
+        remarks.append(f"left out, for the runs differ in it: {' and '.join(signatures)}")
+    if everywhere == other and len(runs) > 1:
+        raise InputError(
+            "; ".join(["the runs share no metric", *remarks]),
+            "add one to both: fabula score FILE -m METRIC -o RUN",
+        )
+    return everywhere - other, remarks
+
+
+def _name_systems(runs: Sequence[_Run]) -> list[dict[str, str]]:
+    """Name every run's systems: those called alike, or not at all, after their runs."""
+    if len(runs) == 1:
+        return [{system: system for system in _list_systems(runs[0].table)}]
+    counts = Counter(system for run in runs for system in _list_systems(run.table))
+    taken = {run.name for run in runs}
+    names = []
+    for run in runs:
+        own = _list_systems(run.table)
+        apart = {name for name in own if name and counts[name] == 1 and name not in taken}
+        rest = {name: f"{run.name}/{name}" if name and len(own) > 1 else run.name for name in own}
+        names.append({name: name if name in apart else rest[name] for name in own})
+    return names

@@ -35,8 +35,12 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "lacking text": ("a.jsonl", GOOD + '{"id": 7}\n', "line 7: field 'text'"),
     "number as text": ("a.jsonl", GOOD + '{"id": 7, "text": 7}\n', "line 7: field 'text'"),
     "empty id": ("a.csv", "id,text\n1,x\n,y\n", "a.csv, line 3: field 'id'"),
-    "encoding": ("a.csv", b"id,text\n1,x\n2,na\xefve\n", "line 3, byte 5: not utf-8 text"),
-    "UTF-16": ("a.csv", "id,text\n1,x\n".encode("utf-16"), "line 1, byte 1: not utf-8 text"),
+    "encoding": (
+        "a.csv",
+        b"id,text\n1,x\n2,na\x81ve\n",
+        "line 3, byte 5: neither UTF-8 nor cp1252",
+    ),
+    "UTF-16": ("a.csv", "id,text\n1,x\n".encode("utf-16")[:-1], "after line 1: not utf-16 text"),
     "empty": ("a.jsonl", b"", "a.jsonl: holds no stories"),
     "empty CSV": ("a.csv", b"", "a.csv: holds no stories"),
     "empty JSON": ("a.json", b"", "a.json: not valid JSON"),
@@ -50,9 +54,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "quote": ("a.csv", 'id,text\n1,"x\n2,y\n', "a.csv, line 2: broken CSV"),
     "doubled header": ("a.csv", "id,text,text\n1,x,y\n", "line 1: column 'text' stands twice"),
     "no Parquet": ("a.parquet", b"not Parquet", "a.parquet: not a Parquet file"),
-    "unknown ending": ("a.docx", b"x", "a.docx: cannot tell the format"),
-    "folder": ("set/notes.md", b"x", "set: a folder without .txt files"),
-    "bad story": ("set/b.txt", b"na\xefve", "set/b.txt, line 1, byte 3: not utf-8 text"),
+    "unknown ending": ("a.dat", b"x", "a.dat: cannot tell the format"),
+    "no document": ("a.docx", b"x", "a.docx: not an .docx file"),
+    "no workbook": ("a.xlsx", b"x", "a.xlsx: not a workbook"),
+    "folder": ("set/notes.csv", b"x", "set: a folder without texts (.txt "),
+    "bad story": ("set/b.txt", b"na\x81ve", "set/b.txt, line 1, byte 3: neither UTF-8 nor cp1252"),
 }
 
 

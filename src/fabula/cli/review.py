@@ -14,12 +14,14 @@ from fabula.cli._completion import (
     complete_models,
     complete_sources,
 )
+from fabula.cli._inputs import story_layout
 from fabula.cli._options import NO_CACHE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fabula.datasets.tables.stories import StoryLayout
     from fabula.scoring.review import Ranking, Review
 
 _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
@@ -69,13 +71,7 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
     help="What judges the order of sentences: an asset, or a folder that `fabula train` made.",
 )
 @seed_option(help="Where chance begins in the wording of comments.")
-@click.option(
-    "--encoding",
-    metavar="NAME",
-    default="utf-8",
-    show_default=True,
-    help="Encoding of the file, such as cp1252.",
-)
+@story_layout
 @NO_CACHE
 @QUIET
 def command(
@@ -89,19 +85,19 @@ def command(
     weights: str,
     order: str,
     seed: int,
-    encoding: str,
+    layout: StoryLayout,
     no_cache: bool,
     quiet: bool,
 ) -> None:
     """Say of a story how it would be liked, why, and where in it.
 
-    SOURCE is a text file, or - for stdin. A folder of .txt files, or a table of several stories
-    (JSONL, CSV, …), gives a ranking with win rates. Scores are printed first; comments follow.
+    SOURCE is a text (.txt, .md, .docx, .odt, .epub, .html), or - for stdin. A folder of such, or a
+    table of stories (JSONL, CSV, Excel), gives a ranking. Scores are printed first, then comments.
     """
     from fabula.datasets.tables.stories import load_stories
     from fabula.scoring.review import WrittenComments, rank_stories, review_story
 
-    stories = load_stories(source, prompt=prompt, encoding=encoding)
+    stories = load_stories(source, prompt=prompt, layout=layout)
     form = form or (_FORMS.get(output.suffix.lower(), "text") if output else "text")
     if len(stories) > 1:
         ranking = rank_stories(stories, weights=weights, cache=not no_cache)

@@ -106,8 +106,9 @@ def _read_jsonl(file: TextFile, reading: Reading | None) -> Rows:
 
 
 def _read_json(file: TextFile, reading: Reading | None) -> Rows:
+    text = file.text()
     _note_encoding(file, reading)
-    value = _parse_json(file.text(), file.label, unique=reading is not None)
+    value = _parse_json(text, file.label, unique=reading is not None)
     if isinstance(value, dict) and isinstance(value.get("stories"), list):
         value = value["stories"]
     if not isinstance(value, list):
@@ -342,13 +343,14 @@ def _read_text(file: TextFile, reading: Reading | None, kind: str = "txt") -> Ro
 def read_whole(file: TextFile, kind: str, reading: Reading | None) -> str:
     """Give the text of a file that holds one: as it stands, or taken out of a document."""
     if kind == "txt":
-        _note_encoding(file, reading)
-        return file.text()
-    from fabula.datasets.tables.documents import read_document
+        text = file.text()
+    else:
+        from fabula.datasets.tables.documents import read_document
 
-    if kind in ("md", "html"):
+        text = read_document(file, kind)
+    if kind in ("txt", "md", "html"):
         _note_encoding(file, reading)
-    return read_document(file, kind)
+    return text
 
 
 def _read_folder(file: TextFile, reading: Reading | None) -> Rows:

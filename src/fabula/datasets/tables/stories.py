@@ -137,6 +137,8 @@ def _parse_list(text: str) -> list[str]:
 
 # Formats in which every row has the same columns.
 _TABLES = ("csv", "tsv", "parquet", "xlsx", "xls", "ods")
+# What may be forced and makes other stories of one file.
+_FORCED = ("delimiter", "sheet")
 # Formats that are text, and so have an encoding.
 _ENCODED = ("jsonl", "json", "csv", "tsv", "txt", "md", "html")
 
@@ -259,18 +261,22 @@ class StoryFile:
         return list_story_files(self.path, self.reading)
 
     def checksum(self) -> str:
-        """SHA-256 of the file, or of a folder's names and files."""
+        """SHA-256 of the file, or of a folder's names and files; and of a form that was forced."""
+        form = self.reading.form
+        told = [f"{name} {value}" for name in _FORCED if (value := getattr(form, name))]
         if not self.path.is_dir():
-            return checksum_file(self.path)
-        from fabula.datasets.tables.folders import list_story_files
+            named = [checksum_file(self.path)]
+        else:
+            from fabula.datasets.tables.folders import list_story_files
 
-        files = list_story_files(self.path, self.reading)
-        named = [
-            f"{name_path(file.relative_to(self.path))} {checksum_file(file)}"
-            for file in files
-            if name_path(file) not in self.reading.left_out
-        ]
-        return hashlib.sha256("\n".join(named).encode()).hexdigest()
+            named = [
+                f"{name_path(file.relative_to(self.path))} {checksum_file(file)}"
+                for file in list_story_files(self.path, self.reading)
+                if name_path(file) not in self.reading.left_out
+            ]
+        if not told and not self.path.is_dir():
+            return named[0]
+        return hashlib.sha256("\n".join([*named, *told]).encode()).hexdigest()
 
 
 @contextmanager

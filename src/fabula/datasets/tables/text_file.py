@@ -281,18 +281,22 @@ def detect_encoding(file: IO[bytes], label: str) -> str:
     if wide := _detect_wide(head[:4096]):
         return wide
     decoder = codecs.getincrementaldecoder("utf-8")()
-    lines = 1
-    chunk = head
-    while chunk:
-        try:
-            decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            place = _name_place(error.object[: error.start], lines)
-            return _judge_western(head if chunk is head else head + chunk, label, place)
-        lines += chunk.count(b"\n")
+    chunk, size, pending, unbroken = head, 0, b"", 0
+    # A line that is too long is refused when it is read; what follows it need not be known.
+    while chunk and unbroken <= MOST_LINE_BYTES:
+        unbroken = 0 if b"\n" in chunk else unbroken + len(chunk)
+        # Most files are ASCII, which need not be decoded to be known as UTF-8.
+        if pending or not chunk.isascii():
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                bad = size - len(pending) + error.start
+                return _judge_western(file, chunk, label, bad)
+            pending = decoder.getstate()[0]
+        size += len(chunk)
         chunk = file.read(_CHUNK)
-    if decoder.getstate()[0]:  # the file ends within a letter
-        return _judge_western(head, label, f"line {lines}")
+    if pending:  # the file ends within a letter
+        return _judge_western(file, pending, label, size - len(pending))
     return "utf-8"
 
 
@@ -313,8 +317,12 @@ _NEVER_WESTERN = re.compile(rb"[\x81\x8d\x8f\x90\x9d\x00-\x08\x0e-\x19\x1c-\x1f\
 _HIGH_LETTER, _LOW_LETTER = re.compile(rb"[\xc0-\xff]"), re.compile(rb"[A-Za-z]")
 
 
-def _judge_western(sample: bytes, label: str, place: str) -> str:
-    """Take what is not UTF-8 for cp1252, unless it is broken UTF-8 or in another alphabet."""
+def _judge_western(file: IO[bytes], chunk: bytes, label: str, bad: int) -> str:
+    """Take what is not UTF-8 from that byte on for cp1252, unless another alphabet is likelier."""
+    file.seek(0)
+    before = file.read(bad) if bad < MOST_FILE_BYTES else b""
+    place = _name_place(before) if before or not bad else f"byte {bad + 1:,}"
+    sample = before[:_CHUNK] + chunk
     remedy = "name the file's own with --encoding, such as cp1251, shift_jis or latin-1"
     if len(_SEQUENCE.findall(sample)) > len(_STRAY.findall(_SEQUENCE.sub(b"", sample))):
         raise InputError(

@@ -113,7 +113,7 @@ def test_where_weights_are_missing_the_rest_is_given(fabula: Run, tale: Path) ->
         (("nowhere.txt",), b"", "nowhere.txt: no such file or folder; check the path"),
         (("-",), b" \n", "stdin: holds no text; give a file with a story in it"),
         (("-",), b"\x7fELF\x00\x01", "stdin: no text but binary data; give a text file"),
-        (("-",), b"caf\xe9", "stdin, line 1, byte 4: not utf-8 text; name the file's own"),
+        (("-",), b"caf\x81", "stdin, line 1, byte 4: neither UTF-8 nor cp1252 text"),
         (("-", "--encoding", "nope"), b"a", "no encoding is called 'nope'; try utf-8"),
         (("-", "-f", "csv"), b"A day.", "one review is not written as csv; take json"),
         (("-", "--weights", "nope"), b"A day.", "no asset is called 'nope', nor is there"),

@@ -64,7 +64,7 @@ def test_stories_are_filtered_by_system_item_and_words(open_page, report: Path) 
     page.locator("#system").select_option("loop")
     assert count.inner_text() == "1–14 of 14 stories"
     page.locator("#item").fill("elevator")
-    assert count.inner_text() == "1–1 of 1 stories"
+    assert count.inner_text() == "1–1 of 1 story"
     page.locator("#search").fill("no such words")
     assert count.inner_text() == "No story is like that."
 
@@ -186,3 +186,62 @@ def write_run(folder: Path, stories: list[Story], raters: int) -> Path:
     ScoreTable(stories, scores).save(folder)
     write_record(folder, make_record([], len(stories)))
     return write_report(folder)
+
+
+CLIPPED = """() => [...document.querySelectorAll("svg, pre, h2, p, figure")]
+  .filter((part) => part.getClientRects().length && !part.closest(".scroll, .unseen, .skip"))
+  .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+  .map((part) => part.outerHTML.slice(0, 80))"""
+
+
+def test_nothing_but_tables_goes_beyond_the_edge_of_a_phone(open_page, report: Path) -> None:
+    page = open_page(report, viewport={"width": 400, "height": 900})
+    assert page.evaluate(CLIPPED) == []
+
+
+def test_the_contents_stay_in_view(open_page, report: Path) -> None:
+    page = open_page(report, viewport={"width": 1400, "height": 900})
+    contents = page.locator(".contents")
+    assert contents.evaluate("part => getComputedStyle(part).position") == "sticky"
+    page.locator(".contents a", has_text="Versions").click()
+    page.wait_for_function("scrollY > 1000")
+    box = contents.bounding_box()
+    assert 0 <= box["y"] < 200 and page.get_by_role("link", name="Systems").is_visible()
+    page.locator("#stories").scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('stories').scrollIntoView()")
+    page.locator(".contents a[aria-current]", has_text="Stories").wait_for()
+
+
+def test_the_contents_fold_on_a_phone_and_again_when_used(open_page, report: Path) -> None:
+    page = open_page(report, viewport={"width": 400, "height": 900})
+    links = page.locator(".contents a")
+    assert not links.first.is_visible()
+    page.mouse.wheel(0, 4000)
+    page.wait_for_function("scrollY > 3000")
+    page.locator(".contents summary").click()
+    assert links.first.is_visible()
+    links.filter(has_text="Stories").click()
+    assert not links.first.is_visible()
+
+
+def test_numbers_of_a_column_of_stories_have_as_many_decimals(open_page, report: Path) -> None:
+    page = open_page(report)
+    rows = page.locator("table.stories tbody tr").all()
+    cells = [row.locator("td.num").all_inner_texts() for row in rows]
+    for column in zip(*cells, strict=True):
+        assert len({len(text.partition(".")[2]) for text in column}) == 1, column
+
+
+def test_a_story_of_the_list_shows_how_it_begins(open_page, report: Path) -> None:
+    page = open_page(report)
+    first = page.locator("table.stories tbody tr").first
+    words = first.locator(".preview").inner_text()
+    first.locator("a.story-link").click()
+    assert len(words) > 40 and page.locator("#reader-text").inner_text().startswith(words[:40])
+
+
+def test_metrics_are_called_as_people_call_them(open_page, report: Path) -> None:
+    page = open_page(report)
+    heads = page.locator("#systems .screen thead .metric").all_inner_texts()
+    assert "ROUGE-1 F1" in heads and "Repetition" in heads
+    assert page.locator("#sources .quote").inner_text().startswith("fabula ")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from fabula.reports.study_blocks import Words
+from fabula.reports.figures.curves import draw_curves
+from fabula.reports.figures.drawing import NARROW
+from fabula.reports.figures.heatmap import draw_heatmap
+from fabula.reports.figures.intervals import Interval, draw_intervals
+from fabula.reports.study_blocks import FigureBlock, Section, Words
 from fabula.reports.study_page import write_study
 from fakes.study import MadeUp, make_study, study_sections
 
@@ -196,6 +201,61 @@ def test_print_shows_every_panel_and_no_controls(open_page, study: Path) -> None
     assert page.locator(".tab-panel").nth(2).is_visible()
     assert not page.locator(".tab-bar").is_visible()
     assert page.evaluate(WIDE) == 0
+
+
+def make_figures(folder: Path) -> Path:
+    """A study of a chart of every kind, and a map that is wider than any screen."""
+    rows = [Interval(f"a metric with a long name {n}", n / 20, n / 20 - 0.1, n / 20 + 0.1)
+            for n in range(12)]  # fmt: skip
+    names = [f"metric {n}" for n in range(150)]
+    matrix = np.corrcoef(np.random.default_rng(0).normal(size=(150, 40)))
+    charts = {
+        "intervals": tuple(
+            draw_intervals(rows, title="r", x_label="r", width=w) for w in (860, NARROW)
+        ),
+        "curves": tuple(
+            draw_curves(
+                [4, 5, 6], {"one": [0.1, 0.5, 0.2]}, title="c", x_label="k", y_label="r", width=w
+            )
+            for w in (760, NARROW)
+        ),
+        "map": (draw_heatmap(matrix, names, names, title="Map"), ""),
+    }
+    blocks = [FigureBlock(name, svg, name, narrow=narrow) for name, (svg, narrow) in charts.items()]
+    sections = [Section(block.name, block.name, [block]) for block in blocks]
+    return write_study(folder, title="Charts", lead=Words([]), sections=sections)
+
+
+def test_charts_are_whole_at_400_px_and_readable(open_page, tmp_path: Path) -> None:
+    page = open_page(make_figures(tmp_path), viewport={"width": 400, "height": 900})
+    figures = page.locator("svg.fig:visible")
+    assert figures.count() == 3 and page.evaluate(WIDE) == 0
+    for figure in figures.all():
+        room = figure.evaluate("one => one.parentElement.clientWidth")
+        assert figure.bounding_box()["width"] <= room
+    letters = page.locator(".for-phone text:visible").first.bounding_box()["height"]
+    assert letters > 10
+
+
+def test_a_map_that_was_made_smaller_can_be_seen_in_full(open_page, tmp_path: Path) -> None:
+    page = open_page(make_figures(tmp_path), viewport={"width": 1400, "height": 900})
+    figure = page.locator("svg.heatmap")
+    small = figure.bounding_box()["width"]
+    page.get_by_role("button", name="Full size").click()
+    assert figure.bounding_box()["width"] > 1.3 * small and page.evaluate(WIDE) == 0
+
+
+def test_a_study_uses_the_width_of_a_screen_and_its_contents_stay(
+    open_page, tmp_path: Path
+) -> None:
+    page = open_page(make_figures(tmp_path), viewport={"width": 1400, "height": 900})
+    room = page.locator("main").bounding_box()["width"]
+    assert room > 1050
+    assert page.locator("svg.intervals:visible").bounding_box()["width"] > 0.95 * room
+    page.locator(".contents a", has_text="map").click()
+    page.wait_for_function("scrollY > 200")
+    assert page.locator(".contents").bounding_box()["y"] >= 0
+    assert page.locator(".contents").evaluate("it => getComputedStyle(it).position") == "sticky"
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_files_hold_values_and_the_page_what_is_read(tmp_path: Path) -> None:
 def test_facts_sections_and_signatures_are_there(tmp_path: Path) -> None:
     text = page(tmp_path, table(), facts={"stories": 1200}, signatures=["rouge|rev:1"])
     words = " ".join(re.sub(r"<[^>]*>", " ", text.partition("</style>")[2]).split())
-    assert "stories 1,200 One Signatures" in words and "rouge|rev:1" in words
+    assert "stories 1,200 Contents One Signatures" in words and "rouge|rev:1" in words
     assert "<strong>bold</strong>" in text
 
 

@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from fabula.reports.pages import html_table
+from fabula.reports.pages import html_table, markdown_table
 from fabula.reports.tables import (
     Cell,
     Table,
     latex_table,
-    markdown_table,
     records_csv,
     render,
     table_csv,

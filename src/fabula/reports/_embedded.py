@@ -15,6 +15,7 @@ import numpy as np
 
 from fabula.core.score import Missing
 from fabula.core.story import Story
+from fabula.reports.numbers import decimals_for
 from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData, spec_name
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def stories_json(
     """
     page = {
         "statuses": STATUSES,
-        "columns": [_column(column) for column in columns],
+        "columns": [_column(*pair) for pair in zip(columns, scores[0].T, strict=True)],
         "ids": [story.id for story in stories],
         **{name: _number_labels([getattr(s, name) for s in stories]) for name in _LABELS},
         **more,
@@ -57,10 +58,12 @@ def stories_json(
     return script_safe(json.dumps(page, ensure_ascii=False)[:-1]) + f',"values":[{values}]}}'
 
 
-def _column(column: ReportColumn) -> dict[str, Any]:
+def _column(column: ReportColumn, values: Array) -> dict[str, Any]:
     return {
         "scorer": column.scorer,
         "aspect": column.aspect,
+        "title": column.title,
+        "decimals": decimals_for(map(float, values)),
         "direction": column.direction,
         "baseline": column.is_baseline,
         "main": column.main,

@@ -11,15 +11,20 @@ from typing import Any
 from fabula.core.card import ARROWS, Card
 from fabula.core.errors import UserError
 from fabula.core.score import Status
-from fabula.reports.pages import break_spec, escape, isolate_name, tag
+from fabula.reports.numbers import count_text
+from fabula.reports.pages import escape, isolate_name, tag
 from fabula.reports.run_data import ReportColumn, ReportData
 from fabula.reports.standings import Standings
-from fabula.scoring.catalogue import METRICS
+from fabula.reports.summary import group_left_out
+from fabula.reports.tables import Cell, Table, TableColumn, Value
+from fabula.scoring.catalogue import METRICS, label_scorers
 from fabula.text.escapes import latex_text
 
 # Paper is narrower than a screen that scrolls: printed tables have so many columns each.
 _PRINTED_COLUMNS = 7
 _BLOCKS = {"Metrics": False, "Baselines, which know nothing of stories": True}
+# Names of metrics that are longer together fold away behind their count.
+_LONGEST_NAMES = 120
 _WORDS = {"higher": "higher is better", "lower": "lower is better", "descriptive": "descriptive"}
 
 
@@ -98,16 +103,15 @@ def _sorting(label: str) -> str:
 
 
 def _head(column: ReportColumn, card: Card | None) -> str:
-    aspect = tag("span", escape(column.aspect), class_="aspect") if column.aspect else ""
     sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
     words = tag("span", f", {_WORDS[column.direction]}", class_="unseen")
-    label = tag("span", break_spec(column.scorer), class_="spec") + aspect + sign + words
+    label = tag("span", escape(column.title), class_="metric") + sign + words
     return tag(
         "th",
         _sorting(label),
         scope="col",
         class_=_kind(column),
-        title=f"{card.title}: {_WORDS[column.direction]}" if card else None,
+        title=f"{column.label}: {card.title}, {_WORDS[column.direction]}" if card else column.label,
         data_first="ascending" if column.direction == "lower" else "descending",
     )
 
@@ -190,18 +194,41 @@ def _count_scored(data: ReportData, scorer: str) -> int:
     )
 
 
-def statuses_html(rows: Sequence[StatusRow]) -> str:
-    """Write what was left out and why, or that nothing was."""
-    if not rows:
-        return tag("p", "Nothing: every scorer gave every story a value and read all of it.")
-    heads = [tag("th", words, scope="col") for words in ("scorer", "status", "stories", "note")]
-    lines = [
-        tag("th", break_spec(row.scorer), scope="row", class_="spec")
-        + tag("td", tag("code", escape(row.status)))
-        + tag("td", f"{row.count:,}", class_="num")
-        + tag("td", escape(row.note))
-        for row in rows
+def statuses_table(data: ReportData) -> Table:
+    """Give every reason for which scores are missing, or rest on a part of a text, once."""
+    stories = len(data.stories)
+    rows: list[list[Cell | Value]] = [
+        [group.reason(stories), str(group.status), group.most, group.names(len(group.counts))]
+        for group in group_left_out(data.summary)
     ]
+    partly = [row for row in status_rows(data) if row.status == Status.OK]
+    labels = label_scorers((row.scorer, "") for row in partly)
+    if partly:
+        named = [f"{labels[row.scorer, '']} ({row.note.rpartition(' ')[2]})" for row in partly]
+        words = "some stories were read in part; beside each metric the least share"
+        rows.append([words, str(Status.OK), max(row.count for row in partly), ", ".join(named)])
+    why, metrics = (TableColumn(name, prose=True) for name in ("why", "metrics"))
+    return Table([why, "status", "stories", metrics], rows)
+
+
+def statuses_html(data: ReportData) -> str:
+    """Write what was left out and why, or that nothing was."""
+    table = statuses_table(data)
+    if not table.rows:
+        return tag("p", "Nothing: every scorer gave every story a value and read all of it.")
+    heads = [tag("th", head.name, scope="col") for head in table.heads]
+    lines = []
+    for why, status, stories, metrics in table.texts:
+        count = count_text(len(metrics.split(", ")), "metric")
+        who = escape(metrics)
+        if len(metrics) > _LONGEST_NAMES:
+            who = tag("details", tag("summary", count) + who)
+        lines.append(
+            tag("th", escape(why), scope="row")
+            + tag("td", tag("code", escape(status)))
+            + tag("td", stories, class_="num")
+            + tag("td", who)
+        )
     head, body = (
         tag("thead", tag("tr", "".join(heads))),
         tag("tbody", "\n".join(tag("tr", line) for line in lines)),

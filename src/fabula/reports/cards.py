@@ -12,7 +12,8 @@ from fabula.core.card import Card
 from fabula.core.dataset import DatasetCard
 from fabula.core.metric import Metric
 from fabula.core.settings import describe, kinds_of, setting_fields
-from fabula.reports.tables import Table, TableColumn, markdown_table
+from fabula.reports.pages import markdown_table
+from fabula.reports.tables import Table, TableColumn
 
 _WHERE = "fabula data add {name} FOLDER   # once; then every command finds it"
 _DIRECTIONS = {

@@ -14,6 +14,13 @@ def decimals_for(values: Iterable[float]) -> int:
     return 1 if largest >= 100 else 2 if largest >= 10 else 3 if largest >= 1 else 4
 
 
+def share_decimals(values: Iterable[float]) -> int | None:
+    """Give the decimals of a column of numbers; None where one would be rounded to nothing."""
+    known = [value for value in values if math.isfinite(value)]
+    decimals = decimals_for(known) if any(value % 1 for value in known) else 0
+    return None if any(value and not round(value, decimals) for value in known) else decimals
+
+
 def number_text(value: float | None, decimals: int | None = None, *, sign: bool = False) -> str:
     """Write a number with so many decimals, or with four digits; `sign` shows a plus as well."""
     if value is None or not math.isfinite(value):

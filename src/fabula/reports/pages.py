@@ -21,7 +21,7 @@ from fabula.core.files import (
 )
 from fabula.core.table import without_halves
 from fabula.reports.tables import Cell, Table, latex_table, records_csv, table_csv
-from fabula.text.escapes import xml_text
+from fabula.text.escapes import markdown_cell, xml_text
 
 _PART_ENDS = re.compile(r"([_(,:])")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -50,6 +50,14 @@ def isolate_name(text: str, nothing: str = "all") -> str:
 def break_spec(scorer: str) -> str:
     """Write a spec that may break where its parts end."""
     return _PART_ENDS.sub(r"\1<wbr>", escape(scorer))
+
+
+def markdown_table(table: Table) -> str:
+    """Write a table as Markdown; title and notes are left to the page."""
+    sides = "".join("---:|" if right else "---|" for right in table.right_aligned)
+    rows = [[head.name for head in table.heads], *table.texts]
+    lines = [f"| {' | '.join(map(markdown_cell, row))} |" for row in rows]
+    return "\n".join([lines[0], f"|{sides}", *lines[1:]])
 
 
 def html_table(table: Table, *, kind: str = "sortable") -> str:

@@ -20,6 +20,7 @@ from fabula.reports._report_page import (
     signatures,
     status_rows,
     statuses_html,
+    statuses_table,
     systems_html,
     versions,
 )
@@ -38,6 +39,7 @@ from fabula.reports.pages import (
 )
 from fabula.reports.run_data import ReportData, read_report_data
 from fabula.reports.standings import Standings, compute_standings
+from fabula.reports.summary import cite_run
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
 from fabula.scoring.folder import PARQUET, RUN, RunFolder
 
@@ -115,9 +117,10 @@ def _parts(
         "resampled": "items" if standings.by_item else "stories",
         "added": _say_baselines(data),
         "figures": draw_distributions(data),
-        "statuses": statuses_html(status_rows(data)),
+        "statuses": statuses_html(data),
         "shown": _say_shown(data, chosen, folder),
         "reader": fill_template(read_static("reader.html"), {"more": more, "ratings": ""}),
+        "cite": escape(cite_run(data.record)),
         "signatures": signatures(data),
         "citations": escape(citations(data.record, cards)),
         "limits": _limits(cards),
@@ -140,7 +143,7 @@ def finding(standings: Standings) -> str:
     for number in wanted:
         place = standings.best[number]
         if place is not None:
-            wins.setdefault(standings.systems[place], []).append(standings.columns[number].label)
+            wins.setdefault(standings.systems[place], []).append(standings.columns[number].title)
     count = sum(map(len, wins.values()))
     words = [f"{system or 'all'} by {', '.join(labels)}" for system, labels in wins.items()]
     told = f": {'; '.join(words)}" if words else ""
@@ -195,16 +198,17 @@ def _limits(cards: Mapping[str, Card]) -> str:
 
 def write_tables(folder: Path, data: ReportData, standings: Standings) -> None:
     """Write every table of the report as CSV and LaTeX into a folder."""
-    statuses = Table(
-        ["scorer", "status", "stories", TableColumn("first note", prose=True)],
-        [[row.scorer, row.status, row.count, row.note] for row in status_rows(data)],
-    )
+    statuses = [
+        {"scorer": row.scorer, "status": row.status, "stories": row.count, "first note": row.note}
+        for row in status_rows(data)
+    ]
     signatures = Table(
         ["metric", TableColumn("signature", prose=True)],
         [[metric["spec"], metric["signature"]] for metric in data.metrics],
     )
-    tables = systems_table(standings), statuses, signatures
-    records = system_records(standings), None, None
+    systems = systems_table(standings, cite_run(data.record))
+    tables = systems, statuses_table(data), signatures
+    records = system_records(standings), statuses, None
     for name, table, rows in zip(_TABLES, tables, records, strict=True):
         write_table(folder, name, table, rows)
 
@@ -233,17 +237,18 @@ def system_records(standings: Standings) -> list[dict[str, Any]]:
     return records
 
 
-def systems_table(standings: Standings) -> Table:
+def systems_table(standings: Standings, cite: str = "") -> Table:
     """Give the main table for papers: metrics × systems, the best in bold."""
     columns = standings.columns
     firsts = [number for number, column in enumerate(columns) if column.is_baseline][:1]
     return Table(
         ["metric", TableColumn("", align="left"), *(name or "all" for name in standings.systems)],
         [
-            [column.label, ARROWS[column.direction], *_cells(standings, number)]
+            [column.title, ARROWS[column.direction], *_cells(standings, number)]
             for number, column in enumerate(columns)
         ],
         notes=["mean and 95 % bootstrap interval; bold: the interval is better than every other"],
+        cite=cite,
         rules=[number for number in firsts if number],
     )
 

@@ -20,7 +20,7 @@ from fabula.core.score import Score, Status, Summary
 from fabula.core.settings import parse_spec
 from fabula.core.story import Story
 from fabula.core.table import read_scores, read_stories
-from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.catalogue import choose_metrics, label_scorers
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.folder import read_run
 
@@ -33,7 +33,10 @@ _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """One scorer and aspect. `main` is the aspect shown first, `added` what the run left out."""
+    """One scorer and aspect. `main` is the aspect shown first, `added` what the run left out.
+
+    `called` is what people call it, where that is known.
+    """
 
     scorer: str
     aspect: str
@@ -41,6 +44,12 @@ class ReportColumn:
     family: str = ""
     main: bool = True
     added: bool = False
+    called: str = ""
+
+    @property
+    def title(self) -> str:
+        """What tables call it: as people do, or else scorer and aspect."""
+        return self.called or self.label
 
     @property
     def label(self) -> str:
@@ -209,8 +218,10 @@ def _columns(
     keys: Sequence[tuple[str, str]], facts: Mapping[str, dict[str, Any]]
 ) -> list[ReportColumn]:
     """Put what has a better end first, then what describes, then the block of baselines."""
-    mains = dict(keys)  # scorer → the aspect that came last
-    columns = [_column(key, facts.get(key[0], {}), mains) for key in keys]
+    mains, labels = dict(keys), label_scorers(keys)  # scorer → the aspect that came last
+    columns = [
+        replace(_column(key, facts.get(key[0], {}), mains), called=labels[key]) for key in keys
+    ]
     return sorted(
         columns, key=lambda column: (column.is_baseline, column.direction == "descriptive")
     )

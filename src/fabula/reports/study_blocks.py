@@ -61,13 +61,17 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure; also written as figures/`name`.svg. `note` is its caption."""
+    """A figure; also written as figures/`name`.svg. `note` is its caption.
+
+    `narrow` is the same drawn for a phone, where the figure would be too small to be read.
+    """
 
     title: str
     svg: str
     name: str
     note: str = ""
     alt: str = ""
+    narrow: str = ""
 
     def __post_init__(self) -> None:
         """Refuse names that are no file's."""

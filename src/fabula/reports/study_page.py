@@ -215,7 +215,12 @@ def _table(block: TableBlock, heading: str) -> str:
 def _figure(block: FigureBlock, heading: str) -> str:
     alt = tag("p", escape(block.alt), class_="unseen") if block.alt else ""
     caption = tag("figcaption", _note(block.note, f"figures/{block.name}.svg") + alt)
-    inside = _head(block.title, heading) + _scrolling(block.svg, block.title) + caption
+    figure = _scrolling(block.svg, block.title)
+    if block.narrow:
+        figure = tag("div", figure, class_="for-wide") + tag(
+            "div", block.narrow, class_="for-phone"
+        )
+    inside = _head(block.title, heading) + figure + caption
     return tag("figure", inside, class_="block")
 
 

@@ -72,24 +72,26 @@ class LeftOut:
             return count_text(len(self.counts), "metric")
         return ", ".join(label_scorers((scorer, "") for scorer in self.counts).values())
 
+    def reason(self, stories: int) -> str:
+        """Say why, without numbers where it is about what a story lacks."""
+        if self.status in _LACKS:
+            has, have, _ = _LACKS[self.status]
+            return f"no story {has.replace(' no ', ' a ')}" if self.most >= stories else have
+        return self.note or self.status.replace("_", " ")
+
     def words(self, stories: int) -> str:
         """Say in a line what was left out of so many stories, why, and by whom."""
-        whole, few = self.most >= stories, len(set(self.counts.values())) > 1
-        how_many = f"{'up to ' * few}{self.most:,} of {count_text(stories, 'story', 'stories')}"
+        differ = len(set(self.counts.values())) > 1
+        how_many = f"{'up to ' * differ}{self.most:,} of {count_text(stories, 'story', 'stories')}"
         if self.status in _LACKS:
             has, have, need = _LACKS[self.status]
-            who = f"{self.names()}{need}" if len(self.counts) > _MOST_NAMED else self.names()
-            lack = (
-                f"no story {has.replace(' no ', ' a ', 1)}"
-                if whole
-                else (f"{how_many} {has if self.most == 1 else have}")
-            )
-            return f"{lack}: left out by {who}"
-        note = self.note or self.status.replace("_", " ")
-        if whole and not few:
-            return f"{self.names(2 * _MOST_NAMED)}: left out, {note}"
+            who = self.names() + need * (len(self.counts) > _MOST_NAMED)
+            lack = f"{how_many} {has if self.most == 1 else have}"
+            return f"{lack if self.most < stories else self.reason(stories)}: left out by {who}"
+        if self.most >= stories and not differ:
+            return f"{self.names(2 * _MOST_NAMED)}: left out, {self.reason(stories)}"
         status = f"{self.status.replace('_', ' ')}: " if self.note else ""
-        return f"{self.names()}: {how_many} left out, {status}{note}"
+        return f"{self.names()}: {how_many} left out, {status}{self.reason(stories)}"
 
 
 def group_left_out(summary: Summary) -> list[LeftOut]:

@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.core.table import json_text, without_halves
-from fabula.reports.numbers import number_text
+from fabula.reports.numbers import number_text, share_decimals
 from fabula.text.escapes import (
     TerminalText,
     comment_text,
     latex_text,
     line_text,
-    markdown_cell,
     terminal_text,
 )
 from fabula.text.escapes import csv_text as csv_cell
@@ -109,11 +108,19 @@ class Table:
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        """Every cell as it reads, asides apart."""
+        """Every cell as it reads, asides apart; numbers of a column share their decimals."""
+        decimals = [
+            head.decimals if head.decimals is not None else self._share_decimals(place)
+            for place, head in enumerate(self.heads)
+        ]
         return [
-            [cell_text(cell, head.decimals) for cell, head in zip(row, self.heads, strict=True)]
+            [cell_text(cell, places) for cell, places in zip(row, decimals, strict=True)]
             for row in self.cells
         ]
+
+    def _share_decimals(self, place: int) -> int | None:
+        cells = [row[place] for row in self.cells if row[place].text is None]
+        return share_decimals(cell.value for cell in cells if isinstance(cell.value, float))
 
     @cached_property
     def right_aligned(self) -> list[bool]:
@@ -256,14 +263,10 @@ def _split(table: Table, room: int) -> list[Table]:
 def _choose_columns(table: Table, places: Sequence[int]) -> Table:
     return replace(
         table,
-        columns=[replace(table.heads[p], align=_side(table.right_aligned[p])) for p in places],
+        columns=[table.heads[place] for place in places],
         rows=[[row[place] for place in places] for row in table.cells],
         footer=[table.footer[place] for place in places] if table.footer else (),
     )
-
-
-def _side(right: bool) -> Literal["left", "right"]:
-    return "right" if right else "left"
 
 
 def _shown_texts(table: Table, place: int) -> list[str]:
@@ -328,7 +331,7 @@ def _rich_table(table: Table, room: int) -> RichTable:
         drawn.add_column(
             Text(line_text(head.name)),
             Text(line_text(table.footer[place])) if table.footer else "",
-            justify=_side(table.right_aligned[place]),
+            justify="right" if table.right_aligned[place] else "left",
             overflow="fold",
             width=width,
         )
@@ -345,14 +348,13 @@ def _rich_table(table: Table, room: int) -> RichTable:
 def latex_table(table: Table) -> str:
     """Write a table for LaTeX with booktabs; title, notes and comments are LaTeX comments."""
     notes = [cell_text(as_cell(note)) for note in table.notes]
-    heads = [Cell(head.name) for head in table.heads]
     body = [
-        _latex_row([(cell, head.decimals) for cell, head in zip(row, table.heads, strict=True)])
-        for row in table.cells
+        _latex_row([_latex_cell(*pair) for pair in zip(cells, texts, strict=True)])
+        for cells, texts in zip(table.cells, table.texts, strict=True)
     ]
     for place in sorted(table.rules, reverse=True):
         body.insert(place, r"\midrule")
-    footer = [_latex_row([(Cell(text), None) for text in table.footer])] if table.footer else []
+    footer = [_latex_row(list(map(latex_text, table.footer)))] if table.footer else []
     lines = [
         *(
             f"% {comment_text(line)}"
@@ -361,7 +363,7 @@ def latex_table(table: Table) -> str:
         ),
         rf"\begin{{tabular}}{{{_latex_shape(table)}}}",
         r"\toprule",
-        _latex_row([(head, None) for head in heads]),
+        _latex_row([latex_text(head.name) for head in table.heads]),
         r"\midrule",
         *body,
         *([r"\midrule", *footer] if footer else []),
@@ -378,21 +380,13 @@ def _latex_shape(table: Table) -> str:
     )
 
 
-def _latex_row(cells: Sequence[tuple[Cell, int | None]]) -> str:
-    row = " & ".join(_latex_cell(cell, decimals) for cell, decimals in cells) + r" \\"
+def _latex_row(cells: Sequence[str]) -> str:
+    row = " & ".join(cells) + r" \\"
     # The end of the row above would take a bracket or a star for its own.
     return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
-def _latex_cell(cell: Cell, decimals: int | None) -> str:
-    text = latex_text(cell_text(cell, decimals))
+def _latex_cell(cell: Cell, text: str) -> str:
+    text = latex_text(text)
     text = rf"\textbf{{{text}}}" if cell.tone == "good" else text
     return rf"{text} {{\scriptsize {latex_text(cell.aside)}}}" if cell.aside else text
-
-
-def markdown_table(table: Table) -> str:
-    """Write a table as Markdown; title and notes are left to the page."""
-    sides = "".join("---:|" if right else "---|" for right in table.right_aligned)
-    rows = [[head.name for head in table.heads], *table.texts]
-    lines = [f"| {' | '.join(map(markdown_cell, row))} |" for row in rows]
-    return "\n".join([lines[0], f"|{sides}", *lines[1:]])

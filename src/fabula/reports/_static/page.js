@@ -47,6 +47,32 @@ function markMore() {
   }
 }
 
+// The contents stay in view: beside the page where it is wide, else folded above it.
+const contents = document.querySelector(".contents");
+
+function foldContents(wide) {
+  contents.open = wide.matches;
+}
+
+function markPlace() {
+  const passed = (link) => (byId(link.hash.slice(1))?.getBoundingClientRect().top ?? 1e6) < 140;
+  const links = [...contents.querySelectorAll("a")];
+  const current = links.findLast(passed) ?? links[0];
+  for (const link of links) link.removeAttribute("aria-current");
+  current.setAttribute("aria-current", "true");
+}
+
+if (contents) {
+  const wide = window.matchMedia("(min-width: 70rem)");
+  wide.addEventListener("change", foldContents);
+  foldContents(wide);
+  contents.addEventListener("click", (event) => {
+    if (event.target.closest("a")) foldContents(wide);
+  });
+  window.addEventListener("scroll", markPlace, { passive: true });
+  markPlace();
+}
+
 for (const part of document.querySelectorAll(".scroll")) {
   part.addEventListener("scroll", markMore, { passive: true });
 }

@@ -135,9 +135,10 @@ function scoreLine(column) {
   const value = data.values[column][reader.story];
   const line = element("div", facts.baseline ? "baseline" : "");
   const name = element("dt");
-  name.append(spelled(facts.scorer), element("span", "aspect", facts.aspect));
+  name.append(element("span", "metric", facts.title));
+  name.title = `${facts.scorer} ${facts.aspect}`.trim();
   name.append(element("span", "arrow", ARROWS[facts.direction]));
-  const said = element("dd", "", isThere(value) ? written(value) : statusOf(value));
+  const said = element("dd", "", isThere(value) ? rounded(column, value) : statusOf(value));
   if (isThere(value)) said.append(standing(column, value));
   line.append(name, said);
   return line;

@@ -8,8 +8,7 @@ function columnsShown() {
 function headOf(column) {
   const button = element("button", "sort");
   button.type = "button";
-  button.append(spelled(column.scorer));
-  if (column.aspect) button.append(element("span", "aspect", column.aspect));
+  button.append(element("span", "metric", column.title));
   const arrow = element("span", "arrow", ARROWS[column.direction]);
   arrow.setAttribute("aria-hidden", "true");
   button.append(arrow);

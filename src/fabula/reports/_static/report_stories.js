@@ -87,7 +87,7 @@ function drawStories() {
   const end = Math.min(start + PER_PAGE, list.order.length);
   const total = list.order.length.toLocaleString("en");
   byId("count").textContent = list.order.length
-    ? `${(start + 1).toLocaleString("en")}–${end.toLocaleString("en")} of ${total} stories`
+    ? `${(start + 1).toLocaleString("en")}–${end.toLocaleString("en")} of ${total} ${list.order.length === 1 ? "story" : "stories"}`
     : "No story is like that.";
   byId("earlier").disabled = start === 0;
   byId("later").disabled = end >= list.order.length;
@@ -98,10 +98,17 @@ function storyRow(story) {
   const head = element("th", "system");
   head.scope = "row";
   head.append(storyLink(story));
-  if (!isShown(story)) head.append(element("span", "quiet", "scores only"));
+  head.append(isShown(story) ? preview(story) : element("span", "quiet", "scores only"));
   row.append(head, labelCell("system", story), labelCell("item", story));
   for (const column of columnsShown()) row.append(scoreCell(column, story));
   return row;
+}
+
+// The beginning of a story; how much of it is seen is up to the style.
+function preview(story) {
+  const words = element("span", "preview", textsOf(story).text.slice(0, 240).trim());
+  words.dir = "auto";
+  return words;
 }
 
 function storyLink(story) {
@@ -119,8 +126,8 @@ function labelCell(kind, story) {
 
 function scoreCell(column, story) {
   const value = data.values[column][story];
-  const cell = element("td", "num", isThere(value) ? written(value) : "–");
-  if (!isThere(value)) cell.title = statusOf(value);
+  const cell = element("td", "num", isThere(value) ? rounded(column, value) : "–");
+  cell.title = isThere(value) ? written(value) : statusOf(value);
   const facts = data.columns[column];
   if (facts.baseline && !data.columns[column - 1]?.baseline) cell.classList.add("edge");
   return cell;

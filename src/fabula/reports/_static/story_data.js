@@ -31,9 +31,7 @@ function textsOf(story) {
   };
 }
 
-// A spec may break where its parts end.
-function spelled(scorer) {
-  const made = element("span", "spec");
-  for (const part of scorer.split(/(?<=[_(,:])/)) made.append(part, element("wbr"));
-  return made;
+// All numbers of a column have as many decimals.
+function rounded(column, value) {
+  return written(value.toFixed(data.columns[column].decimals).replace(/^-(?=0\.?0*$)/, ""));
 }

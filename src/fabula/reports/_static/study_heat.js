@@ -78,11 +78,29 @@ function walkCells(event) {
   const column = Math.min(Math.max(at.column + step[1], 0), heat.columns.length - 1);
   const box = boxOf(figure);
   const frame = figure.getBoundingClientRect();
-  const x = frame.left + box.left + (column + 1) * box.width;
-  showCell(figure, { row, column }, x, frame.top + box.top + (row + 1) * box.height);
+  const scale = frame.width / figure.viewBox.baseVal.width;
+  const x = frame.left + scale * (box.left + (column + 1) * box.width);
+  const y = frame.top + scale * (box.top + (row + 1) * box.height);
+  showCell(figure, { row, column }, x, y);
+}
+
+// A map that is made smaller to be seen whole can be seen in its own size as well.
+function addZoom(figure) {
+  const part = figure.closest(".scroll");
+  const room = document.querySelector("main").clientWidth;
+  if (!part || figure.viewBox.baseVal.width < 1.4 * room) return;
+  const button = element("button", "zoom", "Full size");
+  button.type = "button";
+  button.setAttribute("aria-pressed", "false");
+  button.addEventListener("click", () => {
+    button.setAttribute("aria-pressed", part.classList.toggle("full"));
+    markMore();
+  });
+  part.before(button);
 }
 
 for (const figure of document.querySelectorAll("svg.heatmap")) {
+  addZoom(figure);
   figure.tabIndex = 0;
   figure.setAttribute("aria-roledescription", "heat map; arrow keys tell its cells");
   const follow = (event) => showCell(figure, cellAt(figure, event), event.clientX, event.clientY);

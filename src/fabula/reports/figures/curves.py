@@ -44,7 +44,7 @@ def draw_curves(
     are more than fit there, the figure grows. NaN is a gap.
     """
     height = max(height, _TOP + _BELOW + _GAP * len(lines))
-    names = [shorten(name, _LONGEST_NAME) for name in lines]
+    names = [shorten(name, min(_LONGEST_NAME, 0.3 * width)) for name in lines]
     right = width - max(width_of(name) for name in names) * 1.06 - 20
     ends = [end for pair in (bands or {}).values() for side in pair for end in side]
     reach = reach_of([value for line in lines.values() for value in line] + ends)

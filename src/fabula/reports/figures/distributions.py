@@ -33,10 +33,9 @@ def draw_distributions(data: ReportData) -> str:
 def _panel(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) -> str:
     kind = "panel baseline" if column.is_baseline else "panel"
     kind += "" if column.main else " other-aspect"
-    label = tag("span", escape(column.scorer), class_="spec")
-    aspect = f" {tag('span', escape(column.aspect), class_='aspect')}" if column.aspect else ""
+    label = tag("span", escape(column.title), title=column.label)
     sign = tag("span", ARROWS[column.direction], class_="arrow", aria_hidden="true")
-    caption = tag("figcaption", f"{label}{aspect} {sign}")
+    caption = tag("figcaption", f"{label} {sign}")
     low, high = _reach(np.concatenate(rows))
     if low > high:
         drawing = tag("p", "no value", class_="quiet")
@@ -75,7 +74,7 @@ def _words(column: ReportColumn, systems: Sequence[str], rows: Sequence[Array]) 
         f"{system or 'all'} {np.median(values):.3g}" if len(values) else f"{system or 'all'} none"
         for system, values in zip(systems, rows, strict=True)
     ]
-    return f"{column.label}, medians: {', '.join(medians)}"
+    return f"{column.title}, medians: {', '.join(medians)}"
 
 
 def _name(system: str, y: float) -> str:

@@ -12,6 +12,8 @@ from fabula.reports.figures.colours import SERIES, classes_css, printed_palette
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import escape, read_static, tag
 
+# How wide a figure is that a phone shows as it is.
+NARROW = 360
 # Shares of the letter height, after Helvetica; letters not named are as wide as most are.
 _WIDTHS = {letter: width for width, letters in (
     (0.25, "ijl|!'.,:;"), (0.31, "ftrI()[]{}-/ "), (0.68, "ABCDEFGHJKLNOPQRSTUVXYZ&"),

@@ -74,7 +74,8 @@ def draw_intervals(
     kinds = {row.kind for row in rows}
     top = 40 if band else 28 if len(kinds) > 1 else 6
     placed, heads, bottom = _place_rows(_sort_rows(rows) if sort else list(rows), top)
-    names = max((width_of(shorten(row.label, _LONGEST_NAME)) for row in rows), default=0)
+    longest = min(_LONGEST_NAME, 0.3 * width)
+    names = max((width_of(shorten(row.label, longest)) for row in rows), default=0)
     left, right = names + _NUMBER, width - 12.0
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     reach = reach_of(ends + ([band.low, band.high] if band else []))
@@ -84,10 +85,10 @@ def draw_intervals(
     parts = [
         _stripes(placed, width),
         _band(band, across, top, bottom) if band else "",
-        bottom_axis(across, top, bottom, label=x_label),
+        bottom_axis(across, top, bottom, label=x_label, most=7 if width > 600 else 4),
         _zero(across, top, bottom),
         *(words(name, 0, y, class_="head") for name, y in heads),
-        *(_row(one, across, left) for one in placed),
+        *(_row(one, across, left, longest) for one in placed),
         _legend() if len(kinds) > 1 else "",
     ]
     desc = "; ".join(_words(one.interval) for one in placed)
@@ -164,11 +165,11 @@ def _zero(across: Scale, top: float, bottom: float) -> str:
     return tag("path", d=f"M{short(across(0))} {short(top)}V{short(bottom)}", class_="zero")
 
 
-def _row(placed: _Placed, across: Scale, left: float) -> str:
+def _row(placed: _Placed, across: Scale, left: float, longest: float) -> str:
     row, y = placed.interval, placed.y
     quiet = "quiet-words" if row.kind == "baseline" else None
     name = words(
-        shorten(row.label, _LONGEST_NAME),
+        shorten(row.label, longest),
         left - _NUMBER + 4,
         y + 4,
         text_anchor="end",

@@ -15,6 +15,7 @@ from fabula.meta.significance.permutation import perm_matrix
 from fabula.meta.significance.sign_flips import benjamini_hochberg
 from fabula.meta.significance.williams import rank_clusters, significant_ranks, williams_matrix
 from fabula.reports.figures.curves import draw_curves
+from fabula.reports.figures.drawing import NARROW
 from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, column_labels, level_title
@@ -195,12 +196,15 @@ def top_k(view: View) -> Section | None:
                 for number, name in enumerate(column_labels(grid))
             }
             title = view.numbered("top_k", f"{aspect}, {COEFFICIENT_NAMES[coefficient]}")
-            drawn = draw_curves(
-                list(sizes), lines, title=title, x_label="k best systems", y_label="|correlation|",
-                low=0, high=1,
+            drawn, narrow = (
+                draw_curves(
+                    list(sizes), lines, title=title, x_label="k best systems",
+                    y_label="|correlation|", low=0, high=1, width=width,
+                )
+                for width in (760, NARROW)
             )  # fmt: skip
             panels[aspect or "gold"] = FigureBlock(
-                title, drawn, f"top_k_{coefficient}_{view.stems[aspect]}"
+                title, drawn, f"top_k_{coefficient}_{view.stems[aspect]}", narrow=narrow
             )
         blocks.append(TabsBlock(f"Top k, {COEFFICIENT_NAMES[coefficient]}", panels))
     return Section("top_k", "The best systems alone", blocks)

@@ -129,5 +129,13 @@ def violins(view: View) -> Section | None:
     low, high = view.dataset.card.scale(view.aspects[0]) or (min(values), max(values))
     title = "Ratings by system and aspect"
     drawn = draw_violins(gathered, title=title, low=low, high=high, order=view.aspects[0] or "gold")
-    figure = FigureBlock(title, drawn, "violins", "All ratings; the dot is the mean.")
+    narrow = [
+        draw_violins(
+            {system: {aspect: given.get(aspect, [])} for system, given in gathered.items()},
+            title=f"{title}: {aspect}", low=low, high=high, order=aspect,
+        )
+        for aspect in dict.fromkeys(name for given in gathered.values() for name in given)
+    ]  # fmt: skip
+    note = "All ratings; the dot is the mean."
+    figure = FigureBlock(title, drawn, "violins", note, narrow="".join(narrow))
     return Section("violins", "How ratings spread", [figure])

@@ -12,6 +12,7 @@ from fabula.meta.levels import Level
 from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
 from fabula.meta.results import MetricResult
 from fabula.reports.correlations import study_words, table_order
+from fabula.reports.figures.drawing import NARROW
 from fabula.reports.figures.intervals import Band, Interval, draw_intervals
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, column_labels, level_title
@@ -65,13 +66,15 @@ def standing(view: View) -> Section | None:
             lines = view.result.of(level=level, coefficient=coefficient, aspect=aspect)
             name = f"standing_{level}_{view.stems[aspect]}"
             title = f"{level_title(level)}, {aspect or 'gold'}: {COEFFICIENT_NAMES[coefficient]}"
-            panels[aspect or "gold"] = FigureBlock(title, _figure(lines, title), name)
+            panels[aspect or "gold"] = FigureBlock(
+                title, _figure(lines, title), name, narrow=_figure(lines, title, NARROW)
+            )
         blocks.append(TabsBlock(level_title(level), panels))
     blocks.append(Words(study_words(view.result)))
     return Section("standing", "Which metric to believe", blocks)
 
 
-def _figure(lines: Sequence[MetricResult], title: str) -> str:
+def _figure(lines: Sequence[MetricResult], title: str, width: int = 860) -> str:
     order = table_order(lines)
     proper = [line for line in lines if line.family != "baseline"]
     shown = {line.metric for line in lines if line.family == "baseline"}
@@ -89,7 +92,8 @@ def _figure(lines: Sequence[MetricResult], title: str) -> str:
     ]
     ceiling = lines[0].ceiling if lines else math.nan
     band = None if math.isnan(ceiling) else Band(ceiling, 1.0, "beyond the noise ceiling")
-    return draw_intervals(rows, title=title, x_label="correlation with the gold", band=band)
+    label = "correlation with the gold"
+    return draw_intervals(rows, title=title, x_label=label, band=band, width=width)
 
 
 def _findings(view: View, coefficient: str) -> list[str]:

@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import UserError
+from fabula.learned.reader.domain import describe_domain, describe_oddities
 from fakes.fuzzing import rounds, seeded
 from fakes.tampering import copy_fresh, tamper
 
 TEXT = "the old dog ran home and saw a cat ."
+DOMAIN = describe_domain([TEXT * count for count in range(1, 61)])
 Load = Callable[[Path], Any]
 
 
@@ -66,19 +68,19 @@ def test_a_ruber(tmp_path: Path) -> None:
         model = load_ruber(str(folder))
         first, second = model.pool([TEXT, "home"])
         model.chance(first, second)
+        describe_oddities(TEXT, model.config.domain)
 
-    tamper_and_load(write_ruber(tmp_path / "ruber"), tmp_path / "work", load, count=rounds(300))
+    sound = write_ruber(tmp_path / "ruber", domain=DOMAIN)
+    tamper_and_load(sound, tmp_path / "work", load, count=rounds(300))
 
 
 def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")
     from fabula.learned.reader import inference
-    from fabula.learned.reader.domain import describe_domain
     from fakes.tiny_reader import ABOUT, write_encoder, write_reader
 
     _, encoder = write_encoder(tmp_path / "encoder")
-    domain = describe_domain([TEXT * n for n in range(1, 61)])
-    write_reader(tmp_path / "reader", encoder, about=replace(ABOUT, domain=domain))
+    write_reader(tmp_path / "reader", encoder, about=replace(ABOUT, domain=DOMAIN))
     monkeypatch.setattr(inference, "load_pooled_bert", lambda name: encoder)
     monkeypatch.setattr(inference, "_check_encoder", lambda folder, config: None)
 

@@ -64,7 +64,10 @@ def refuse_broken(what: str, remedy: str, *, error: type[UserError] = InputError
         yield
     except UserError:
         raise
-    except Exception as failed:
+    except BaseException as failed:
+        # A panic of a package written in Rust is no Exception, and has no name to import.
+        if not isinstance(failed, Exception) and type(failed).__name__ != "PanicException":
+            raise
         reason = (str(failed).strip().splitlines() or [type(failed).__name__])[0]
         raise error(f"{what} cannot be loaded ({reason[:_LONGEST_REASON]})", remedy) from failed
 

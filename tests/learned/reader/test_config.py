@@ -116,7 +116,7 @@ def test_a_folder_without_a_description_holds_no_reader(tmp_path: Path) -> None:
         ("words", [1, "2", 3], r"domain.words\[1\] must be a number"),
         ("latin", None, "domain.latin must be a number"),
         ("surface", [], "domain.surface must be an object"),
-        ("surface", {"share": 1, "distance": 1, "features_version": 1}, "low must be a list"),
+        ("surface", {"share": 1, "distance": 1, "features_version": 1}, "low must be 15 numbers"),
     ],
 )
 def test_bounds_of_what_was_learned_from_that_are_none_are_refused(

@@ -95,6 +95,15 @@ def test_a_tokeniser_that_is_not_whole_is_refused_by_name(
         load_tokenizer(folder)
 
 
+def test_a_tokeniser_that_makes_its_package_panic_is_refused(sound: Path, tmp_path: Path) -> None:
+    folder = copy_fresh(sound, tmp_path / "copy")
+    plain = json.loads((folder / WORDS).read_text())
+    plain["post_processor"]["special_tokens"] = {}
+    (folder / WORDS).write_text(json.dumps(plain))
+    with pytest.raises(InputError, match=r"tokenizer.json cannot be loaded"):
+        load_tokenizer(folder)
+
+
 def test_a_tokeniser_of_more_words_than_the_model_is_refused(sound: Path) -> None:
     with pytest.raises(InputError, match="has words that the model of 9 does not know"):
         load_tokenizer(sound, 9)

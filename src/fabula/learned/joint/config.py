@@ -19,6 +19,7 @@ from fabula.learned.reader.config import (
     ReaderConfig,
     Scale,
     Term,
+    check_domain,
 )
 from fabula.text.detokenise import detokenise
 from fabula.text.posts import NEWLINE_TAG, normalise_post
@@ -73,6 +74,7 @@ def read_joint_config(folder: Path) -> JointConfig:
         raise InputError(f"{file}: format, heads or max_tokens will not do", REMEDY)
     if config.percentiles is not None and len(config.percentiles) != PERCENTILE_POINTS:
         raise InputError(f"{file}: percentiles must be {PERCENTILE_POINTS} numbers", REMEDY)
+    check_domain(config.domain, file)
     return config
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.core.files import write_text
 from fabula.core.plain import from_plain, read_json
+from fabula.learned.reader.domain import SURFACE_FEATURES
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
 
 if TYPE_CHECKING:
@@ -99,12 +100,21 @@ def _check(config: ReaderConfig) -> None:
         _need(head.hidden >= 0, f"heads.{name}.hidden must be at least 0")
     for name, scale in config.scales.items():
         _check_scale(f"scales.{name}", scale, config.heads)
-    if config.domain:
-        _check_domain(config.domain)
+    _check_domain(config.domain)
+
+
+def check_domain(domain: Mapping[str, Any], file: Path) -> None:
+    """Refuse a file whose bounds of what was learned from are none."""
+    try:
+        _check_domain(domain)
+    except ValueError as error:
+        raise InputError(f"{file}: {error}", REMEDY) from None
 
 
 def _check_domain(domain: Mapping[str, Any]) -> None:
-    """Refuse bounds that are none: three of the words, and numbers."""
+    """Refuse bounds that are none: three of the words, and numbers; there may be no bounds."""
+    if not domain:
+        return
     words = domain.get("words")
     _need(isinstance(words, list | tuple) and len(words) == 3, "domain.words must be 3 numbers")
     numbers = {name: domain.get(name) for name in ("latin", "common", "numbers", "signs")}
@@ -116,9 +126,9 @@ def _check_domain(domain: Mapping[str, Any]) -> None:
         sides = {name: surface.get(name) for name in ("low", "middle", "high")}
         _need("features_version" in surface, "domain.surface.features_version is missing")
         for name, side in sides.items():
-            _need(isinstance(side, list | tuple), f"domain.surface.{name} must be a list")
+            is_whole = isinstance(side, list | tuple) and len(side) == SURFACE_FEATURES
+            _need(is_whole, f"domain.surface.{name} must be {SURFACE_FEATURES} numbers")
             numbers |= {f"surface.{name}[{at}]": value for at, value in enumerate(side or ())}
-        _need(len({len(side or ()) for side in sides.values()}) == 1, "domain.surface is uneven")
     for name, number in numbers.items():
         is_number = type(number) in (int, float) and math.isfinite(number or 0)
         _need(is_number, f"domain.{name} must be a number")

@@ -54,6 +54,7 @@ _WORDS = {
     "first_person": ("very many of I and me", "no first person"),
 }
 _SURFACE = [FEATURE_NAMES.index(name) for name in _WORDS]
+SURFACE_FEATURES = len(_SURFACE)  # that bounds are kept of
 
 
 def describe_domain(texts: Sequence[str]) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _find_foreign(shares: Mapping[str, float], count: int, domain: Domain) -> st
 
 
 def _find_odd_surface(text: str, domain: Domain) -> tuple[str, ...]:
-    surface = domain["surface"]
+    surface = domain.get("surface")
     if surface is None or surface["features_version"] != FEATURES_VERSION:
         return ()
     spreads = _measure_spreads(np.array([feature_row(text)])[:, _SURFACE], surface)[0]

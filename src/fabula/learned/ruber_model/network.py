@@ -16,6 +16,7 @@ from fabula.core.errors import InputError
 from fabula.core.files import write_json
 from fabula.core.model import Embedder, TokenStates, Truncating
 from fabula.core.plain import from_plain, read_json, read_tensors
+from fabula.learned.reader.config import check_domain
 from fabula.learned.reader.inference import find_folder
 from fabula.models import load_model, need
 from fabula.models.reading.state_cache import LruCache, text_key
@@ -123,7 +124,10 @@ def read_ruber_config(folder: Path) -> RuberConfig:
     file = folder / FILE
     if not file.exists():
         raise InputError(f"{folder} holds no RUBER: it has no {FILE}", _REMEDY)
-    return from_plain(RuberConfig, read_json(file), str(file), error=InputError, remedy=_REMEDY)
+    plain = read_json(file, remedy=_REMEDY)
+    config = from_plain(RuberConfig, plain, str(file), error=InputError, remedy=_REMEDY)
+    check_domain(config.domain, file)
+    return config
 
 
 def write_ruber_config(folder: Path, config: RuberConfig) -> None:

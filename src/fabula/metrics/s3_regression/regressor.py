@@ -58,11 +58,13 @@ class Regressor:
 
     def predict(self, features: Array) -> Array:
         """Predict from features: (pairs, features) → (pairs,)."""
-        scaled = (np.atleast_2d(features) - np.array(self.means)) / np.array(self.scales)
         support = np.array(self.support)
-        squares = ((scaled[:, None] - support[None]) ** 2).sum(axis=2)  # (pairs, support)
-        predictions: Array = np.exp(-self.gamma * squares) @ np.array(self.coefficients)
-        return predictions + self.intercept
+        # What is too far away for a float counts as infinitely far: its kernel is 0.
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = (np.atleast_2d(features) - np.array(self.means)) / np.array(self.scales)
+            squares = ((scaled[:, None] - support[None]) ** 2).sum(axis=2)  # (pairs, support)
+            predictions: Array = np.exp(-self.gamma * squares) @ np.array(self.coefficients)
+            return predictions + self.intercept
 
     def fitted_on(self, story: Story) -> bool:
         """Whether the story, beside any of its references, was among those it was fitted on."""

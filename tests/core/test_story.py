@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+import fabula
 from fabula.core.errors import InputError
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 
 
 def test_a_story_needs_no_more_than_an_id_and_a_text():
@@ -68,3 +71,21 @@ def test_fields_are_named_in_order():
 def test_a_story_pickles():
     story = Story("a", "text\ud800", "p", ("r",), ("i",), "s", "1")
     assert pickle.loads(pickle.dumps(story)) == story
+
+
+def test_one_is_counted_as_one():
+    assert count_text(1, "story", "stories") == "1 story"
+    assert count_text(0, "item") == "0 items"
+    assert count_text(1056, "story", "stories") == "1,056 stories"
+
+
+NOUNS = "stories|items|systems|ratings|raters|pairs|files|comments|readings|posts|pages|prompts"
+
+
+@pytest.mark.parametrize("room", ["cli", "scoring", "reports"])
+def test_no_message_counts_one_stories(room):
+    for path in (Path(fabula.__file__).parent / room).rglob("*.py"):
+        found = re.findall(rf"\{{[^{{}}]*:,\}} (?:{NOUNS})\b.*", path.read_text(encoding="utf-8"))
+        # Where several are certain a plain plural is right.
+        certain = ("{total:,} stories", "{need.items:,} items", " raters it takes")
+        assert [line for line in found if not line.startswith(certain)] == [], path

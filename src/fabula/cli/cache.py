@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli import echo
+from fabula.core.story import count_text
 
 _path_option = click.option(
     "--cache",
@@ -32,7 +33,7 @@ def info(path: Path | None) -> None:
     where = path or default_path()
     if not is_blank(where):
         with ScoreCache(where) as cache:
-            echo(f"{where}: {len(cache):,} readings, {format_size(cache.size())}")
+            echo(f"{where}: {count_text(len(cache), 'reading')}, {format_size(cache.size())}")
     else:
         echo(f"{where}: empty")
     if path is None:
@@ -47,6 +48,6 @@ def clear(path: Path | None) -> None:
     from fabula.scoring.cache import clear_cache, default_path
 
     where = path or default_path()
-    echo(f"{where}: {clear_cache(where):,} readings forgotten")
+    echo(f"{where}: {count_text(clear_cache(where), 'reading')} forgotten")
     if path is None:
         echo(f"{vectors_folder()}: {format_size(clear_vectors())} of vectors forgotten")

@@ -12,6 +12,7 @@ from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
 from fabula.core.files import write_json
+from fabula.core.story import count_text
 
 COLUMN = click.option(
     "--column",
@@ -73,8 +74,9 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
     )
     stable = topics.scores[topics.count]
     echo(
-        f"{topics.count} topics of {len(comments):,} comments; stability {stable:.2f}, by chance "
-        f"{topics.chance:.2f}; {topics.left_out} comments without a word that returns",
+        f"{topics.count} topics of {count_text(len(comments), 'comment')}; stability {stable:.2f}, "
+        f"by chance {topics.chance:.2f}; {count_text(topics.left_out, 'comment')} without a word "
+        "that returns",
         err=True,
     )
     if stable <= topics.chance:
@@ -151,7 +153,8 @@ def augment_command(
     write_json(output, storyer_rows(augmented.kept, stories))
     left = ", ".join(f"{count:,} {why}" for why, count in augmented.left_out.items())
     echo(
-        f"{len(augmented.kept):,} of {len(comments):,} comments kept; left out: {left or 'none'}",
+        f"{len(augmented.kept):,} of {count_text(len(comments), 'comment')} kept; "
+        f"left out: {left or 'none'}",
         err=True,
     )
     echo(output)

@@ -13,6 +13,7 @@ from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_argum
 from fabula.cli._options import output_option, path_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, UserError, closest
+from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.core.dataset import DatasetCard
@@ -199,7 +200,11 @@ def pairs_command(
     texts = ((pair.better.prompt or pair.item, pair.better.text, pair.worse.text) for pair in pairs)
     write_pairs(texts, output)
     prompts = len({pair.item for pair in pairs})
-    echo(f"{len(pairs):,} pairs of {prompts:,} prompts, from {len(read):,} posts", err=True)
+    echo(
+        f"{count_text(len(pairs), 'pair')} of {count_text(prompts, 'prompt')}, "
+        f"from {count_text(len(read), 'post')}",
+        err=True,
+    )
     echo(output)
 
 
@@ -215,4 +220,4 @@ def docs_command(output: Path) -> None:
     for name, card in cards.items():
         write_text(output / f"{name}.md", dataset_page(name, card))
     write_text(output / "index.md", dataset_index_page(cards))
-    echo(f"{len(cards)} pages in {output}")
+    echo(f"{count_text(len(cards), 'page')} in {output}")

@@ -12,6 +12,7 @@ from fabula.cli._completion import complete_datasets, complete_sets, complete_sp
 from fabula.cli._options import JOBS, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
+from fabula.core.story import count_text
 
 
 @click.group("metrics")
@@ -168,7 +169,7 @@ def regenerate(
     write_columns(columns, output)
     print_rows(column_rows(columns), form)
     missing = sum(not column.values for column in columns)
-    echo(f"{len(columns) - missing} of {len(columns)} columns made", err=True)
+    echo(f"{len(columns) - missing} of {count_text(len(columns), 'column')} made", err=True)
 
 
 @command.command("docs")
@@ -183,4 +184,4 @@ def docs(output: Path) -> None:
     for name, cls in classes.items():
         write_text(output / f"{name}.md", card_page(cls))
     write_text(output / "index.md", index_page(classes))
-    echo(f"{len(classes)} pages in {output}")
+    echo(f"{count_text(len(classes), 'page')} in {output}")

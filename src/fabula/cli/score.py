@@ -14,6 +14,7 @@ from fabula.cli._completion import complete_sources, complete_specs
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import CACHE, JOBS, NO_CACHE, OVERWRITE, QUIET, output_option
 from fabula.cli._output import paper_format_option
+from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.core.metric import Metric
@@ -181,7 +182,7 @@ def _say_where(result: RunResult, *, quiet: bool) -> None:
     if quiet:
         return
     stories = result.record["input"]["stories"]
-    echo(f"{stories:,} stories in {result.record['seconds']:.1f} s", err=True)
+    echo(f"{count_text(stories, 'story', 'stories')} in {result.record['seconds']:.1f} s", err=True)
     if result.kept:
         echo(_say_kept(result), err=True)
     if result.folder:

@@ -30,6 +30,7 @@ from fabula.cli._train_options import (
     TOKENS,
 )
 from fabula.core.errors import SettingError
+from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.learned.training.grid import Trial
@@ -246,7 +247,9 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     out.parent.mkdir(parents=True, exist_ok=True)
     fitted.regressor.save(out)
     vectors = len(fitted.regressor.support)
-    _say(f"{fitted.stories:,} stories, {vectors} support vectors")
+    _say(
+        f"{count_text(fitted.stories, 'story', 'stories')}, {count_text(vectors, 'support vector')}"
+    )
     if fitted.unseen:
         said = f"r = {fitted.unseen.r:.3f}, ρ = {fitted.unseen.rho:.3f}"
         _say(f"with the ratings of unseen items: {said}, n = {fitted.unseen.n:,}")
@@ -313,7 +316,7 @@ def _personalise(
 def _say_measured(kind: str, record: Mapping[str, Any], out: Path) -> None:
     """Say what unseen stories showed, or held-out ones, and the specs that load the weights."""
     if unseen := record["unseen"]:
-        times = f"{record['folds']} folds, {record['seeds']} seed{'s' * (record['seeds'] > 1)}"
+        times = f"{record['folds']} folds, {count_text(record['seeds'], 'seed')}"
         _say(f"of stories whose items the reader had not learned from ({times}):")
         _say_rows([_figure_row(name, figure) for name, figure in unseen.items()])
     for scale, figures in list(record["scales"].items())[:1]:
@@ -356,8 +359,8 @@ def _say_trials(trials: Sequence[Trial]) -> None:
 
 def _say_personal(personal: Personal) -> None:
     """Say how a reader agreed before it was made personal, and how it does now."""
-    kind = "pairs" if personal.figure == "accuracy" else "ratings"
-    count, items = f"{personal.opinions:,} {kind}", f"{personal.items:,} items"
+    kind = "pair" if personal.figure == "accuracy" else "rating"
+    count, items = count_text(personal.opinions, kind), count_text(personal.items, "item")
     _say(f"{count} on {items}; {FIGURES[personal.figure]} on items left out:")
     figures = {"before": personal.before, "after": personal.after, "gain": personal.gain}
     _say_rows([(k, f"{e.value:.3f} [{e.low:.3f}, {e.high:.3f}]") for k, e in figures.items()])

@@ -10,6 +10,7 @@ from fabula.cli import echo
 from fabula.cli._options import DATA, output_option
 from fabula.core.errors import UserError
 from fabula.core.files import write_text
+from fabula.core.story import count_text
 
 
 @click.command("verify")
@@ -41,4 +42,7 @@ def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> No
     short = [result.claim for result in results if result.outcome == "short"]
     if short:
         where = f"see {page}" if page else "see above"
-        raise UserError(f"{len(short)} figures fall short: {', '.join(short)}", where)
+        raise UserError(
+            f"{count_text(len(short), 'figure falls', 'figures fall')} short: {', '.join(short)}",
+            where,
+        )

@@ -14,7 +14,7 @@ from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.model import TokenCount
 from fabula.core.score import Missing, Reading, Score, Status
 from fabula.core.settings import changed_settings, check_settings, format_spec
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 
 Value = float | tuple[float, ...] | Reading
 
@@ -208,7 +208,7 @@ class Metric:
 
     def _describe_unknown(self, count: TokenCount, part: str) -> str:
         are = "is" if count.tokens == 1 else "are"
-        tokens = f"{count.unknown:,} of {count.tokens:,} token{'s' * (count.tokens != 1)}"
+        tokens = f"{count.unknown:,} of {count_text(count.tokens, 'token')}"
         return f"{tokens}{part} {are} unknown to {self.vocabulary}"
 
     def missing(self, status: Status, note: str = "") -> Reading:

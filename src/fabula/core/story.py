@@ -58,3 +58,8 @@ class Story:
                 f"story {self.id!r}: {name} must be several strings", f"write {name}=('…',)"
             )
         return tuple(value)
+
+
+def count_text(count: int, one: str, more: str = "") -> str:
+    """Write a count with its noun: 1 story, 1,056 stories."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"

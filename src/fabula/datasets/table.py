@@ -10,7 +10,7 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError, closest
 from fabula.core.score import Score, Status
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.core.table import ScoreTable
 from fabula.datasets.tables.rows import Row
 from fabula.datasets.tables.sheet import Sheet
@@ -165,8 +165,9 @@ def _describe(opinions: Opinions) -> str:
     aspects = dict.fromkeys(score.aspect for score in opinions.ratings if score.aspect)
     metrics = dict.fromkeys(score.scorer for score in opinions.scores)
     return (
-        f"{len(opinions.stories):,} stories; {len(opinions.ratings):,} ratings by {len(raters)} "
-        f"rater{'' if len(raters) == 1 else 's'}{' on ' + ', '.join(aspects) if aspects else ''}; "
+        f"{count_text(len(opinions.stories), 'story', 'stories')}; "
+        f"{count_text(len(opinions.ratings), 'rating')} by {count_text(len(raters), 'rater')}"
+        f"{' on ' + ', '.join(aspects) if aspects else ''}; "
         f"metrics: {', '.join(metrics) or 'none'}."
     )
 

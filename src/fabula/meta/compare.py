@@ -13,6 +13,7 @@ from fabula.core.card import Direction
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.protocols import Progress, track
 from fabula.core.score import Score
+from fabula.core.story import count_text
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values, average_ranks
 from fabula.meta.distributions import wilson_interval
@@ -256,7 +257,7 @@ def count_shared_items(table: ScoreTable, a: str, b: str) -> int:
             raise UnknownName(f"no system is called {name!r} here", closest(name, items))
     shared = len(items[a] & items[b])
     if shared < 2:
-        items_word = "1 item" if shared == 1 else f"{shared} items"
+        items_word = count_text(shared, "item")
         raise InputError(
             f"{a!r} and {b!r} share {items_word}, and it takes at least 2 to compare them",
             f"give stories for one task the same item; systems known: {', '.join(sorted(items))}",

@@ -16,6 +16,7 @@ from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.plain import from_plain, read_toml
 from fabula.core.protocols import Progress, track
+from fabula.core.story import count_text
 from fabula.meta.bootstrap import Drawn, gains_over
 from fabula.meta.coefficients import COEFFICIENTS, Coefficient
 from fabula.meta.grid import Grid, GridColumn, Layout
@@ -110,7 +111,7 @@ class Study:
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
         results = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
         gold = Grid(layout, (GridColumn("gold", PREFERENCE),), np.full((1, *layout.shape), np.nan))
-        cautions = [f"Accuracy on {len(dataset.preferences):,} pairs; chance is .50."]
+        cautions = [f"Accuracy on {count_text(len(dataset.preferences), 'pair')}; chance is .50."]
         return StudyResult(self, dataset, metrics, gold, tuple(results), tuple(cautions))
 
     def grids(self, dataset: Dataset) -> tuple[Grid, Grid]:

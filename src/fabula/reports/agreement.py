@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from fabula.core.story import count_text
 from fabula.meta.raters.agreement import Agreement, AgreementLine
 from fabula.meta.raters.rater_lines import FEW, RaterLine
 from fabula.reports.numbers import coefficient_text, number_text
@@ -88,7 +89,10 @@ def _doubts(agreement: Agreement) -> list[str]:
     if few := [line.aspect or "the only aspect" for line in alphas if line.estimate.n < FEW]:
         words.append(f"n is too small on {', '.join(few)}: fewer than {FEW} stories.")
     if most := max((line.left_out for line in agreement.lines), default=0):
-        words.append(f"Up to {most:,} stories were left out of a coefficient: ratings are missing.")
+        words.append(
+            f"Up to {count_text(most, 'story was', 'stories were')} left out of a coefficient: "
+            "ratings are missing."
+        )
     return words
 
 
@@ -137,7 +141,11 @@ def _rater_table(agreement: Agreement) -> tuple[list[str], Rows, list[str]]:
         "much higher than theirs. A rater apart is not yet a careless one: read some stories."
     ]
     if len(lines) > _MOST_RATERS:
-        words.insert(0, f"{len(lines) - _MOST_RATERS:,} more rows are in the other formats.")
+        words.insert(
+            0,
+            f"{count_text(len(lines) - _MOST_RATERS, 'more row is', 'more rows are')} "
+            "in the other formats.",
+        )
     return head, body, words
 
 

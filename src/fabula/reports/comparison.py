@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from fabula.core.card import ARROWS
+from fabula.core.story import count_text
 from fabula.meta.compare import Compared, Comparison
 from fabula.reports.numbers import decimals_for, interval_text, number_text, p_text
 from fabula.reports.summary import cite_table
@@ -59,7 +60,7 @@ def _make_table(comparison: Comparison, signatures: Mapping[str, str]) -> Table:
         _HEAD,
         [_cells(line, labels[line.scorer, line.aspect]) for line in comparison.lines],
         f"A is {comparison.a or 'nameless'}, B is {comparison.b or 'nameless'}: "
-        f"{comparison.shared:,} shared items",
+        f"{count_text(comparison.shared, 'shared item')}",
         comparison_words(comparison),
         cite=cite_table(signed) if signed else "",
         comments=list(signed.values()),
@@ -100,7 +101,10 @@ def _asides(comparison: Comparison) -> list[str]:
             "which says nothing of quality: there A wins where it is higher."
         )
     if most := max((line.left_out for line in comparison.lines), default=0):
-        words.append(f"Up to {most:,} items were left out: a story or a value is missing (*).")
+        words.append(
+            f"Up to {count_text(most, 'item was', 'items were')} left out: a story or a value is "
+            "missing (*)."
+        )
     if comparison.blind:
         words.append(
             "No difference could have been found: take more items, fewer metrics or more resamples."
@@ -112,8 +116,8 @@ def _method(comparison: Comparison) -> str:
     how = comparison.procedure
     level = f"{100 * (1 - how.alpha):g} %"
     return (
-        f"p is corrected for {comparison.tests} comparisons ({_CORRECTIONS[how.correction]}), "
-        f"level {how.alpha:g}; intervals ({level}) are not. "
+        f"p is corrected for {count_text(comparison.tests, 'comparison')} "
+        f"({_CORRECTIONS[how.correction]}), level {how.alpha:g}; intervals ({level}) are not. "
         f"Sign-flip test and bootstrap over items, {how.resamples:,} resamples, seed {how.seed}. "
         "The effect is Cohen's d_z."
     )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from fabula.core.card import ARROWS
+from fabula.core.story import count_text
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.results import MetricResult
 from fabula.meta.study import StudyResult
-from fabula.reports.numbers import coefficient_text, count_text
+from fabula.reports.numbers import coefficient_text
 from fabula.reports.standings import find_best
 from fabula.reports.tables import Cell, Table, Value, render
 

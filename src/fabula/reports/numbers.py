@@ -47,8 +47,3 @@ def interval_text(low: float, high: float, decimals: int | None, *, sign: bool =
 def p_text(value: float) -> str:
     """Write a p-value; below a thousandth its size says nothing more."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def count_text(count: int, one: str, more: str = "") -> str:
-    """Write a count with its noun: 1 story, 1,056 stories."""
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"

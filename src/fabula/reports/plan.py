@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from fabula.core.story import count_text
 from fabula.meta.plans.plan import Need, Plan, Planned
-from fabula.reports.numbers import count_text
 from fabula.reports.tables import Cell, Table, TableColumn, Value, render
 
 

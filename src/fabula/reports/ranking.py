@@ -7,10 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from fabula.core.card import ARROWS
+from fabula.core.story import count_text
 from fabula.meta.levels import LEVEL_WORDS, Level
 from fabula.meta.ranking.metrics import MetricRanking, RankedMetric
 from fabula.meta.ranking.systems import RankedSystem, Resampling, SystemRanking
-from fabula.reports.numbers import count_text, interval_text, number_text
+from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.tables import Cell, Table, Value, render
 
 _RULES = {
@@ -40,7 +41,7 @@ def render_metric_ranking(
     }
     if ranking.optimum:
         record |= {"distance": ranking.optimum.distance, "solutions": ranking.optimum.solutions}
-    title = f"{len(ranking.lines)} metrics by agreement with people on {name}"
+    title = f"{count_text(len(ranking.lines), 'metric')} by agreement with people on {name}"
     head = ("metric", "rank", *_metric_heads(ranking))
     cells = tuple(_metric_cells(line, ranking) for line in lines)
     return render(form, rows, [Table(head, cells, title, metric_words(ranking))], record)
@@ -49,8 +50,8 @@ def render_metric_ranking(
 def metric_words(ranking: MetricRanking) -> list[str]:
     """Say in plain words how the metrics were ranked and what to mind."""
     words = [
-        f"Made of {ranking.columns} columns: Pearson's r, Spearman's rho and Kendall's tau-b with "
-        f"{count_text(len(ranking.aspects), 'aspect')}, "
+        f"Made of {count_text(ranking.columns, 'column')}: Pearson's r, Spearman's rho and "
+        f"Kendall's tau-b with {count_text(len(ranking.aspects), 'aspect')}, "
         + " and ".join(f"{LEVEL_WORDS[level]} ({level})" for level in ranking.levels)
         + ". What counts is the size of a correlation, not its sign."
     ]
@@ -78,8 +79,9 @@ def _kemeny_words(ranking: MetricRanking) -> str:
     count = ranking.optimum.solutions
     alike = "no other ranking is as good" if count == 1 else f"{count:,} rankings are as good"
     return (
-        f"The order disagrees with the columns on {ranking.optimum.distance:,} pairs of metrics, "
-        f"the least there can be; {alike}."
+        "The order disagrees with the columns on "
+        f"{count_text(ranking.optimum.distance, 'pair')} of metrics, the least there can be; "
+        f"{alike}."
     )
 
 
@@ -130,7 +132,9 @@ def render_system_ranking(
         "words": words,
     }
     on = f" ({ranking.aspect})" if ranking.aspect else ""
-    title = f"{len(ranking.lines)} systems of {name} by {ranking.source} of people{on}"
+    title = (
+        f"{count_text(len(ranking.lines), 'system')} of {name} by {ranking.source} of people{on}"
+    )
     level = f"{100 * (1 - how.alpha):g} %"
     unit = ranking.over if ranking.rule == "mean" else "choices"
     head = ("system", "rank", "places", "cluster", _RULES[ranking.rule], level, unit)
@@ -143,8 +147,8 @@ def system_words(ranking: SystemRanking, how: Resampling) -> list[str]:
     interval = (
         f"Intervals are Student's t over {ranking.over}."
         if ranking.rule == "mean"
-        else f"Intervals: bootstrap over {ranking.items:,} items, {how.resamples:,} resamples, "
-        f"seed {how.seed}."
+        else f"Intervals: bootstrap over {count_text(ranking.items, 'item')}, "
+        f"{how.resamples:,} resamples, seed {how.seed}."
     )
     words = [
         f"{interval} Places and clusters go by sign-flip tests on the items that two systems "

@@ -9,6 +9,7 @@ from typing import Any
 from fabula.core.card import ARROWS, Card
 from fabula.core.files import refuse_foreign
 from fabula.core.protocols import Progress
+from fabula.core.story import count_text
 from fabula.core.table import SCORES, STORIES
 from fabula.reports._embedded import Budget, choose_stories, page_json
 from fabula.reports._report_page import (
@@ -147,7 +148,7 @@ def finding(standings: Standings) -> str:
     count = sum(map(len, wins.values()))
     words = [f"{system or 'all'} by {', '.join(labels)}" for system, labels in wins.items()]
     told = f": {'; '.join(words)}" if words else ""
-    return f"One system stands out by {count} of {len(wanted)} metrics{told}."
+    return f"One system stands out by {count} of {count_text(len(wanted), 'metric')}{told}."
 
 
 def _aspects_switch(data: ReportData) -> str:
@@ -168,7 +169,8 @@ def _say_shown(data: ReportData, chosen: list[int], folder: Path) -> str:
     """Say plainly whose texts the file holds."""
     total = len(data.stories)
     if len(chosen) == total:
-        return f"Texts and scores of all {total:,} stories are in this file."
+        whole = count_text(total, "story", "stories") if total == 1 else f"all {total:,} stories"
+        return f"Texts and scores of {whole} are in this file."
     command = tag("code", escape(_command(folder)))
     return (
         f"Texts of {len(chosen):,} of {total:,} stories are in this file; all scores are. "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from fabula._version import __version__
 from fabula.core.errors import SettingError
+from fabula.core.story import count_text
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import (
     content_policy,
@@ -42,7 +43,7 @@ def render_ranking(form: str, ranking: Ranking, name: str) -> str:
     table = Table(
         [_HEADS[0], *(TableColumn(name, align="right") for name in _HEADS[1:])],
         [_cells(standing) for standing in ranking.stories],
-        f"{len(ranking.stories):,} stories of {name}, the best liked first",
+        f"{count_text(len(ranking.stories), 'story', 'stories')} of {name}, the best liked first",
         [*missing, _LEGEND, *notes],
     )
     record = {

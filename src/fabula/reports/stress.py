@@ -9,6 +9,7 @@ from typing import Any
 
 from fabula.core.card import ARROWS
 from fabula.core.metric import needs_batch
+from fabula.core.story import count_text
 from fabula.reports.summary import cite_table
 from fabula.reports.tables import Cell, Table, Tone, render
 from fabula.scoring.catalogue import label_scorers
@@ -43,7 +44,7 @@ def render_stress(form: str, result: StressResult) -> str:
     table = Table(
         ["metric", *(kind.name.replace("_", " ") for kind in result.perturbations)],
         [[Cell(_head(line, labels)), *map(_cell, line)] for line in _lines(result)],
-        f"{result.stories:,} stories, perturbed",
+        f"{count_text(result.stories, 'story', 'stories')}, perturbed",
         [_KEY, *stress_words(result)],
         footer=["noticed, or moved, by", *_tally(result)],
         cite=cite_table({metric.spec: metric.signature() for metric in result.metrics}),
@@ -163,7 +164,7 @@ def _preferring(result: StressResult) -> list[str]:
     ]
     lines += [
         f"  {labels[move.scorer, move.aspect]} likes {move.perturbation}: {_sd(move)}, better in "
-        f"{100 * (1 - move.worse.value):.0f} % of {move.stories:,} stories"
+        f"{100 * (1 - move.worse.value):.0f} % of {count_text(move.stories, 'story', 'stories')}"
         for move in broken[:_MOST]
     ]
     return lines
@@ -200,7 +201,10 @@ def _left_out(result: StressResult) -> list[str]:
     words = []
     if any(missing.values()):
         named = [f"{name} to {count:,}" for name, count in missing.items() if count]
-        words.append(f"Not applicable, of {result.stories:,} stories: {', '.join(named)}.")
+        words.append(
+            f"Not applicable, of {count_text(result.stories, 'story', 'stories')}: "
+            f"{', '.join(named)}."
+        )
     if most := max((move.left_out for move in result.moves), default=0):
         named = list(dict.fromkeys(move.scorer for move in result.moves if move.left_out))
         words.append(f"Up to {most:,} left out, for a value is missing (*): {', '.join(named)}.")
@@ -231,9 +235,9 @@ def _method(result: StressResult) -> str:
     ]
     touched = f"Touched: {', '.join(shares)}. " if shares else ""
     return (
-        f"{touched}p is corrected for {result.tests} tests ({_CORRECTIONS[how.correction]}), level "
-        f"{how.alpha:g}. Sign-flip test over stories, {how.resamples:,} resamples, "
-        f"seed {result.seed}."
+        f"{touched}p is corrected for {count_text(result.tests, 'test')} "
+        f"({_CORRECTIONS[how.correction]}), level {how.alpha:g}. Sign-flip test over stories, "
+        f"{how.resamples:,} resamples, seed {result.seed}."
     )
 
 

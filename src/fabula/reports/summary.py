@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from fabula._version import __version__
 from fabula.core.card import ARROWS, Direction
 from fabula.core.score import Status, Summary, SummaryCell
+from fabula.core.story import count_text
 from fabula.core.table import json_text, without_halves
-from fabula.reports.numbers import count_text, decimals_for, number_text
+from fabula.reports.numbers import decimals_for, number_text
 from fabula.reports.tables import Cell, Table, TableColumn, Tone, render
 from fabula.scoring.catalogue import label_scorers
 

@@ -18,7 +18,7 @@ from fabula.core.errors import InputError, UserError
 from fabula.core.metric import Metric, StoryMetric, needs_batch
 from fabula.core.protocols import Progress, StorySource, watch
 from fabula.core.score import Reading, Score, Status
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.survey import (
     Batches,
@@ -212,7 +212,7 @@ class Engine:
         if self.cache is None:
             return "nothing is kept"
         stories, metrics = self.survey.count, len(self.metrics)
-        of = f"{self._kept:,} of {stories * metrics:,} scores"
+        of = f"{self._kept:,} of {count_text(stories * metrics, 'score')}"
         grid = f"{_count(stories, 'story', 'stories')} × {_count(metrics, 'metric', 'metrics')}"
         return f"{of} ({grid}) are kept; the same command goes on from there"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabula.core.errors import InputError
+from fabula.core.story import count_text
 from fabula.datasets.tables.rows import IN_FOLDERS, Rows, detect_format, read_whole
 from fabula.datasets.tables.text_file import Reading, TextFile, name_path
 
@@ -40,7 +41,7 @@ def read_folder(file: TextFile, reading: Reading) -> Rows:
     if not file.encoding:
         for codec, count in encodings.items():
             if codec != "utf-8":
-                reading.note(f"{count:,} file{'s' * (count > 1)} in {codec}")
+                reading.note(f"{count_text(count, 'file')} in {codec}")
 
 
 def list_story_files(folder: Path, reading: Reading) -> list[Path]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError
+from fabula.core.story import count_text
 from fabula.datasets.tables.text_file import MOST_LINE_BYTES, Reading, TextFile, name_path, shorten
 
 Row = Mapping[str, Any]
@@ -307,8 +308,8 @@ def _refuse_count(header: list[str], cells: list[str], where: str, delimiter: st
     names = ", ".join(header[:_FEW]) + ", …" * (len(header) > _FEW)
     parted = _DELIMITERS.get(delimiter, f"{delimiter!r}")
     problem = (
-        f"{where}: {len(cells)} cells where the header has {len(header)} ({shorten(names, 60)}), "
-        f"cells parted by {parted}"
+        f"{where}: {count_text(len(cells), 'cell')} where the header has {len(header)} "
+        f"({shorten(names, 60)}), cells parted by {parted}"
     )
     other = [sign for sign in _DELIMITERS if sign != delimiter and sign in header[0]]
     if len(header) == 1 and other:

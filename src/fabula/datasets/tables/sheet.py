@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.datasets.tables.rows import TEXTS, Row, detect_format, read_rows
 from fabula.datasets.tables.stories import USUAL as PARTS
 from fabula.datasets.tables.stories import is_there, split_strings
@@ -127,7 +127,8 @@ class Sheet:
             if column.is_spoiled and not self.reading.form.skip_bad:
                 more = f" and {column.faults - 1} more are none" if column.faults > 1 else ""
                 raise InputError(
-                    f"{column.first_fault}, where {column.count:,} cells of the column are{more}",
+                    f"{column.first_fault}, where "
+                    f"{count_text(column.count, 'cell', 'cells')} of the column are{more}",
                     "mend it or leave it empty, or pass --skip-bad to count such cells as missing",
                 )
             if not column.is_spoiled and column.count > column.faults:

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from fabula.core.errors import InputError, PackageMissing, closest
+from fabula.core.story import count_text
 from fabula.datasets.tables.archive import Extent, open_archive, scan_workbook
 from fabula.datasets.tables.rows import Rows, check_names
 from fabula.datasets.tables.text_file import Reading, TextFile
@@ -35,7 +36,7 @@ def read_workbook(file: TextFile, reading: Reading) -> Rows:
     if errors:
         named = [f"{_name_cell(place)} {words}" for place, words in errors.items()]
         more = ", …" * (len(named) > _FEW)
-        count = f"{len(named):,} cell{'s' * (len(named) > 1)} without a value"
+        count = f"{count_text(len(named), 'cell')} without a value"
         reading.note(f"{count} ({', '.join(named[:_FEW])}{more})")
     yield from _name_rows(book.rows(name, errors), label, reading)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, closest
+from fabula.core.story import count_text
 from fabula.datasets.table import read_table
 from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.reader.config import (
@@ -105,7 +106,7 @@ def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Per
     inputs = _Inputs(reader, opinions.texts)
     fit = _Fit(inputs.columns, opinions)
     if fit.count < _LEAST_ITEMS:
-        problem = f"opinions on {fit.count} items are too few to learn from"
+        problem = f"opinions on {count_text(fit.count, 'item')} are too few to learn from"
         raise InputError(problem, f"rate stories on at least {_LEAST_ITEMS} items, better on 30")
     scale = inputs.scale(fit.weights(np.arange(len(opinions.items))))
     (before, before_draws), (after, after_draws) = (

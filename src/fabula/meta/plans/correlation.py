@@ -14,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from fabula.core.errors import SettingError
+from fabula.core.story import count_text
 from fabula.meta.arrays import Values
 from fabula.meta.distributions import t_quantile, wilson_interval
 from fabula.meta.plans.plan import Design, Need, Plan, Planned, Question, Wish
@@ -153,7 +154,9 @@ def _make_cell(
 def _stories(items: int, design: Design, least: int) -> int:
     stories = items * design.systems
     if stories < least:
-        raise SettingError(f"{stories} stories are too few", f"take {least} or more")
+        raise SettingError(
+            f"{count_text(stories, 'story is', 'stories are')} too few", f"take {least} or more"
+        )
     return stories
 
 

@@ -11,6 +11,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.protocols import Progress, track
 from fabula.core.score import Status
+from fabula.core.story import count_text
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 from fabula.meta.raters.alpha import MEASUREMENT_LEVELS, MeasurementLevel, kendall_w, krippendorff
@@ -252,7 +253,7 @@ def _measure(line: AgreementLine, statistic: WeightedStatistic, draws: Values) -
             note = f"more than {MANY} distinct values are no categories"
         return replace(line, status=Status.UNDEFINED, note=note)
     found = estimate(value, draws, n=count)
-    note = f"undefined in {found.undefined:,} resamples" if found.undefined else ""
+    note = f"undefined in {count_text(found.undefined, 'resample')}" if found.undefined else ""
     return replace(line, estimate=found, note=note)
 
 
@@ -272,5 +273,7 @@ def _light(line: AgreementLine, matrix: Values) -> AgreementLine:
     if not pairs:
         return replace(line, note="no two raters share two stories")
     without = sum(map(math.isnan, pairs))
-    note = f"{len(pairs)} pairs of raters" + (f", {without} undefined" if without else "")
+    note = f"{count_text(len(pairs), 'pair')} of raters" + (
+        f", {without} undefined" if without else ""
+    )
     return replace(line, note="; ".join(filter(None, [note, line.note])))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fabula.core.story import count_text
 from fabula.reports.figures._heat_labels import Box, dividers, labels, legend, tree
 from fabula.reports.figures.cluster import Clustering
 from fabula.reports.figures.colours import DIVERGING, SEQUENTIAL
@@ -143,7 +144,7 @@ def _box(shown: _Shown, written: bool, with_tree: bool) -> Box:
 def _words(shown: _Shown, scale: HeatScale) -> str:
     """Say what the figure shows to those who cannot see it."""
     there = shown.values[np.isfinite(shown.values)]
-    head = f"{len(shown.rows)} rows, {len(shown.columns)} columns"
+    head = f"{count_text(len(shown.rows), 'row')}, {count_text(len(shown.columns), 'column')}"
     if not there.size:
         return f"{head}, all undefined."
     missing = shown.values.size - there.size

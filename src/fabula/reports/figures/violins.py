@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.story import count_text
 from fabula.reports.figures.drawing import Scale, draw_figure, short, shorten, width_of, words
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import escape, tag
@@ -111,9 +112,8 @@ def _cell(system: str, aspect: str, values: Array, across: Scale, y: float) -> s
                      text_anchor="middle")  # fmt: skip
     mean = float(values.mean())
     half = _NORMAL_95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0
-    title = (
-        f"{system}, {aspect}: mean {number_text(mean, 2)}, ± {half:.2f}, {len(values):,} ratings"
-    )
+    counted = count_text(len(values), "rating")
+    title = f"{system}, {aspect}: mean {number_text(mean, 2)}, ± {half:.2f}, {counted}"
     ends = [min(max(across(mean + side), across.start), across.end) for side in (-half, half)]
     line = f"M{short(ends[0])} {short(y)}H{short(ends[1])}"
     inside = [

@@ -32,7 +32,7 @@ def test_pairs_of_posts_are_read_as_the_release_is(tmp_path: Path) -> None:
     out = tmp_path / "made" / "pairs.jsonl"
     done = run(posts(tmp_path), "-o", out, "-c", "text=body")
     assert done.stdout == f"{out}\n", done.exception
-    assert "4 pairs of 1 prompts, from 6 posts" in done.stderr
+    assert "4 pairs of 1 prompt, from 6 posts" in done.stderr
     found = load_dataset("storyer", out)
     texts = {story.id: story.text for story in found.stories}
     chosen = {(texts[one.better][:5], texts[one.worse][:5]) for one in found.preferences}

@@ -141,7 +141,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "member": ("a.json", '[{"text": "x"}, 5]', "story 2: not a JSON object"),
     "empty JSON": ("a.json", "", r"a\.json: not valid JSON"),
     "ragged": ("a.csv", "id,text\n1,x\n2,x,y\n", "line 3: 3 cells where the header has 2"),
-    "short": ("a.csv", "id,text\n1\n", "line 2: 1 cells where the header has 2"),
+    "short": ("a.csv", "id,text\n1\n", "line 2: 1 cell where the header has 2"),
     "quote": ("a.csv", 'id,text\n1,"x\n2,y\n', r"a\.csv, line 2: broken CSV .*mend the quotes"),
     "after quote": ("a.csv", 'id,text\n1,"x" y\n', "line 2: broken CSV"),
     "late quote": ("a.csv", 'id,text\n1,x\n2,"y\n' + "3,z\n" * 50, "line 3: broken CSV"),

@@ -11,7 +11,7 @@ from typing import Any
 from fabula.core.card import ARROWS, Card
 from fabula.core.errors import UserError
 from fabula.core.score import Status
-from fabula.reports.numbers import count_text
+from fabula.core.story import count_text
 from fabula.reports.pages import escape, isolate_name, tag
 from fabula.reports.run_data import ReportColumn, ReportData
 from fabula.reports.standings import Standings

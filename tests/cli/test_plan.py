@@ -102,6 +102,23 @@ def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
             "no aspect is called 'plots' here; did you mean 'plot'?",
         ),
         (
+            ("--items", "1000000000", "--effect", "0.3"),
+            "items=1,000,000,000 times 2,000 studies or flips of signs is more than can be",
+        ),
+        (
+            ("--items", "50", "--effect", "1e-300"),
+            "effect=1e-300 is nothing beside a standard deviation of 1; give a larger one",
+        ),
+        (
+            ("--items", "50", "--effect", "0.3", "--half-width", "1e-320"),
+            "half_width=",
+        ),
+        (("--items", "50", "--effect", "0.3", "--sd", "1e308"), "sd=inf will not do; give less than 1e+100"),
+        (
+            ("--items", "9000000000", "--correlation", "0.3"),
+            "items=9,000,000,000 will not do; give at most 1,000,000,000",
+        ),
+        (
             ("--items", "50", "--effect", "1", "--from", "mine.csv", "--icc", ".4"),
             "--from tells ICC and spread itself",
         ),

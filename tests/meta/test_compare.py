@@ -132,3 +132,21 @@ def test_progress_is_told_of_every_scorer(versus: Versus) -> None:
 
     compare(versus(BETTER, WORSE), "a", "b", directions=UP, progress=Told())
     assert told == [1, 1, "end"]
+
+
+@pytest.mark.parametrize("unit", [2.0**1000, 2.0**-1000, 2.0**400])
+def test_very_large_and_very_small_values_are_compared_as_others_are(versus: Versus, unit) -> None:
+    [usual] = compare(versus(BETTER, WORSE), "a", "b", directions=UP).lines
+    scaled = [[unit * value for value in side] for side in (BETTER, WORSE)]
+    [line] = compare(versus(*scaled), "a", "b", directions=UP).lines
+    for name in ("p", "effect", "rank_biserial", "favours"):
+        assert getattr(line, name) == getattr(usual, name)
+    for name in ("value", "low", "high"):
+        assert getattr(line.difference, name) / unit == getattr(usual.difference, name)
+    assert line.mean_a / unit == usual.mean_a
+
+
+def test_differences_beyond_what_a_number_holds_are_refused_by_name(versus: Versus) -> None:
+    table = versus([1e308] * 5, [-1e308] * 5)
+    with pytest.raises(InputError, match="toy: with values up to 1e"):
+        compare(table, "a", "b", directions=UP)

@@ -43,6 +43,16 @@ def test_a_list_that_cannot_be_read_is_refused_when_the_metric_is_made(name):
     assert "give 'english' or a text file" in str(caught.value)
 
 
+def test_a_list_without_end_is_refused_and_not_read(tmp_path, monkeypatch):
+    with pytest.raises(SettingError, match="it is no regular file"):
+        Rouge(1, stop_words="/dev/zero")
+    path = tmp_path / "long.txt"
+    path.write_text("the\n" * 50, encoding="utf-8")
+    monkeypatch.setattr("fabula.metrics._words._MOST_BYTES", 100)
+    with pytest.raises(SettingError, match="it has more than 100 bytes"):
+        Rouge(1, stop_words=str(path))
+
+
 def test_a_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "odd.txt"
     path.write_bytes(b"\xff\xfe\x00bad")

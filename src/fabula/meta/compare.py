@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -25,6 +26,8 @@ Side = Literal["A", "B", ""]
 _SIGNS: Mapping[Direction, float] = {"higher": 1.0, "lower": -1.0, "descriptive": 1.0}
 # Differences that are equal but for rounding have no spread to divide by.
 _ROUNDING = 1e-12
+# Squares of values beyond this and its inverse may be more or less than a number can hold.
+_TINY = 1e-100
 
 
 @dataclass(frozen=True)
@@ -181,19 +184,37 @@ def _compare_pairs(pairs: SystemPairs, how: Procedure) -> Compared:
     line = Compared(pairs.scorer, pairs.aspect, pairs.direction, len(pairs.a), pairs.left_out)
     if line.items < 2:
         return line
+    unit = _unit_of(pairs)
+    pairs = replace(pairs, a=pairs.a / unit, b=pairs.b / unit)
     differences = pairs.differences
     again = {"resamples": how.resamples, "seed": how.seed}
+    difference = bootstrap_mean(differences, **again, alpha=how.alpha)
+    value, low, high = (unit * end for end in (difference.value, *difference.interval))
     return replace(
         line,
-        mean_a=float(pairs.a.mean()),
-        mean_b=float(pairs.b.mean()),
-        difference=bootstrap_mean(differences, **again, alpha=how.alpha),
+        mean_a=unit * float(pairs.a.mean()),
+        mean_b=unit * float(pairs.b.mean()),
+        difference=replace(difference, value=value, low=low, high=high),
         p=sign_flip_p(differences, **again),
         least_p=least_p(differences, resamples=how.resamples),
         wins=win_rate(differences, how.alpha),
         effect=cohen_dz(differences),
         rank_biserial=rank_biserial(differences),
     )
+
+
+def _unit_of(pairs: SystemPairs) -> float:
+    """Give the unit to compute in: 1, or a power of two where squares of values would overflow.
+
+    Values whose very difference is more than a number can hold are refused.
+    """
+    reach = float(max(np.abs(pairs.a).max(), np.abs(pairs.b).max()))
+    if reach > sys.float_info.max / 2:
+        name = f"{pairs.scorer} {pairs.aspect}".strip()
+        problem = f"{name}: with values up to {reach:.3g}, differences are more than a number holds"
+        raise InputError(problem, "divide the values by a number, or leave the metric out")
+    usual = reach == 0 or _TINY < reach < 1 / _TINY
+    return 1.0 if usual else math.ldexp(1.0, math.frexp(reach)[1])
 
 
 def _judge(line: Compared, systems: tuple[str, str], alpha: float) -> Compared:

@@ -28,6 +28,7 @@ from fabula.meta.results import PREFERENCE, MetricResult, list_cautions, prefere
 
 # A study of scorers beside ratings is run here; the other kinds have rooms of their own.
 KINDS = ("ratings", "storyer")
+_MOST_RESAMPLES = 1_000_000
 # What a report shows of any data set; parts that need what it does not hold leave themselves out.
 USUAL_PARTS = (
     "standing", "raters", "systems", "violins", "criteria", "correlations", "ranking",
@@ -83,7 +84,14 @@ class Study:
     lower: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse levels and coefficients that do not exist."""
+        """Refuse levels and coefficients that do not exist, and numbers that will not do."""
+        if not 1 <= self.resamples <= _MOST_RESAMPLES:
+            remedy = f"give 1 to {_MOST_RESAMPLES:,}"
+            raise SettingError(f"resamples={self.resamples} will not do", remedy)
+        if self.seed < 0:
+            raise SettingError(f"seed={self.seed} will not do", "give 0 or more")
+        if not 0 <= self.alpha < 1:
+            raise SettingError(f"alpha={self.alpha:g} will not do", "give a number from 0 to 1")
         for given, known, what in (
             (self.levels, LEVELS, "level"),
             (self.coefficients, STATISTICS, "coefficient"),
@@ -201,6 +209,17 @@ class Study:
 
 
 @dataclass(frozen=True)
+class _PartOptions:
+    """What a study file may say of a part: which metrics and stories it shows, with which words."""
+
+    metrics: tuple[str, ...] = ()
+    item: str = ""
+    systems: tuple[str, ...] = ()
+    note: str = ""
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class StudyFile:
     """What a study file declares. `options` are the tables of single parts, by part."""
 
@@ -226,15 +245,17 @@ def read_study(path: Path) -> StudyFile:
     """Read a study of scorers beside ratings; a name that means nothing is an error."""
     plain = {name: value for name, value in read_toml(path).items() if name != "kind"}
     known = {declared_field.name for declared_field in fields(StudyFile)} - {"options"}
-    options = {
+    tables = {
         name: value
         for name, value in plain.items()
-        if isinstance(value, Mapping) and name not in known
+        if isinstance(value, Mapping) and name not in known - {"selection"}
     }
-    declared = {name: value for name, value in plain.items() if name not in options}
-    if isinstance(selection := declared.get("selection"), Mapping):
+    for name, table in tables.items():
+        from_plain(_PartOptions, table, f"{path}: [{name}]", error=InputError)
+    declared = {name: value for name, value in plain.items() if name not in tables}
+    if (selection := tables.pop("selection", None)) is not None:
         declared["selection"] = selection.get("metrics", [])
-    return from_plain(StudyFile, {**declared, "options": options}, str(path), error=InputError)
+    return from_plain(StudyFile, {**declared, "options": tables}, str(path), error=InputError)
 
 
 def _choose_columns(

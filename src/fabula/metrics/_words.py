@@ -102,6 +102,8 @@ class WordMetric(StoryMetric):
 
 _FOLDER = Path(__file__).parent / "_lexicons"
 _OWN = ("english", "user")
+# Of a list of stop words; all words of a language are fewer.
+_MOST_BYTES = 10_000_000
 
 
 def stop_words(name: str) -> frozenset[str]:
@@ -125,7 +127,13 @@ def read_words(name: str) -> frozenset[str]:
 
 
 def _words_of(path: Path) -> frozenset[str]:
-    lines = path.read_text(encoding="utf-8").lower().splitlines()
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no regular file")
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+    lines = data.decode("utf-8").lower().splitlines()
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 

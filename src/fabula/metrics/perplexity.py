@@ -22,6 +22,7 @@ _MOST_TOKENS = 1000
 class Perplexity(ModelMetric):
     """Exponential of the mean negative log probability, per token and per word."""
 
+    revision = 2
     card = Card(
         title="Perplexity",
         family="model",
@@ -40,6 +41,8 @@ class Perplexity(ModelMetric):
             "own beginning.",
             "Values per token of models with other tokenisers do not compare; those per word do.",
             "Long stories are read by a sliding window: every token counts once.",
+            "On a processor a value is the same to the last bit whatever else is scored with it; "
+            "on a GPU stories are read in batches, which moves it by up to 1e-6 of itself.",
         ),
         cannot_see="Quality: dull and repetitive text is likely text. On preferences of readers "
         "low perplexity is no merit.",

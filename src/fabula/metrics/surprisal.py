@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class Surprisal(ModelMetric):
     """Bits per token sentence by sentence: their mean, their spread, and the rise to the end."""
 
+    revision = 2
     card = Card(
         title="Surprisal over the story",
         label="Surprisal",

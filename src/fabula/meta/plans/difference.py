@@ -15,6 +15,12 @@ from fabula.meta.plans.plan import Design, Need, Plan, Planned, Wish
 from fabula.meta.raters.components import Components
 from fabula.meta.significance.sign_flips import EXACT_ITEMS, all_bits, sign_flip_ps
 
+# Values that are held at once: 320 MB of floats.
+_MOST_CELLS = 40_000_000
+# Standard deviations for one effect: beyond this no number of items finds it.
+_MOST_SPREAD = 1e9
+_MOST_SD = 1e100
+
 
 def plan_difference(
     effect: float, design: Design, *, components: Components, wish: Wish | None = None
@@ -28,6 +34,7 @@ def plan_difference(
         raise SettingError(f"effect={effect} will not do", "give a difference other than 0")
     if design.systems < 2:
         raise SettingError("a difference takes two systems", "give 2 or more")
+    _check_size(effect, design, components, wish or Wish())
     rng = np.random.default_rng(design.seed)
     # The same draws serve every design: their figures differ by the design alone.
     drawn = rng.standard_normal((design.studies, max(design.items)))
@@ -41,6 +48,25 @@ def plan_difference(
     assumed = {"sd": components.sd, "icc": components.icc, "note": components.note}
     needs = _needs(effect, design, components, wish or Wish())
     return Plan("difference", effect, assumed, design, tuple(cells), needs)
+
+
+def _check_size(effect: float, design: Design, components: Components, wish: Wish) -> None:
+    """Refuse what would take more than memory, or more items than can be counted."""
+    rows = max(design.studies, _count_flips(_level(design)))
+    if (items := max(design.items)) * rows > _MOST_CELLS:
+        raise SettingError(
+            f"items={items:,} times {rows:,} studies or flips of signs is more than can be "
+            f"simulated ({_MOST_CELLS:,} values)",
+            f"give at most {_MOST_CELLS // rows:,} items, or fewer studies",
+        )
+    if not components.sd < _MOST_SD:
+        raise SettingError(f"sd={components.sd:g} will not do", f"give less than {_MOST_SD:g}")
+    for name, value in (("effect", abs(effect)), ("half_width", wish.half_width)):
+        if value is not None and not components.sd <= _MOST_SPREAD * value:
+            problem = (
+                f"{name}={value:g} is nothing beside a standard deviation of {components.sd:g}"
+            )
+            raise SettingError(problem, "give a larger one")
 
 
 def _level(design: Design) -> float:
@@ -64,8 +90,11 @@ def _signs(items: int, level: float, rng: np.random.Generator) -> np.ndarray[Any
     """Which differences keep their sign: all ways where items are few, else a sample."""
     if items <= EXACT_ITEMS:
         return all_bits(items).astype(np.float64)
-    flips = min(20_000, max(1000, math.ceil(40 / level))) - 1
-    return rng.integers(0, 2, (flips, items)).astype(np.float64)
+    return rng.integers(0, 2, (_count_flips(level), items)).astype(np.float64)
+
+
+def _count_flips(level: float) -> int:
+    return min(20_000, max(1000, math.ceil(40 / level))) - 1
 
 
 def _needs(effect: float, design: Design, components: Components, wish: Wish) -> tuple[Need, ...]:

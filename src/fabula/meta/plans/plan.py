@@ -14,6 +14,8 @@ from typing import Any, Literal
 from fabula.core.errors import SettingError
 
 Question = Literal["difference", "correlation", "two correlations"]
+# More than any study has, and than figures of it would be worth.
+_MOST = {"items": 1_000_000_000, "raters": 1_000_000, "systems": 10_000, "studies": 1_000_000}
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Design:
         _check_least("systems", [self.systems], 1)
         _check_least("studies", [self.studies], 100)
         _check_least("seed", [self.seed], 0)
+        for name, most in _MOST.items():
+            given = getattr(self, name)
+            if (value := max(given) if isinstance(given, tuple) else given) > most:
+                raise SettingError(f"{name}={value:,} will not do", f"give at most {most:,}")
         if not 0 < self.alpha < 1:
             raise SettingError(f"alpha={self.alpha} will not do", "give a number between 0 and 1")
 

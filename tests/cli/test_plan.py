@@ -113,7 +113,10 @@ def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
             ("--items", "50", "--effect", "0.3", "--half-width", "1e-320"),
             "half_width=",
         ),
-        (("--items", "50", "--effect", "0.3", "--sd", "1e308"), "sd=inf will not do; give less than 1e+100"),
+        (
+            ("--items", "50", "--effect", "0.3", "--sd", "1e308"),
+            "sd=inf will not do; give less than 1e+100",
+        ),
         (
             ("--items", "9000000000", "--correlation", "0.3"),
             "items=9,000,000,000 will not do; give at most 1,000,000,000",

@@ -142,6 +142,19 @@ def test_the_speed_is_that_of_the_last_half_minute(
     assert " 1.0/s" in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_steps_that_take_a_minute_each_have_a_speed_and_an_end(
+    display: Display, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting = display.count("scores")
+    counting.start(16)
+    for _ in range(2):
+        pass_time(display, clock, 60)
+        counting.advance(8)
+    pass_time(display, clock, 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "  8/16 scores (50 %), 0.1/s, 2:00 left"
+
+
 def test_control_characters_of_an_id_do_not_reach_the_screen(
     display: Display, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:

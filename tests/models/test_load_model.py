@@ -13,6 +13,7 @@ from fabula.core.errors import SettingError, SpecError, UnknownName, UserError
 from fabula.core.model import Embedder, Generator, Likelihood
 from fabula.models import MODELS, _load, load_model, model_spec, need
 from fabula.models.fake import FakeModel
+from fakes.watching import watched
 
 
 class Mute:
@@ -126,6 +127,13 @@ def test_a_backend_that_failed_is_tried_again(parrot: list[dict[str, Any]]) -> N
     module.load = good  # type: ignore[attr-defined]
     MODELS._entries.clear()
     assert load_model("parrot('polly')") is not None
+
+
+def test_whoever_watches_is_told_that_a_model_loads_once(parrot: list[dict[str, Any]]) -> None:
+    with watched() as watching:
+        load_model("parrot('polly')")
+        load_model("parrot('polly')")
+    assert watching.told == ["loading parrot('polly')"]
 
 
 def test_a_module_without_load_is_no_backend(parrot: list[dict[str, Any]]) -> None:

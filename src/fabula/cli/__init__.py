@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 _PLAIN_ASCII = "fabula_ascii"
 STOPPED = 130
 _ANSWER_WITHIN_S = 1.5
+_RECENT_S, _FEW_STEPS = 30.0, 4
 
 
 class Commands(click.Group):
@@ -220,6 +223,16 @@ class Display(Watch):
         """Take how far that is."""
         self._detail = detail
 
+    @contextmanager
+    def during(self, doing: str) -> Iterator[None]:
+        """Give a `with` in which something else goes on; afterwards it is as before."""
+        before = self._doing, self._detail
+        self.tell(doing)
+        try:
+            yield
+        finally:
+            self._doing, self._detail = before
+
     def tell_kept(self, kept: str) -> None:
         """Take what will be there if it is stopped now."""
         self._kept = kept
@@ -308,7 +321,8 @@ class Display(Watch):
 class Count:
     """How many of something are done, how fast, and how long the others will take.
 
-    The speed is that of the last half minute: what a cache gave at once does not count for long.
+    The speed is that of the last half minute, or of the last few steps where they take longer: what
+    a cache gave at once does not count for long.
     """
 
     def __init__(self, what: str, display: Display) -> None:
@@ -316,7 +330,7 @@ class Count:
         self.done = self.total = 0
         self.was_shown = False
         self._display = display
-        self._samples: deque[tuple[float, int]] = deque(maxlen=150)
+        self._samples: deque[tuple[float, int]] = deque()
 
     def start(self, total: int) -> None:
         """So many steps lie ahead."""
@@ -334,8 +348,11 @@ class Count:
         self._display.shut(self)
 
     def sample(self, now: float) -> None:
-        """Note how far it is now."""
-        self._samples.append((now, self.done))
+        """Note how far it is now, if it is further; of what is long ago a few steps stay."""
+        if self.done != self._samples[-1][1]:
+            self._samples.append((now, self.done))
+        while len(self._samples) > _FEW_STEPS and self._samples[1][0] < now - _RECENT_S:
+            self._samples.popleft()
 
     def describe(self, now: float) -> str:
         """Say how far it is: `1,200/4,000 scores (30 %), 400/s, 0:07 left`."""

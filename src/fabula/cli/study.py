@@ -64,6 +64,7 @@ def _run_ratings(
     file: Path, output: Path, *, path: Path | None, data: Path | None, partial: bool, clock: _Clock
 ) -> None:
     """Run a study of scorers beside ratings."""
+    from fabula.cli import show_progress
     from fabula.datasets import printed_below
     from fabula.meta.study import read_study
     from fabula.replication.hanna.publication import read_publication
@@ -77,7 +78,7 @@ def _run_ratings(
         find_part(name)
     dataset = add_baselines(_open_dataset(study.dataset, path, data, partial=partial))
     clock.tell("data and baselines")
-    result = study.study.run(dataset)
+    result = study.study.run(dataset, show_progress("tables"))
     clock.tell("correlations with intervals")
     publication = None
     if study.printed:

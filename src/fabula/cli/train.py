@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli import echo
+from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_options import (
@@ -74,7 +74,8 @@ OUTPUT = _option_for_output(
     type=folder_type, metavar="FOLDER", help="Folder for the weights and training.json."
 )
 QUIET = click.option(
-    "-q", "--quiet", "report", is_flag=True, callback=lambda *given: _report_unless(given[-1]),
+    "-q", "--quiet", "report", is_flag=True,
+    callback=lambda *given: _report_unless(silence(*given)),
     help="Write no progress and no remarks.",
 )  # fmt: skip
 READER_OPTIONS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -46,6 +47,10 @@ class Watch:
 
     def tell_detail(self, detail: str) -> None:
         """Take how far that is, as in `window 12 of 80`."""
+
+    def during(self, doing: str) -> AbstractContextManager[None]:
+        """Give a `with` in which something else goes on, as in `loading minilm`."""
+        return nullcontext()
 
     def tell_kept(self, kept: str) -> None:
         """Take what will be there if it is stopped now, as in `12 of 80 scores are kept`."""

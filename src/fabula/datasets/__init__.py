@@ -20,6 +20,7 @@ from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError, closest
 from fabula.core.files import data_home, lock_file, write_json
 from fabula.core.plain import from_plain
+from fabula.core.protocols import watch
 
 
 def _pick_dataset(module: ModuleType) -> ModuleType:
@@ -48,7 +49,8 @@ def load_dataset(name: str, path: str | Path | None = None, *, partial: bool = F
     """
     _check_kinds(name, path)
     if name in DATASETS:
-        dataset: Dataset = DATASETS.get(name).load(Path(path) if path else find_place(name))
+        with watch.get().during(f"reading {name}"):
+            dataset: Dataset = DATASETS.get(name).load(Path(path) if path else find_place(name))
         return dataset if partial else check_counts(dataset)
     place = read_places().get(name)
     if place is None:

@@ -22,6 +22,7 @@ from fabula.core.model import (
     Model,
     WordVectors,
 )
+from fabula.core.protocols import watch
 from fabula.core.settings import (
     changed_settings,
     check_settings,
@@ -71,7 +72,8 @@ def load_model(spec: str) -> Model:
     backend, settings = _read(spec)
     with _lock:
         if (name := _spell(backend, settings)) not in _loaded:
-            _loaded[name] = MODELS.get(backend)(**vars(settings))
+            with watch.get().during(f"loading {name}"):
+                _loaded[name] = MODELS.get(backend)(**vars(settings))
         return _loaded[name]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from fabula.core.errors import InputError, PackageMissing, SettingError, UserError
 from fabula.core.files import cache_home, write_json
+from fabula.core.protocols import watch
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _PROCESSOR = Path("/proc/cpuinfo")
@@ -121,7 +122,8 @@ def _try_precision(dtype: str) -> bool | None:
     """Compute in a child process; None where something else ended it, such as want of memory."""
     order = [sys.executable, "-P", "-c", _PROBE, dtype]
     try:
-        child = subprocess.run(order, capture_output=True, timeout=_PROBE_TIMEOUT_S)
+        with watch.get().during(f"trying whether this processor computes in {dtype}"):
+            child = subprocess.run(order, capture_output=True, timeout=_PROBE_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return None
     return None if child.returncode in _ENDED_FROM_OUTSIDE else child.returncode == 0

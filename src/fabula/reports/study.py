@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula._version import __version__
 from fabula.core.errors import UserError
+from fabula.core.protocols import watch
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyFile, StudyResult
 from fabula.reports.parts import find_part
@@ -33,6 +34,7 @@ def make_sections(view: View) -> Iterator[tuple[Section | None, Timed]]:
     """Make the parts in the order of the file; one that has nothing to show is None."""
     for name in view.file.parts:
         started = time.perf_counter()
+        watch.get().tell(f"making {name}")
         section = find_part(name)(view)
         yield section, Timed(name, time.perf_counter() - started)
 

@@ -146,16 +146,29 @@ class _Line(Watch):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._doing = ""
+        self._doing = ("", "")
 
     def tell(self, doing: str) -> None:
         """Pass it on."""
-        self._connection.send((doing, ""))
-        self._doing = doing
+        self._send(doing, "")
 
     def tell_detail(self, detail: str) -> None:
         """Pass it on with what it is a detail of."""
-        self._connection.send((self._doing, detail))
+        self._send(self._doing[0], detail)
+
+    @contextmanager
+    def during(self, doing: str) -> Iterator[None]:
+        """Pass on that something else goes on, and afterwards that it is as before."""
+        before = self._doing
+        self._send(doing, "")
+        try:
+            yield
+        finally:
+            self._send(*before)
+
+    def _send(self, *doing: str) -> None:
+        self._doing = (doing[0], doing[1])
+        self._connection.send(self._doing)
 
 
 def _work(connection: Connection, reading: TaskReader, threads: int) -> None:

@@ -15,6 +15,7 @@ from fabula.learned.training.reader_model import ReaderTrainee
 from fakes import trained_reader
 from fakes.tiny_tasks import tiny_prepared, tiny_recipe
 from fakes.trained_reader import kill_at, same
+from fakes.watching import watched
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -50,6 +51,16 @@ def test_the_weights_are_the_mean_of_those_of_the_members(start, tmp_path):
     for name, value in found.items():
         parts = [one[name] for one in alone]
         assert torch.allclose(value, sum(parts) / 3, atol=1e-7)
+
+
+def test_whoever_watches_is_told_of_every_step_and_what_a_stop_would_keep(start, tmp_path):
+    with watched() as watching:
+        train(start, tmp_path / "out", tiny_recipe())
+    steps = [number for what, number in watching.counted if what == "steps"]
+    totals = [number for what, number in watching.counted if what == "steps in all"]
+    assert sum(steps) == sum(totals) == 12
+    assert any("loss " in words for words in watching.told)
+    assert watching.kept[-1].endswith(" is kept; --resume goes on from there")
 
 
 def test_nothing_of_the_members_is_left(whole):

@@ -8,7 +8,6 @@ import os
 import shutil
 import stat
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +30,7 @@ from fabula.models.store import convert
 from fabula.models.store.asset import MANIFEST, file_hashes, read_manifest, tree_sha256
 from fabula.models.store.convert import Conversion
 from fabula.models.store.folder import add
+from fakes.watching import watched
 
 Run = Callable[[Path, Path, Callable[[str], None]], None]
 
@@ -201,20 +201,13 @@ def test_a_disk_that_is_full_leaves_nothing(
     assert made.left_in_store() == []
 
 
-def test_a_slow_conversion_says_that_it_lives(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-
-    def wait(source: Path, target: Path, say: Callable[[str], None]) -> None:
-        end = time.monotonic() + 60
-        while not any("still converting" in line for line in said):
-            assert time.monotonic() < end
-            time.sleep(0.001)
-        to_capitals(source, target, say)
-
-    let_run(monkeypatch, wait)
-    monkeypatch.setattr(convert, "BEAT_S", 0.005)
-    pull("toy", said.append)
-    assert "toy: still converting, 0 s" in said
+def test_whoever_watches_is_told_that_it_converts(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_run(monkeypatch, to_capitals)
+    with watched() as watching:
+        pull("toy")
+    assert "converting toy" in watching.told
 
 
 def test_what_was_made_is_carried_without_being_made_again(

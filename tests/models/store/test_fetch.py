@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -15,6 +16,7 @@ from fabula.models import AssetError, pull
 from fabula.models.store import convert, fetch
 from fabula.models.store.asset import WheelPlace
 from fabula.models.store.fetch import fetch_wheel
+from fakes.watching import watched
 
 REVISION = "0" * 40
 HUB = f"""
@@ -54,6 +56,23 @@ def test_pip_fetches_the_wheel_from_where_it_is_configured_to_look(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
     assert fetch_wheel(PLACE, work) == work / "fabula_toy-1.0-py3-none-any.whl"
+
+
+def test_the_bytes_that_have_come_are_counted_whoever_fetches_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "_LOOK_EVERY_S", 0.005)
+    asset, end = SimpleNamespace(name="toy", size=1000), time.monotonic() + 20
+    with watched() as watching, fetch.count_bytes(asset, tmp_path):
+        for size in (400, 2000):
+            (tmp_path / "file.part").write_bytes(bytes(size))
+            while sum(n for what, n in watching.counted if what == "bytes") < min(size, 1000):
+                assert time.monotonic() < end
+                time.sleep(0.005)
+    assert watching.told == ["toy"]
+    assert watching.counted[0] == ("bytes in all", 1000)
+    assert sum(n for what, n in watching.counted if what == "bytes") == 1000
+    assert watching.counted[-1] == ("bytes done", 0)
 
 
 def test_pip_finding_nothing_is_one_line_with_its_reason(

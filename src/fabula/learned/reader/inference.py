@@ -13,6 +13,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError, UnknownName, closest
 from fabula.core.model import TokenCount
+from fabula.core.protocols import watch
 from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
@@ -176,7 +177,8 @@ def load_reader(name: str) -> Reader:
         folder = find_folder(name)
         key = (folder, *_stamps(folder))
         if key not in _loaded:
-            _loaded[key] = _open_folder(folder)
+            with watch.get().during(f"loading {name}"):
+                _loaded[key] = _open_folder(folder)
         return _loaded[key]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from fabula.core.errors import InputError
 from fabula.core.files import write_atomically, write_bytes, write_text
 from fabula.core.plain import read_json, read_tensors
+from fabula.core.protocols import watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -74,6 +75,7 @@ class TrainingFolder:
             for key, memory in optimiser.state.get(value, {}).items():
                 tensors[f"{key}/{name}"] = memory
         write_tensors(self.path / CHECKPOINT, tensors, asdict(state))
+        watch.get().tell_kept(f"step {state.step:,} is kept; --resume goes on from there")
 
     def read_state(self, state: TrainingState) -> bool:
         """Let a state go on from where the checkpoint stands; false where it begins anew."""

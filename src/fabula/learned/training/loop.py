@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.core.protocols import watch
 from fabula.learned.training.folder import TrainingFolder, find_versions
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def run_training(
     resumed = folder if folder and folder.read_state(state) else None
     for number in range(state.stage, trainee.stages.stop):
         stage, resumed = _enter_stage(trainee, state, number, resumed), None
-        progress = Progress(trainee, state, stage, config.report_every, report)
+        log = StepLog(trainee, state, stage, config.report_every, report)
         while state.step < stage.steps and not state.is_stale(config.patience):
             batch = trainee.batch(state.step)
             state.step += 1
@@ -214,11 +215,12 @@ def run_training(
             # Not by the optimiser, which does not know the weights that a stage leaves as they are.
             for weight in trainee.weights.values():
                 weight.grad = None
-            progress.note(batch, losses, rate)
+            log.note(batch, losses, rate)
             if is_due(config.evaluate_every, state, stage):
                 _evaluate(trainee, state, folder, report)
             if folder and is_due(config.checkpoint_every, state, stage):
                 folder.save_checkpoint(trainee.weights, stage.optimiser, state)
+        log.finish()
     if folder and state.history:
         folder.restore_best(trainee.weights)
 
@@ -260,8 +262,11 @@ def _first_best(figures: Sequence[float]) -> int:
     return best
 
 
-class Progress:
-    """Says where a training stands: losses since the last line, speed, and the time left."""
+class StepLog:
+    """Says where a training stands: losses since the last line, speed, and the time left.
+
+    Whoever watches is told of every step.
+    """
 
     def __init__(
         self, trainee: Trainee, state: TrainingState, stage: StagePlan, every: int, report: Report
@@ -274,10 +279,16 @@ class Progress:
         if state.step and not is_over:
             name = f"stage {state.stage + 1}, " if stage.name else ""
             report(f"resumed at {name}step {state.step:,}")
+        self._counting = watch.get().count("steps")
+        if self._counting:
+            self._counting.start(stage.steps)
+            self._counting.advance(state.step)
 
     def note(self, batch: Batch, losses: Mapping[str, Tensor], rate: float) -> None:
         """Count a step, and say how far the stage has come when that is due."""
         self._state.seen += batch.size
+        if self._counting:
+            self._counting.advance(1)
         # Asked for now and then only: a GPU must not wait for them at every step.
         self._losses.append(losses)
         if not is_due(self._every, self._state, self._stage):
@@ -289,12 +300,18 @@ class Progress:
         step, steps = self._state.step, self._stage.steps
         passed = max(time.monotonic() - self._began, 1e-9)
         left = passed / (step - self._step) * (steps - step)
+        watch.get().tell(f"{self._stage.name}loss {sum(means.values()):.4f}")
         self._report(
             f"{self._stage.name}step {step:,}/{steps:,}  loss {sum(means.values()):.4f}"
             f"{f' ({parts})' if len(means) > 1 else ''}  lr {rate:.2e}  "
             f"{(self._state.seen - self._seen) / passed:,.0f} {self._unit}/s  "
             f"ETA {left / 60:.1f} min"
         )
+
+    def finish(self) -> None:
+        """Count no more."""
+        if self._counting:
+            self._counting.finish()
 
 
 def _mean(values: Sequence[Tensor]) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.core.model import Embedder, Truncating
+from fabula.core.protocols import watch
 from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.ruber_model.network import Array, pool_texts
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 PARTS = ("train", "dev", "test")
 _WORD = re.compile(r"[^\W_]+")
 _ADDED = 2  # tokens that an encoder puts round a text
-_PORTION = 200
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,16 @@ def _encode(
     heads = need(encoder, Truncating).truncate(texts, recipe.max_tokens + _ADDED)
     vectors = []
     pooled = pool_texts(encoder, heads, layer=recipe.layer, pooling=recipe.pooling)
-    for number, (vector, _) in enumerate(pooled, 1):
+    counting = watch.get().count("texts")
+    if counting:
+        counting.start(len(texts))
+    for vector, _ in pooled:
         vectors.append(vector)
-        if number % _PORTION == 0 or number == len(texts):
-            report(f"encoded {number:,} of {len(texts):,} texts")
+        if counting:
+            counting.advance(1)
+    if counting:
+        counting.finish()
+    report(f"encoded {len(texts):,} texts")
     return np.array(vectors)
 
 

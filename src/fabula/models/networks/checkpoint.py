@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.errors import SettingError, UserError
+from fabula.core.protocols import watch
 from fabula.models._runtime import (
     limit_threads,
     package,
@@ -139,7 +140,7 @@ class Checkpoint:
             require_precision(self.dtype)
         transformers = package("transformers")
         limit_threads()
-        with silence(transformers):
+        with silence(transformers), watch.get().during(f"loading {self.name}"):
             model, report = self._read(getattr(transformers, kind))
         absent = [key for key in report["missing_keys"] if not key.startswith(unused)]
         absent += [str(entry[0]) for entry in report.get("mismatched_keys", ())]

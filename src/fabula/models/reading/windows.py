@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabula.core.errors import SettingError, UserError
+from fabula.core.protocols import watch
 from fabula.models._runtime import package
 
 if TYPE_CHECKING:
@@ -134,8 +135,11 @@ def run_batches(
     """
     results: dict[int, T] = {}
     todo = batch_by_length(lengths, budget=budget)
+    looking = watch.get()
     while todo:
         batch = todo.pop()
+        if len(lengths) > 1:
+            looking.tell_detail(f"window {len(results) + 1:,} of {len(lengths):,}")
         try:
             results.update(zip(batch, run(batch), strict=True))
         except (RuntimeError, MemoryError) as error:

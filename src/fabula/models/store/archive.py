@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.files import write_atomically
+from fabula.core.protocols import watch
 from fabula.models.store.asset import (
     MANIFEST,
     Asset,
@@ -50,6 +51,7 @@ def export_assets(names: Iterable[str], file: Path, report: Report | None = None
         _add(tar, INDEX, json.dumps(_index(wanted), indent=1).encode())
         for asset in wanted:
             say(f"{asset.name}: writing")
+            watch.get().tell(f"writing {asset.name}")
             _add_folder(tar, asset, folders[asset.name])
 
 
@@ -130,6 +132,7 @@ def _import(tar: tarfile.TarFile, wanted: Asset, report: Report) -> None:
         report(f"{wanted.name}: already here")
         return
     report(f"{wanted.name}: importing")
+    watch.get().tell(f"importing {wanted.name}")
     entries = [entry for entry in tar.getmembers() if entry.name.startswith(f"{wanted.name}/")]
     if sum(entry.size for entry in entries) > _most_bytes(wanted):
         raise AssetError(f"asset {wanted.name!r} in the file is larger than it should be")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,12 +18,12 @@ from typing import Any
 from fabula.core.errors import PackageMissing
 from fabula.core.files import write_json
 from fabula.core.plain import read_json
+from fabula.core.protocols import watch
 from fabula.models._runtime import silence
 from fabula.models.store.asset import Asset, AssetError, WheelPlace
 from fabula.models.store.content import check_converted, settle_texts
 
 Report = Callable[[str], None]
-BEAT_S = 5.0
 GGUF = ".gguf"
 CONTROL = 3
 SPECIAL = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
@@ -60,7 +58,7 @@ def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dic
     if shutil.disk_usage(target).free < wanted.converted_size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     conversion = _conversion_of(wanted)
-    with _report_seconds(lambda seconds: report(f"{wanted.name}: still converting, {seconds} s")):
+    with watch.get().during(f"converting {wanted.name}"):
         conversion.run(source, target, lambda step: report(f"{wanted.name}: converting, {step}"))
     settle_texts(target, wanted)
     made_with = {name: version(name) for name in conversion.packages}
@@ -69,24 +67,6 @@ def convert(wanted: Asset, source: Path, target: Path, *, report: Report) -> dic
         # safetensors lets only the owner read what it writes; a store may be shared.
         path.chmod(path.stat().st_mode | 0o444)
     return made_with
-
-
-@contextmanager
-def _report_seconds(report: Callable[[int], None]) -> Iterator[None]:
-    """Report the seconds gone by, every few of them."""
-    began, is_done = time.monotonic(), threading.Event()
-
-    def beat() -> None:
-        while not is_done.wait(BEAT_S):
-            report(round(time.monotonic() - began))
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_done.set()
-        thread.join()
 
 
 def _has_columns(wanted: Asset) -> bool:

@@ -9,13 +9,16 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from fabula.core.installation import spell_weights_install
+from fabula.core.protocols import watch
 from fabula.models.store.asset import (
     MANIFEST,
     Asset,
@@ -34,6 +37,7 @@ from fabula.models.store.convert import missing_package
 PIP_TIMEOUT_S = 3600
 # Set for a while by those who look what is here; no setting for users.
 LOOK_ONLY = "FABULA_LOOK_ONLY"
+_LOOK_EVERY_S = 0.3
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -66,6 +70,46 @@ def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
         # Were it there, the asset would have been found, and read where it lies.
         command = spell_weights_install(place.distribution)
         raise AssetError(f"{place} is not installed (run: {command})")
+
+
+@contextmanager
+def count_bytes(wanted: Asset, *folders: Path) -> Iterator[None]:
+    """Tell whoever watches how much of an asset has come into one of the folders.
+
+    They are looked at from outside: pip and the hub's client fetch in their own ways.
+    """
+    counting = watch.get().count("bytes")
+    if counting is None:
+        yield
+        return
+    is_over = threading.Event()
+
+    def look() -> None:
+        known = 0
+        while not is_over.wait(_LOOK_EVERY_S):
+            here = min(max(map(_measure_folder, folders)), wanted.size)
+            counting.advance(here - known)
+            known = here
+
+    counting.start(wanted.size)
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        with watch.get().during(wanted.name):
+            yield
+    finally:
+        is_over.set()
+        thread.join()
+        counting.finish()
+
+
+def _measure_folder(folder: Path) -> int:
+    sizes = 0
+    for path in folder.rglob("*"):
+        # What was there a moment ago may have been renamed.
+        with suppress(OSError):
+            sizes += path.stat().st_size if path.is_file() else 0
+    return sizes
 
 
 def fetch_wheel(place: WheelPlace, work: Path) -> Path:

@@ -35,7 +35,7 @@ from fabula.models.store.asset import (
     write_manifest,
 )
 from fabula.models.store.convert import Report, convert
-from fabula.models.store.fetch import FULL, fetch, is_offline
+from fabula.models.store.fetch import FULL, count_bytes, fetch, is_offline
 
 SOURCE = Path(__file__).resolve().parents[3]
 
@@ -168,7 +168,8 @@ def _pull_from(places: Sequence[Place], wanted: Asset, work: Path, *, say: Repor
             path.mkdir(parents=True)
         say(f"{wanted.name}: getting {format_size(wanted.size)} from {place}")
         try:
-            fetch(place, wanted, content=content, work=parts)
+            with count_bytes(wanted, content, parts):
+                fetch(place, wanted, content=content, work=parts)
             shutil.rmtree(parts)
             return publish(wanted, content, report=say)
         except AssetError as error:

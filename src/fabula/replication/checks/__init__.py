@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from fabula.core.errors import UnknownName, closest
+from fabula.core.protocols import watch
 from fabula.replication.checks._result import CheckResult, verified_page
 
 __all__ = ["CheckResult", "find_checks", "run_checks", "verified_page"]
@@ -43,4 +44,5 @@ def run_checks(data: Path | None, only: Sequence[str] = ()) -> Iterator[CheckRes
             raise UnknownName(f"no check is called {wanted!r}", closest(wanted, checks))
     for name, check in checks.items():
         if not only or name.startswith(tuple(only)):
+            watch.get().tell(f"checking {name}")
             yield from check(data)

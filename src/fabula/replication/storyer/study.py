@@ -10,6 +10,7 @@ from typing import Any
 
 from fabula.core.errors import SettingError, UnknownName, UserError, closest
 from fabula.core.plain import from_plain, read_toml
+from fabula.core.protocols import watch
 from fabula.replication.storyer.ablation import analyse_losses, analyse_parts
 from fabula.replication.storyer.comment_classifiers import (
     ClassifierSettings,
@@ -91,6 +92,7 @@ def run_analyses(study: StoryerStudy, material: Material) -> Iterator[StudyFindi
     for name in study.analyses:
         started = time.perf_counter()
         material.report(f"{name}: begins")
+        watch.get().tell(name)
         finding = run_analysis(name, getattr(study, name), material)
         took = f"{time.perf_counter() - started:.1f} s"
         material.report(f"{name}: {finding.needs or 'done'} ({took})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def test_what_is_broken_is_said_at_the_end_and_the_rest_is_looked_at(broken, bar
     head, _, said = done.output.partition("Broken:\n")
     assert "1 of 6 metrics and variants can run" in head
     assert len(said.splitlines()) == 1 and "; " in said
+
+
+def test_a_full_disk_is_said(monkeypatch):
+    full = shutil.disk_usage("/")._replace(free=1_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
+    done = doctor()
+    assert done.exit_code == 2
+    assert " has 1.0 MB left; make room, or set FABULA_HOME" in done.output
+    assert done.output.count("MB left") == 1
 
 
 def test_a_broken_plug_in_is_broken_and_the_rest_is_looked_at(monkeypatch):

@@ -115,8 +115,9 @@ _LAYOUT = (
     click.option(
         "--input-format",
         type=click.Choice(INPUT_FORMATS),
+        metavar="FORM",
         show_default="told by the file's name",
-        help="Form of the file.",
+        help=f"Form of the file: {', '.join(INPUT_FORMATS)}.",
     ),
     *_FORM,
 )

@@ -40,7 +40,7 @@ def info(path: Path | None) -> None:
         echo(f"{vectors_folder()}: {format_size(vectors_size())} of vectors")
 
 
-@command.command("clear")
+@command.command("clear", short_help="Forget every score and vector that was kept.")
 @_path_option
 def clear(path: Path | None) -> None:
     """Forget every score and vector; they are made again when they are asked for."""

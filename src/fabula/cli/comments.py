@@ -23,12 +23,12 @@ COLUMN = click.option(
 )
 
 
-@click.group("comments")
+@click.group("comments", short_help="Find the topics of comments; guess their aspects.")
 def command() -> None:
     """Find the topics of readers' comments; guess their aspects and ratings."""
 
 
-@command.command("topics")
+@command.command("topics", short_help="Find what comments are about.")
 @click.argument("source", shell_complete=complete_sources)
 @COLUMN
 @click.option(
@@ -83,7 +83,7 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
         echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
 
 
-@command.command("augment")
+@command.command("augment", short_help="Guess aspect and rating of comments without them.")
 @click.argument("source", shell_complete=complete_sources)
 @COLUMN
 @click.option(

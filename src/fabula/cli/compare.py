@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fabula.scoring.pairing import PairedRuns
 
 
-@click.command("compare")
+@click.command("compare", short_help="Compare systems on the items they share.")
 @click.argument(
     "names",
     metavar="RUN [RUN|SYSTEM]...",

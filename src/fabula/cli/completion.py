@@ -7,7 +7,7 @@ import click
 from fabula.cli import echo
 
 
-@click.command("completion")
+@click.command("completion", short_help="Let the shell complete commands and names.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print a script for the shell that completes commands, options and names.

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from fabula.scoring.sources import DatasetSource
 
 
-@click.group("data")
+@click.group("data", short_help="List, keep, check and convert rated data sets.")
 def command() -> None:
     """List, keep, check and convert data sets with ratings by people."""
 
 
-@command.command("list")
+@command.command("list", short_help="List all data sets and where yours lie.")
 @format_option
 def list_command(form: str) -> None:
     """List all data sets: what a whole release holds, where yours lies, its licence."""
@@ -65,7 +65,7 @@ def show_command(name: str) -> None:
         echo(f"lies in {path}")
 
 
-@command.command("add")
+@command.command("add", short_help="Keep where a data set or a table of yours lies.")
 @click.argument("name", shell_complete=complete_datasets)
 @click.argument("path", type=click.Path(path_type=Path))
 @GOLD
@@ -101,7 +101,7 @@ def remove_command(name: str) -> None:
     echo(f"{name}: forgotten", err=True)
 
 
-@command.command("verify")
+@command.command("verify", short_help="Compare files with what the card says.")
 @click.argument("name", shell_complete=complete_datasets)
 @path_option()
 @format_option
@@ -116,7 +116,7 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
         raise UserError(f"{name}: not as its card says: {', '.join(wrong)}", "fetch it again")
 
 
-@command.command("convert")
+@command.command("convert", short_help="Write stories, ratings and scores as plain rows.")
 @dataset_arguments
 @output_option(metavar="FOLDER", required=True, help="Folder for the files.")
 @click.option(
@@ -139,7 +139,7 @@ def convert_command(source: DatasetSource, output: Path, form: str) -> None:
         echo(path)
 
 
-@command.command("pairs")
+@command.command("pairs", short_help="Pair liked with disliked posts on one prompt.")
 @click.argument("posts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @output_option(metavar="FILE", required=True, help="JSONL file for the pairs.")
 @column_option("Column of the posts that holds text, prompt or votes: text=body; may be repeated.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ _EXTRAS = {
     "web": (("fastapi", "uvicorn", "jinja2"), "the studio"),
     "ray": (("ray",), "runs on a cluster"),
 }
+# Bytes below which a run of some length cannot keep its scores.
+_LEAST_FREE = 50_000_000
 
 
 @dataclass
@@ -40,7 +43,7 @@ class _Findings:
     broken: list[str] = field(default_factory=list)
 
 
-@click.command("doctor")
+@click.command("doctor", short_help="Say what is missing here, and what gets it.")
 def command() -> None:
     """Say what is installed, what is missing, and the one command that gets it.
 
@@ -70,6 +73,7 @@ def _say_home(findings: _Findings) -> None:
     from fabula.core.files import cache_home, data_home
     from fabula.core.installation import spell_command
     from fabula.datasets import read_places
+    from fabula.models import format_size
 
     echo(f"cache in {cache_home()}, assets in {data_home()}")
     for folder in (data_home(), cache_home()):
@@ -77,6 +81,10 @@ def _say_home(findings: _Findings) -> None:
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             remedy = "set FABULA_HOME to a folder of yours"
             findings.broken.append(f"{folder} cannot be written; {remedy}")
+            return
+        if (free := shutil.disk_usage(there).free) < _LEAST_FREE:
+            remedy = "make room, or set FABULA_HOME to a folder elsewhere"
+            findings.broken.append(f"the disk of {folder} has {format_size(free)} left; {remedy}")
             return
     try:
         places = read_places()

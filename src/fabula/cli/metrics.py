@@ -20,7 +20,7 @@ def command() -> None:
     """List metrics, show their cards, begin a new one."""
 
 
-@command.command("list")
+@command.command("list", short_help="List all metrics, what they need and measure.")
 @click.option(
     "--set",
     "chosen",
@@ -115,7 +115,7 @@ def new(name: str, root: Path, *, model: bool) -> None:
     echo(f"while you change it: {command}", err=True)
 
 
-@command.command("regenerate")
+@command.command("regenerate", short_help="Make the columns of a release again.")
 @click.argument("release", default="hanna", shell_complete=complete_datasets)
 @path_option()
 @click.option(

@@ -25,7 +25,7 @@ def command() -> None:
     """Fetch, check and carry the files that metrics need."""
 
 
-@command.command("list")
+@command.command("list", short_help="List all assets, and which are here.")
 @format_option
 def list_command(form: str) -> None:
     """List all assets: licence, size, whether they are here, which metrics use them."""
@@ -40,7 +40,7 @@ def list_command(form: str) -> None:
     print_rows(rows, form)
 
 
-@command.command("show")
+@command.command("show", short_help="Show all that is known of an asset.")
 @click.argument("name", shell_complete=complete_assets)
 def show_command(name: str) -> None:
     """Show all that is known of an asset: licence, source, digest, places, where it lies."""
@@ -108,7 +108,7 @@ def pull_command(
         echo(pull(asset.name, _make_report(quiet), folder=folder))
 
 
-@command.command("add")
+@command.command("add", short_help="Take an asset into the store from a folder of yours.")
 @click.argument("name", shell_complete=complete_assets)
 @click.argument("folder", type=existing_folder_type)
 @QUIET
@@ -119,7 +119,7 @@ def add_command(name: str, folder: Path, quiet: bool) -> None:
     echo(add(name, folder, _make_report(quiet)))
 
 
-@command.command("verify")
+@command.command("verify", short_help="Compare the files here with their pinned digests.")
 @NAMES
 def verify_command(names: tuple[str, ...]) -> None:
     """Read the files again and compare them with their pinned digests (default: all assets)."""
@@ -160,7 +160,7 @@ def remove_command(names: tuple[str, ...]) -> None:
         echo(f"{asset.name}: removed", err=True)
 
 
-@command.command("export")
+@command.command("export", short_help="Write assets into one tar file, to carry them.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @NAMES
 @ALL

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.scoring.run import RunOptions, RunResult, StorySet
 
 
-@click.command("score")
+@click.command("score", short_help="Score the stories of files, with any metrics.")
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_sources
 )
@@ -73,8 +73,9 @@ def command(
 ) -> None:
     """Score the stories of a file, or of several files as several systems.
 
-    FILE is JSONL, JSON, CSV, TSV, Parquet, a folder of .txt files, a data set's
-    name (try `examples`; a folder called so is ./examples) or - for stdin.
+    FILE is a table (JSONL, JSON, CSV, TSV, Parquet, Excel, OpenDocument), a text (.txt, .md, .docx,
+    .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
+    ./examples) or - for stdin.
 
     SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all. See
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
@@ -188,7 +189,9 @@ def _say_where(result: RunResult, *, quiet: bool) -> None:
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
     else:
-        echo("not kept in a folder: add -o DIR, for scores, report and full signatures", err=True)
+        echo(
+            "not kept in a folder: add -o FOLDER, for scores, report and full signatures", err=True
+        )
 
 
 def _say_kept(result: RunResult) -> str:

@@ -99,7 +99,7 @@ def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
 @output_option(
     metavar="FOLDER", help="Write the broken stories and how scores moved into this folder."
 )
-@click.option("--overwrite", is_flag=True, help="Write over such files in the folder.")
+@click.option("--overwrite", is_flag=True, help="Write over an earlier stress test in the folder.")
 @story_layout
 @paper_format_option
 @resamples_option(default=None, show_default="as many as the table needs")

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
 
 
-@click.group("study")
+@click.group("study", short_help="Run a study that a TOML file declares.")
 def command() -> None:
     """Studies: which scorers are held against which ratings, as a TOML file."""
 
 
-@command.command("run")
+@command.command("run", short_help="Run a study and write its report.")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @output_option(metavar="FOLDER", help="Folder for the report, its tables and figures.")
 @path_option()

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 Report = Callable[[str], None]
 READERS = {
-    "storyer": "Preference, HANNA's criteria and StoryER's aspects.",
-    "coherence": "The judge of coherence, with UNION's and MANPLTS's heads.",
-    "rovist_c": "Which of two neighbouring sentences comes first.",
-    "union": "People's stories told from corrupted ones.",
-    "manplts": "People's stories told from those of manipulated plots.",
+    "storyer": "Learn preference, HANNA's criteria and StoryER's aspects.",
+    "coherence": "Learn to judge coherence, with UNION's and MANPLTS's heads.",
+    "rovist_c": "Learn which of two neighbouring sentences comes first.",
+    "union": "Learn to tell people's stories from corrupted ones.",
+    "manplts": "Learn to tell people's stories from manipulated plots.",
 }
 # Which metric reads a scale; of `criteria.relevance` the first word counts.
 READ_BY = {
@@ -208,7 +208,7 @@ def ruber_command(
     resume: bool,
     report: Report,
 ) -> None:
-    """Which story was written on a prompt.
+    """Learn which story was written on a prompt.
 
     The recipe that is built in is recipes/ruber.toml. What is measured is on prompts that were
     held out.

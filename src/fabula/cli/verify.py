@@ -13,7 +13,7 @@ from fabula.core.files import write_text
 from fabula.core.story import count_text
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check every figure we claim to reproduce.")
 @DATA
 @click.option(
     "--only",

@@ -317,7 +317,7 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{path}, line {number}", json.loads(line)
     except OSError as error:
         reason = error.strerror or error
-        remedy = "give the folder of a run (fabula score -o DIR) or a saved table"
+        remedy = "give the folder of a run (fabula score -o FOLDER) or a saved table"
         raise InputError(f"{path} cannot be read ({reason})", remedy) from None
     except ValueError:
         raise InputError(f"{path} is damaged", "write the folder again") from None

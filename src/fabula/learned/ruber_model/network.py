@@ -221,7 +221,7 @@ def load_ruber(name: str) -> RuberModel:
         return _fake()
     folder = find_folder(name)
     if not (folder / FILE).is_file():
-        remedy = "run: fabula train ruber --data FOLDER -o DIR"
+        remedy = "run: fabula train ruber --data FOLDER -o FOLDER"
         raise InputError(f"{folder} holds no RUBER: it has no {FILE}", remedy)
     if not (folder / WEIGHTS_FILE).is_file():
         raise InputError(f"{folder} holds no {WEIGHTS_FILE}", _REMEDY)

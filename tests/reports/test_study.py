@@ -10,7 +10,8 @@ import pytest
 from fabula._version import __version__
 from fabula.core.errors import UnknownName, UserError
 from fabula.meta.study import Study
-from fabula.reports.study import make_sections, signature, write_plain_study, write_report
+from fabula.reports.correlations import study_signature
+from fabula.reports.study import make_sections, write_plain_study, write_report
 from fabula.reports.study_blocks import FigureBlock, TableBlock, blocks_of
 from fabula.reports.study_view import View
 from fakes.word_stories import ALL_PARTS, tales, view_of
@@ -94,11 +95,13 @@ def test_tables_of_other_data_sets_bear_no_number_of_a_paper(view: View, folder:
 
 def test_the_signature_says_what_the_numbers_rest_on(view: View, folder: Path) -> None:
     line = "study|toy|sign:oriented|draw:items|resamples:40|seed:0|alpha:0.05|settle:no"
-    assert signature(view).startswith(line) and signature(view).endswith(f"fabula:{__version__}")
-    assert signature(view) in (folder / "study.html").read_text(encoding="utf-8")
+    assert study_signature(view.result).startswith(line) and study_signature(view.result).endswith(
+        f"fabula:{__version__}"
+    )
+    assert study_signature(view.result) in (folder / "study.html").read_text(encoding="utf-8")
     other = view_of(tales(), study=Study(resamples=20, seed=3, settle=True, sign="absolute"))
-    assert "sign:absolute|draw:items|resamples:20|seed:3|" in signature(other)
-    assert "settle:yes" in signature(other)
+    assert "sign:absolute|draw:items|resamples:20|seed:3|" in study_signature(other.result)
+    assert "settle:yes" in study_signature(other.result)
 
 
 def test_a_data_set_without_a_study_file_has_the_usual_report(tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ def test_however_the_study_asks_there_is_a_page(tmp_path: Path, how: dict) -> No
 
 def test_what_is_held_constant_is_said(tmp_path: Path) -> None:
     held = view_of(tales(), study=Study(resamples=10, control="words"))
-    assert "|control:words|" in signature(held)
+    assert "|control:words|" in study_signature(held.result)
     page = write_plain_study(held.result, tmp_path).read_text(encoding="utf-8")
     assert "words is held constant" in page
 

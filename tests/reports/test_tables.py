@@ -16,6 +16,7 @@ from fabula.reports.tables import (
     table_csv,
     text_table,
 )
+from fabula.text.escapes import terminal_text
 
 TABLE = Table(
     ("metric", "a_b"),
@@ -179,3 +180,25 @@ def test_a_name_with_a_newline_starts_no_line_in_any_form() -> None:
 def test_cells_that_look_like_formulas_are_words_in_csv() -> None:
     rows = list(csv.reader(io.StringIO(table_csv(Table(("=a", "b"), [("@x", -1.5), ("-2", 3)])))))
     assert rows == [["'=a", "b"], ["'@x", "-1.5"], ["-2", "3"]]
+
+
+def test_colours_of_ours_reach_a_terminal_and_those_of_a_name_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    table = Table(("system", "mean"), [("\x1b[5mblink", Cell(0.5, tone="good"))])
+    shown = render("table", [], [table], {})
+    assert "\x1b[1;32m" in shown and r"\x1b[5mblink" in shown and "\x1b[5m" not in shown
+    assert terminal_text(shown) == shown
+
+
+def test_numbers_of_a_column_share_their_decimals_and_none_is_lost() -> None:
+    table = Table(
+        ("a", "b", "c", "d"),
+        [("x", 0.5, 2.0, 1e-9), ("y", 0.25, 3.0, 0.5), ("z", 0.123456, float("nan"), 1.0)],
+    )
+    columns = list(zip(*table.texts, strict=True))
+    assert columns[1:3] == [("0.5000", "0.2500", "0.1235"), ("2", "3", "–")]
+    assert columns[3][0] == "1e−09"
+    assert r"y & 0.2500 & 3 & 0.5 \\" in latex_table(table)

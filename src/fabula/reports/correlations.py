@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from fabula._version import __version__
 from fabula.core.card import ARROWS
 from fabula.core.story import count_text
 from fabula.meta.levels import LEVEL_WORDS, Level
@@ -51,8 +52,20 @@ def render_correlations(form: str, result: StudyResult, tables: Sequence[tuple[L
     printed = [_table(result, *table) for table in shown]
     if printed:
         legend = _legend(result.correlations)
-        printed[-1] = replace(printed[-1], notes=(legend, *study_words(result)))
+        notes = (legend, *study_words(result))
+        printed[-1] = replace(printed[-1], notes=notes, cite=study_signature(result))
     return render(form, rows, printed, record)
+
+
+def study_signature(result: StudyResult) -> str:
+    """What the numbers depend on, on one line."""
+    how = result.study
+    control = f"|control:{how.control}" if how.control else ""
+    return (
+        f"study|{result.dataset.name}|sign:{how.sign}|draw:{how.drawn}|resamples:{how.resamples}|"
+        f"seed:{how.seed}|alpha:{how.alpha:g}|settle:{'yes' if how.settle else 'no'}"
+        f"{control}|fabula:{__version__}"
+    )
 
 
 def _has_values(result: StudyResult, level: str, coefficient: str) -> bool:
@@ -121,6 +134,7 @@ def _table(result: StudyResult, level: Level, coefficient: str) -> Table:
         ("metric", *(aspect or "gold" for aspect in aspects)),
         rows,
         f"{title} ({LEVEL_WORDS[level]})",
+        across="aspect",
     )
 
 

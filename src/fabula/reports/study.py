@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula._version import __version__
 from fabula.core.errors import UserError
 from fabula.core.protocols import watch
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyFile, StudyResult
+from fabula.reports.correlations import study_signature
 from fabula.reports.parts import find_part
 from fabula.reports.run_data import ReportColumn
 from fabula.reports.study_blocks import ScatterBlock, Section, StudyStories, Words, blocks_of
@@ -49,7 +49,7 @@ def write_report(view: View, folder: Path, sections: list[Section]) -> Path:
         sections=sections,
         stories=study_stories(view) if explores else None,
         facts=_facts(view),
-        signatures=[signature(view)],
+        signatures=[study_signature(view.result)],
     )
     _write_rows(folder / "tables", view)
     return path
@@ -94,17 +94,6 @@ def _write_rows(folder: Path, view: View) -> None:
                 (folder / name).write_text(without_halves(records_csv(lines)) + "\n", "utf-8")
     except OSError as error:
         raise UserError(f"{folder} cannot be written ({error.strerror})", "check it") from None
-
-
-def signature(view: View) -> str:
-    """What the numbers depend on, on one line."""
-    how = view.result.study
-    control = f"|control:{how.control}" if how.control else ""
-    return (
-        f"study|{view.dataset.name}|sign:{how.sign}|draw:{how.drawn}|resamples:{how.resamples}|"
-        f"seed:{how.seed}|alpha:{how.alpha:g}|settle:{'yes' if how.settle else 'no'}"
-        f"{control}|fabula:{__version__}"
-    )
 
 
 def _facts(view: View) -> dict[str, str | int]:

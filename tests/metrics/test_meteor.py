@@ -199,6 +199,12 @@ def test_without_wordnet_a_score_says_how_to_get_it(without_assets):
     assert "fabula models pull wordnet" in score.note
 
 
+def test_all_that_is_missing_is_said_at_once(without_assets, monkeypatch):
+    monkeypatch.setattr(meteor, "find_spec", lambda name: None)
+    [score] = Meteor().score([make_story("the cat", "the dog")])
+    assert "fabula models pull wordnet; and snowballstemmer is not installed; run: " in score.note
+
+
 @pytest.mark.assets
 def test_values_agree_with_the_published_column_of_hanna(wordnet, shared):
     csv.field_size_limit(sys.maxsize)

@@ -116,7 +116,7 @@ def _spell_fabula() -> str:
         return "fabula"
     if candidates:
         return _quote(_spell_program(candidates[0]))
-    return f"{_spell_python()} -m fabula"
+    return f"{spell_python()} -m fabula"
 
 
 def _spell_pip_install() -> str:
@@ -124,11 +124,12 @@ def _spell_pip_install() -> str:
     if beside.is_file():
         return f"{_quote(_spell_program(beside))} install"
     if find_spec("pip") is None and shutil.which("uv"):
-        return f"uv pip install --python {_spell_python()}"
-    return f"{_spell_python()} -m pip install"
+        return f"uv pip install --python {spell_python()}"
+    return f"{spell_python()} -m pip install"
 
 
-def _spell_python() -> str:
+def spell_python() -> str:
+    """Spell the interpreter that runs this."""
     return _quote(_spell_program(Path(sys.executable))) if sys.executable else "python"
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
 from operator import mul
 
@@ -131,7 +132,10 @@ def _wordnet() -> WordNet:
     try:
         return WordNet(path_of("wordnet") / "corpora" / "wordnet")
     except AssetError as error:
-        raise Missing(Status.MISSING_MODEL, str(error)) from None
+        # What else is missing is said at once: nobody wants to be sent twice.
+        lacking = [] if find_spec("snowballstemmer") else [PackageMissing("snowballstemmer", "nlp")]
+        note = "; and ".join(map(str, [error, *lacking]))
+        raise Missing(Status.MISSING_MODEL, note) from None
 
 
 EXACT, STEM, SYNONYM = range(3)

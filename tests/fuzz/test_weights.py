@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -202,10 +203,10 @@ def test_a_regressor_of_s3(tmp_path: Path) -> None:
     tamper_and_load(tmp_path / "s3", tmp_path / "work", load, count=rounds(150))
 
 
-def test_an_asset_of_the_store_and_its_manifest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from fabula.models import add, path_of, verify
+@pytest.fixture
+def asset_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder in a store of its own of an asset of one file."""
+    from fabula.models import add
     from fabula.models.store import asset
 
     source, declared = tmp_path / "source", tmp_path / "declared"
@@ -218,17 +219,36 @@ def test_an_asset_of_the_store_and_its_manifest(
     (declared / "toy.toml").write_text("\n".join([*lines, "size = 8", "places = []"]))
     monkeypatch.setattr(asset, "FOLDER", declared)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
-    here = add("toy", source)
-    here.rename(tmp_path / "sound")
+    return add("toy", source)
+
+
+def test_an_asset_of_the_store_and_its_manifest(asset_folder: Path, tmp_path: Path) -> None:
+    from fabula.models import path_of, verify
+
+    asset_folder.rename(tmp_path / "sound")
 
     def load(work: Path) -> None:
-        copy_fresh(work, here)
+        copy_fresh(work, asset_folder)
         state = verify("toy").state
         path_of("toy")
         # What is used is whole, whatever the manifest says; files beside it are not read.
-        assert (here / "config.json").read_text() == '{"a": 1}', state
+        assert (asset_folder / "config.json").read_text() == '{"a": 1}', state
 
     tamper_and_load(tmp_path / "sound", tmp_path / "work", load, count=rounds(150))
+
+
+def test_a_tar_of_assets(asset_folder: Path, tmp_path: Path) -> None:
+    from fabula.models import export_assets, import_assets
+
+    (tmp_path / "tar").mkdir()
+    export_assets(["toy"], tmp_path / "tar" / "assets.tar")
+
+    def load(work: Path) -> None:
+        shutil.rmtree(asset_folder, ignore_errors=True)
+        assert import_assets(work / "assets.tar") == ["toy"]
+        assert (asset_folder / "config.json").read_text() == '{"a": 1}'
+
+    tamper_and_load(tmp_path / "tar", tmp_path / "work", load, count=rounds(150))
 
 
 def test_the_folder_of_a_training(tmp_path: Path) -> None:

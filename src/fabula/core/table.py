@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,7 +36,12 @@ class ScoreTable:
 
     def __init__(self, stories: Iterable[Story] = (), scores: Iterable[Score] = ()) -> None:
         self._stories: dict[str, Story] = {}
-        for story in stories:
+        for story in stories if isinstance(stories, Iterable) else [stories]:
+            if not isinstance(story, Story):
+                raise InputError(
+                    f"a table is made of stories and scores, not of a {type(story).__name__}",
+                    "evaluate(texts, metrics) makes one; ScoreTable.load(folder) reads one",
+                )
             if self._stories.setdefault(story.id, story) != story:
                 raise InputError(f"two stories share the id {story.id!r}", "give each its own")
         self.scores = list(scores)
@@ -206,6 +212,8 @@ class ScoreTable:
     @classmethod
     def load(cls, folder: str | Path) -> ScoreTable:
         """Read what `save` or a run (`fabula score -o`) wrote into a folder."""
+        if not isinstance(folder, str | PathLike):
+            raise InputError(f"{folder!r} is no folder", "pass the path of a run or a saved table")
         return cls(read_stories(Path(folder)), read_scores(Path(folder)))
 
     def to_csv(self, path: str | Path) -> None:

@@ -34,6 +34,7 @@ from fabula.models.store.folder import (
 )
 
 INDEX = "fabula-assets.json"
+LONGEST_INDEX = 1_000_000
 
 
 def export_assets(names: Iterable[str], file: Path, report: Report | None = None) -> None:
@@ -108,11 +109,12 @@ def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 def _read_index(tar: tarfile.TarFile) -> list[dict[str, str]]:
     """Name and digest of every asset that the file says it holds."""
     first = tar.next()
-    source = tar.extractfile(first) if first and first.name == INDEX else None
+    is_index = first is not None and first.name == INDEX and first.size <= LONGEST_INDEX
+    source = tar.extractfile(first) if first is not None and is_index else None
     try:
         rows = json.load(source)["assets"] if source else []
         return [{key: str(row[key]) for key in ("name", "tree_sha256")} for row in rows]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise AssetError(f"{INDEX} in the file cannot be read", "export it again") from error
 
 

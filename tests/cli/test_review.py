@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def tale(tmp_path: Path) -> Path:
 def tales(tmp_path: Path) -> Path:
     folder = tmp_path / "tales"
     folder.mkdir()
-    for name, text in {"long": TEXT, "short": "It rained. We left.", "none": " "}.items():
+    for name, text in {"long": TEXT, "half": TEXT[:600], "none": " "}.items():
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     return folder
 
@@ -44,7 +45,7 @@ def test_json_has_the_names_that_others_rely_on(fabula: Run, tale: Path) -> None
     found = json.loads(done.stdout)
     names = "preference percentile criteria aspects transitions repetition statistics warnings"
     assert set(names.split()) <= set(found)
-    assert len(found["aspects"]) == 10 and len(found["criteria"]) == 6
+    assert len(found["aspects"]) == 10 and len(found["criteria"]) == 5
     told = [one for one in found["aspects"] if one["comment"]]
     assert 3 <= len(told) <= 5
     for one in told:
@@ -53,9 +54,18 @@ def test_json_has_the_names_that_others_rely_on(fabula: Run, tale: Path) -> None
 
 def test_values_are_those_of_fabula_score(fabula: Run, tale: Path) -> None:
     review = json.loads(fabula("review", tale, "-f", "json", *FAKE).stdout)
-    scored = fabula("score", tale, "-m", "storyer(weights='fake')", "--scores", "--no-cache", "-q")
-    values = {row["aspect"]: row["value"] for row in map(json.loads, scored.stdout.splitlines())}
-    assert (values[""], values["percentile"]) == (review["preference"], review["percentile"])
+    specs = [f"{name}(weights='fake')" for name in ("storyer", "criteria", "coherence", "rovist_c")]
+    asked = [word for spec in specs for word in ("-m", spec)]
+    scored = fabula("score", tale, *asked, "--scores", "--no-cache", "-q")
+    rows = map(json.loads, scored.stdout.splitlines())
+    values = {(row["scorer"].partition("(")[0], row["aspect"]): row["value"] for row in rows}
+    assert review["preference"] == values["storyer", ""]
+    assert review["percentile"] == values["storyer", "percentile"]
+    assert review["coherence"] == values["coherence", ""]
+    assert review["order"] == values["rovist_c", ""]
+    assert len(review["criteria"]) == 5
+    for name, value in review["criteria"].items():
+        assert value == values["criteria", name]
 
 
 def test_comments_can_be_left_out_or_differ_by_seed(fabula: Run, tale: Path) -> None:
@@ -88,6 +98,95 @@ def test_a_story_may_come_from_a_pipe(fabula: Run) -> None:
     assert done.returncode == 0 and done.stdout.decode().startswith("stdin\n")
 
 
+@pytest.mark.parametrize("suffix", ["html", "md", "json", "txt"])
+def test_a_review_is_written_in_the_form_that_the_name_says(
+    fabula: Run, tale: Path, tmp_path: Path, suffix: str
+) -> None:
+    assert fabula("review", tale, "-o", f"out.{suffix}", *FAKE).returncode == 0
+    begins = {"html": "<!doctype html>", "md": "# keeper", "json": "{", "txt": "keeper\n"}
+    assert (tmp_path / f"out.{suffix}").read_text(encoding="utf-8").startswith(begins[suffix])
+
+
+def test_what_is_not_written_is_refused_before_anything_is_done(
+    fabula: Run, tale: Path, tmp_path: Path
+) -> None:
+    for name in ("out.pdf", "out.docx", "out.doc"):
+        done = fabula("review", tale, "-o", name, *FAKE)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr.decode() == (
+            f"fabula: no review is written as .{name.split('.')[1]}; "
+            "known: .html, .md, .json, .txt, .csv\n"
+        )
+    done = fabula("review", tale, "-f", "json", "-o", "out.html", *FAKE)
+    assert done.returncode == 2 and b"-f says json, and the name out.html html" in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == []
+
+
+def test_the_story_itself_is_never_written_over(fabula: Run, tale: Path) -> None:
+    done = fabula("review", tale, "-o", tale, *FAKE)
+    assert done.returncode == 2 and b"is what is being read" in done.stderr
+    assert tale.read_text(encoding="utf-8") == TEXT
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to try")
+def test_a_full_disk_leaves_no_file_and_says_so(fabula: Run, tale: Path, tmp_path: Path) -> None:
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); "
+        "from fabula.cli import main; main()"
+    )
+    words = ("review", str(tale), "-o", "page.html", *FAKE)
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"fabula: page.html cannot be written (File too large)")
+    assert list(tmp_path.rglob("*page.html*")) == []
+
+
+def test_a_folder_gives_a_page_for_each_story_with_links_from_the_ranking(
+    fabula: Run, tales: Path, tmp_path: Path
+) -> None:
+    done = fabula("review", tales, "-o", "reviews", *FAKE[:-1])
+    assert done.stderr.decode().splitlines()[-1] == (
+        "wrote reviews/index.html and 3 pages in reviews"
+    )
+    ranking = (tmp_path / "reviews" / "index.html").read_text(encoding="utf-8")
+    for name in ("long", "half", "none"):
+        assert f'href="{name}.html"' in ranking
+        page = (tmp_path / "reviews" / f"{name}.html").read_text(encoding="utf-8")
+        assert 'href="index.html"' in page and f"<bdi>{name}</bdi>" in page
+    assert fabula("review", tales, "-o", "rank.html", *FAKE).returncode == 0
+    assert 'href="rank_pages/long.html"' in (tmp_path / "rank.html").read_text(encoding="utf-8")
+    page = (tmp_path / "rank_pages" / "long.html").read_text(encoding="utf-8")
+    assert 'href="../rank.html"' in page
+
+
+def test_a_page_that_is_not_ours_is_not_written_over(
+    fabula: Run, tales: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "reviews" / "index.html"
+    mine.parent.mkdir()
+    mine.write_text("<title>My own site</title>", encoding="utf-8")
+    done = fabula("review", tales, "-o", "reviews", *FAKE)
+    assert done.returncode == 2 and b"reviews/index.html is there, and not by Fabula" in done.stderr
+    assert mine.read_text(encoding="utf-8") == "<title>My own site</title>"
+    assert fabula("review", tales, "-o", "reviews", "--overwrite", *FAKE).returncode == 0
+    assert fabula("review", tales, "-o", "reviews", *FAKE).returncode == 0
+    done = fabula("review", tales, "-o", tales, *FAKE)
+    assert done.returncode == 2 and len(list(tales.iterdir())) == 3
+
+
+def test_code_gets_a_sentence_and_counts_and_no_advice(fabula: Run, tmp_path: Path) -> None:
+    path = tmp_path / "code.txt"
+    path.write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
+    text = fabula("review", path, "--no-cache").stdout.decode()
+    assert "This is hardly a story in English prose: it has " in text
+    for words in ("Liked", "Criteria", "Coherence", "Questions", "From sentence"):
+        assert words not in text
+    assert "Statistics" in text and "Repetition" in text
+
+
 def test_a_folder_gives_a_ranking(fabula: Run, tales: Path) -> None:
     text = fabula("review", tales, *FAKE).stdout.decode()
     assert text.startswith("3 stories of tales, the best liked first")
@@ -117,7 +216,11 @@ def test_where_weights_are_missing_the_rest_is_given(fabula: Run, tale: Path) ->
         (("-", "--encoding", "nope"), b"a", "no encoding is called 'nope'; try utf-8"),
         (("-", "-f", "csv"), b"A day.", "one review is not written as csv; take json"),
         (("-", "--weights", "nope"), b"A day.", "no asset is called 'nope', nor is there"),
-        (("-", "-f", "json", "-o", "."), b"A day.", ". cannot be written (Is a directory)"),
+        (
+            ("-", "-f", "json", "-o", "."),
+            b"A day.",
+            "a folder takes pages, not json; name a file for -f json",
+        ),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(

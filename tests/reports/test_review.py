@@ -51,11 +51,11 @@ def test_the_terminal_shows_scores_first_and_then_comments() -> None:
     text = render_review("text", made_up_review(note=NOTE))
     order = [
         "! storyer:", "Liked better than about 63 of 100 human stories; between 41 and 80.",
-        "Criteria", "Aspects", "From sentence", "Repetition", "Statistics", "Comments",
+        "Criteria", "Coherence", "From sentence", "Repetition", "Statistics", "Comments",
     ]  # fmt: skip
     places = [text.index(words) for words in order]
     assert places == sorted(places)
-    assert "2 × “and somebody had written a name on it”" in text
+    assert "“and somebody had written a name on it” (2 times, 7 % of the text)" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -74,7 +74,7 @@ def test_json_is_the_plain_review() -> None:
 
 
 def test_a_form_that_is_not_known_is_refused() -> None:
-    with pytest.raises(SettingError, match="known: text, json, html"):
+    with pytest.raises(SettingError, match="known: text, md, json, html"):
         render_review("pdf", made_up_review())
 
 
@@ -82,7 +82,7 @@ def test_the_page_needs_nothing_else_and_no_script() -> None:
     page = render_review("html", made_up_review())
     assert "<script" not in page and "http://" not in page.replace("http://www.w3.org", "")
     assert "default-src 'none'" in page and "{{" not in page
-    for words in ("Liked better than about 63", "Six criteria", "weakest step, 8 %", "229"):
+    for words in ("Liked better than about 63", "Criteria", "weakest step, 8 %", "229"):
         assert words in page
 
 
@@ -139,7 +139,8 @@ def test_what_is_missing_is_said_on_top_with_the_command() -> None:
 
 def test_a_story_without_steps_or_repetition_is_still_a_page() -> None:
     found = made_up_review(Story("short", "It rained."))
-    assert "no step from sentence to sentence" in render_review("html", found)
+    page = render_review("html", found)
+    assert "No run of four words" in page and 'href="#flow"' not in page
     assert "No run of four words" in render_review("text", found)
 
 
@@ -166,7 +167,7 @@ def test_a_ranking_is_json_csv_and_a_page(ranking: Ranking) -> None:
     assert render_ranking("csv", ranking, "tales").startswith("story,rank,preference,percentile,")
     page = render_ranking("html", ranking, "tales")
     assert "&lt;b&gt;a&lt;/b&gt;" in page and "<b>a" not in page and "{{" not in page
-    with pytest.raises(SettingError, match="known: text, json, csv, html"):
+    with pytest.raises(SettingError, match="known: text, md, json, csv, html"):
         render_ranking("pdf", ranking, "tales")
 
 

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli import echo
+from fabula.cli import echo, show_progress
 from fabula.cli._completion import (
     complete_assets_or_folders,
     complete_models,
     complete_sources,
 )
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import NO_CACHE, QUIET, output_option, seed_option
+from fabula.cli._options import NO_CACHE, OVERWRITE, QUIET, output_option, seed_option
 from fabula.core.errors import SettingError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from fabula.core.story import Story
     from fabula.datasets.tables.stories import StoryLayout
-    from fabula.scoring.review import Ranking, Review
+    from fabula.reports.review_ranking import ReviewPages
+    from fabula.scoring.review import Ranking, Review, WrittenComments
 
-_FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
+_FORMS = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+    ".json": "json",
+    ".txt": "text",
+    ".csv": "csv",
+}
 
 
 @click.command("review")
@@ -33,11 +43,15 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
     "-f",
     "--format",
     "form",
-    type=click.Choice(["text", "json", "csv", "html"]),
-    show_default="text, or what the suffix of FILE says",
+    type=click.Choice(["text", "md", "json", "csv", "html"]),
+    show_default="text, or what the suffix of PATH says",
     help="Form of what is written.",
 )
-@output_option(metavar="FILE", help="Write the review into this file instead of the terminal.")
+@output_option(
+    metavar="PATH",
+    help="Write into this file (.html, .md, .json, .txt; a ranking also .csv), or a page for each "
+    "story into this folder.",
+)
 @click.option("--prompt", metavar="TEXT", help="The prompt that the story was written on.")
 @click.option(
     "--comments",
@@ -72,11 +86,11 @@ _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 )
 @seed_option(help="Where chance begins in the wording of comments.")
 @story_layout
+@OVERWRITE
 @NO_CACHE
 @QUIET
 def command(
     source: str,
-    *,
     form: str | None,
     output: Path | None,
     prompt: str | None,
@@ -86,34 +100,108 @@ def command(
     order: str,
     seed: int,
     layout: StoryLayout,
+    overwrite: bool,
     no_cache: bool,
     quiet: bool,
 ) -> None:
     """Say of a story how it would be liked, why, and where in it.
 
     SOURCE is a text (.txt, .md, .docx, .odt, .epub, .html), or - for stdin. A folder of such, or a
-    table of stories (JSONL, CSV, Excel), gives a ranking. Scores are printed first, then comments.
+    table of stories (JSONL, CSV, Excel), gives a ranking; as a page, it leads to one a story.
     """
     from fabula.datasets.tables.stories import load_stories
-    from fabula.scoring.review import WrittenComments, rank_stories, review_story
+    from fabula.scoring.review import rank_stories, review_story
 
+    form = _choose_form(form, output, source)
     stories = load_stories(source, prompt=prompt, layout=layout)
-    form = form or (_FORMS.get(output.suffix.lower(), "text") if output else "text")
-    if len(stories) > 1:
-        ranking = rank_stories(stories, weights=weights, cache=not no_cache)
+    cache = not no_cache
+    by = _choose_commenter(writer, quiet=quiet) if comments == "written" else None
+    chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=cache)
+    review = partial(chosen, comments=comments != "none", commenter=by)
+    pages = _choose_pages(stories, form, output, (source, overwrite))
+    ranking = rank_stories(stories, weights=weights, cache=cache) if stories[1:] else None
+    if pages:
+        _write_pages(map(review, stories), pages, ranking, source=source, quiet=quiet)
+    elif ranking:
         _write(_render_ranking(form, ranking, source), output, quiet=quiet)
-        return
-    on_missing = None if quiet else _say_composed
-    reviews = review_story(
-        stories[0],
-        weights=weights,
-        order=order,
-        comments=comments != "none",
-        commenter=WrittenComments(writer, on_missing) if comments == "written" else None,
-        seed=seed,
-        cache=not no_cache,
-    )
-    _show_review(reviews, form, output, quiet=quiet, comments=comments != "none")
+    else:
+        _show_review(review(stories[0]), form, output, quiet=quiet, comments=comments != "none")
+
+
+def _choose_pages(
+    stories: Sequence[Story], form: str, output: Path | None, read: tuple[str, bool]
+) -> ReviewPages | None:
+    """Choose where a page for each story goes; nowhere, if something else is wanted.
+
+    `read` is what is read, and whether all else may be written over.
+    """
+    if output is None or form != "html" or not (stories[1:] or _is_folder(output, form)):
+        return None
+    from fabula.reports.review_ranking import ReviewPages
+
+    pages = ReviewPages.choose(stories, output, in_folder=_is_folder(output, None))
+    source, overwrite = read
+    pages.refuse_foreign(Path(source), overwrite=overwrite)
+    return pages
+
+
+def _choose_form(form: str | None, output: Path | None, source: str) -> str:
+    """Choose the form by what is asked for or by the file's name; refuse what is not written."""
+    from fabula.core.files import refuse_input
+
+    if output is None:
+        return form or "text"
+    refuse_input(output, [Path(source)])
+    if _is_folder(output, form):
+        if form not in (None, "html"):
+            raise SettingError(f"a folder takes pages, not {form}", f"name a file for -f {form}")
+        return "html"
+    suffix = output.suffix.lower()
+    told = _FORMS.get(suffix)
+    # What is no plain file, such as /dev/stdout or a pipe, has no name to go by.
+    if (output.exists() and not output.is_file()) or (form and not suffix):
+        return form or "text"
+    if told is None:
+        known = ", ".join(suffix for suffix in _FORMS if suffix != ".htm")
+        raise SettingError(f"no review is written as {suffix or output.name}", f"known: {known}")
+    if form not in (None, told):
+        raise SettingError(f"-f says {form}, and the name {output.name} {told}", "leave -f out")
+    return told
+
+
+def _is_folder(output: Path, form: str | None) -> bool:
+    """Whether it is a folder: one that is there, or a new name without a suffix."""
+    if output.exists():
+        return output.is_dir()
+    return not output.suffix and form in (None, "html")
+
+
+def _write_pages(
+    reviews: Iterable[Iterator[Review]],
+    pages: ReviewPages,
+    ranking: Ranking | None,
+    *,
+    source: str,
+    quiet: bool,
+) -> None:
+    """Write a page for each story, and that of the ranking last: its links lead somewhere."""
+    from fabula.core.story import count_text
+
+    progress = show_progress("reviews", quiet=quiet)
+    if progress:
+        progress.start(len(pages.files))
+    for steps in reviews:
+        *_, review = steps
+        wrote = str(pages.write_review(review, ranked=ranking is not None))
+        if progress:
+            progress.advance(1)
+    if progress:
+        progress.finish()
+    if ranking is not None:
+        index = pages.write_ranking(ranking, Path(source).name or source)
+        wrote = f"{index} and {count_text(len(pages.files), 'page')} in {pages.folder}"
+    if not quiet:
+        echo(f"wrote {wrote}", err=True)
 
 
 def _show_review(
@@ -122,7 +210,6 @@ def _show_review(
     """Print the scores as soon as they are there; comments may take long."""
     if form == "csv":
         raise SettingError("one review is not written as csv", "take json, or give several stories")
-    from fabula.cli import show_progress
     from fabula.reports.review import comments_text, render_review, scores_text
     from fabula.scoring.review import choose_aspects
 
@@ -150,6 +237,12 @@ def _render_ranking(form: str, ranking: Ranking, source: str) -> str:
     from fabula.reports.review_ranking import render_ranking
 
     return render_ranking(form, ranking, Path(source).name or source)
+
+
+def _choose_commenter(writer: str, *, quiet: bool) -> WrittenComments:
+    from fabula.scoring.review import WrittenComments
+
+    return WrittenComments(writer, None if quiet else _say_composed)
 
 
 def _say_composed(error: UserError) -> None:

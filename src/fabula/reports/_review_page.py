@@ -1,13 +1,14 @@
-"""The page of a review: the story itself, and beside it what everyone says of it."""
+"""The page of a review: where the story stands, what to look at, and the story with notes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fabula._version import __version__
+from fabula.core.story import count_text
+from fabula.reports._review_figures import draw_curve, draw_gauge, draw_percentile, draw_rating
 from fabula.reports._review_marks import MOST_PLACES, commented_aspects, story_html
-from fabula.reports.figures.drawing import draw_figure, short
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import (
     content_policy,
@@ -19,50 +20,91 @@ from fabula.reports.pages import (
 )
 from fabula.reports.review import (
     ASPECT_WORDS,
+    GAUGE_LEGEND,
     aspect_reason,
     flow_words,
+    gauge_words,
+    left_out_words,
     missing_words,
     preference_words,
+    repetition_words,
+    score_command,
     statistic_name,
     statistic_text,
+    unlike_words,
+    unrated_words,
 )
-from fabula.scoring.review import AspectReview, PlacedTransition, Review
+from fabula.scoring.review import AspectReview, Gauge, Review
 from fabula.text.repetition import Repetition
 
 _STYLES = ("page.css", "figures.css", "review.css")
 _MOST_REPEATED = 8
 # A story longer than its notes: these stay in view while it is read.
 _LONG_CHARACTERS = 2600
-# Size of the coherence curve, and the room left around it.
-_WIDTH, _HEIGHT, _EDGE = 1000, 220, 16
 _LIGHT = (
     "background: color-mix(in oklab, var(--lit) 55%, transparent); "
     "box-shadow: 0 0 0 0.15em color-mix(in oklab, var(--lit) 55%, transparent);"
 )
 
 
-def review_page(review: Review) -> str:
-    """Write the page: one HTML file without a script."""
+def review_page(review: Review, *, ranking: str = "") -> str:
+    """Write the page: one HTML file without a script. `ranking` is the address of a ranking."""
     return fill_template(
         read_static("review.html"),
         {
             "policy": content_policy(""),
+            "back": tag("a", "← All stories", href=ranking) if ranking else "Fabula review",
             "title": escape(review.story.id),
+            "facts": escape(_fact_words(review)),
             "style": join_static(_STYLES) + _highlight_rules(review),
             "warnings": _warnings(review),
-            "standing": preference_html(review),
+            "judged": "" if review.unlike else _judge(review),
+            "links": _links(review),
             "prompt": _prompt(review),
             "story": story_html(review),
             "key": _key(review),
-            "criteria": _criteria(review.criteria),
-            "aspects": _aspects(review),
+            "notes": _notes(review),
             "length": "long" if len(review.story.text) > _LONG_CHARACTERS else "short",
             "flow": _flow(review),
             "repetition": _repetition(review),
+            "steps": _steps(review),
             "statistics": _statistics(review),
-            "signatures": _signatures(review.signatures),
+            "signatures": _signatures(review),
+            "command": escape(score_command(review)),
             "version": escape(__version__),
         },
+    )
+
+
+def _links(review: Review) -> str:
+    """Link the parts of the page that are there, in their order."""
+    parts = {
+        "Criteria": not review.unlike,
+        "Flow": review.weakest is not None,
+        "Repetition": True,
+        "Notes": not review.unlike,
+        "Story": True,
+        "Numbers": True,
+    }
+    links = [tag("a", name, href=f"#{name.lower()}") for name, there in parts.items() if there]
+    return "\n  ".join(links)
+
+
+def _fact_words(review: Review) -> str:
+    counts = (("words", "word"), ("sentences count", "sentence"))
+    known = [(review.statistics.get(name, math.nan), one) for name, one in counts]
+    return " · ".join(count_text(int(n), one) for n, one in known if math.isfinite(n))
+
+
+def _judge(review: Review) -> str:
+    """Write what opens the page: where the story stands, the criteria, and coherence."""
+    head = tag("h2", "Preference", id="standing-head", class_="unseen")
+    standing = head + preference_html(review)
+    gauges = review.gauges
+    boxes = [_criteria(review), *([_gauges(gauges)] if gauges else [])]
+    panel = tag("div", "\n".join(boxes), class_="panel", id="criteria")
+    return (
+        tag("section", standing, class_="standing", aria_labelledby="standing-head") + "\n" + panel
     )
 
 
@@ -71,22 +113,59 @@ def preference_html(review: Review) -> str:
     words = tag("p", escape(preference_words(review)), class_="finding")
     if not math.isfinite(review.percentile):
         return words
-    low, high = review.interval
-    between = math.isfinite(low) and math.isfinite(high)
-    range_ = tag("span", class_="range", style=f"left:{low:.1f}%;right:{100 - high:.1f}%")
-    point = tag("span", class_="point", style=f"left:{review.percentile:.1f}%")
-    track = tag("div", (range_ if between else "") + point, class_="track", aria_hidden="true")
     ends = [tag("span", words) for words in ("liked least", "the middle", "liked best")]
-    return words + track + tag("div", "".join(ends), class_="ends", aria_hidden="true")
+    return (
+        words
+        + draw_percentile(review.percentile, review.interval)
+        + tag("div", "".join(ends), class_="ends", aria_hidden="true")
+    )
+
+
+def _criteria(review: Review) -> str:
+    head = tag("h2", "Criteria", id="criteria-head")
+    legend = tag("p", "From 1 to 5, as raters of short stories would judge.", class_="legend")
+    if not review.criteria:
+        inside = tag("p", "The criteria are not known for this story.", class_="quiet")
+    else:
+        rows = [
+            tag("div", tag("dt", escape(name)) + tag("dd", draw_rating(value)))
+            for name, value in review.criteria.items()
+        ]
+        inside = tag("dl", "".join(rows), class_="ratings")
+    notes = [tag("p", escape(words), class_="legend") for words in left_out_words(review)]
+    return tag("section", head + legend + inside + "".join(notes), aria_labelledby="criteria-head")
+
+
+def _gauges(gauges: Sequence[Gauge]) -> str:
+    """Write what is measured beside the criteria, each on a scale with what others have."""
+    head = tag("h2", "Coherence", id="coherence-head")
+    rows = []
+    for gauge in gauges:
+        name = escape(f"{gauge.name[0].upper()}{gauge.name[1:]}")
+        top = tag("span", name) + tag("span", number_text(gauge.value, 2), class_="figure")
+        words = escape(f"{gauge.says[0].upper()}{gauge.says[1:]}.")
+        others = f"{gauge_words(gauge).capitalize()}."
+        others = tag("span", escape(others), class_="others") if gauge.peers else ""
+        rows.append(
+            tag("div", top, class_="gauge-top")
+            + draw_gauge(gauge)
+            + tag("p", f"{words} {others}", class_="legend")
+        )
+    items = [tag("div", row, class_="gauge") for row in rows]
+    legend = tag("p", escape(GAUGE_LEGEND), class_="legend")
+    legend = legend if any(gauge.peers for gauge in gauges) else ""
+    inside = head + tag("div", "".join(items), class_="gauges") + legend
+    return tag("section", inside, aria_labelledby="coherence-head")
 
 
 def _warnings(review: Review) -> str:
-    lines = [tag("li", escape(warning)) for warning in review.warnings]
-    lines += [tag("li", escape(words)) for words in missing_words(review.missing)]
+    lines = [unlike_words(review)] if review.unlike else []
+    lines += [*review.warnings, *missing_words(review.missing)]
     if not lines:
         return ""
-    head = tag("h2", "Before you read on", id="warnings-head", class_="small")
-    inside = head + tag("ul", "".join(lines))
+    title = "Hardly a story" if review.unlike else "Before you read on"
+    head = tag("h2", title, id="warnings-head", class_="small")
+    inside = head + tag("ul", "".join(tag("li", escape(line)) for line in lines))
     return tag("section", inside, class_="warnings", aria_labelledby="warnings-head")
 
 
@@ -107,51 +186,44 @@ def _key(review: Review) -> str:
     return tag("p", " · ".join(lines), class_="legend") if lines else ""
 
 
-def _criteria(criteria: Mapping[str, float]) -> str:
-    if not criteria:
-        return tag("p", "The criteria are not known for this story.", class_="quiet")
-    rows = [
-        tag("div", tag("dt", escape(name)) + tag("dd", _rating(value)))
-        for name, value in criteria.items()
-    ]
-    return tag("dl", "".join(rows), class_="ratings")
-
-
-def _rating(value: float) -> str:
-    """Write a rating as a bar and a number; the bar begins at 1, the lowest there is."""
-    if not math.isfinite(value):
-        return tag("span", "–", class_="figure")
-    share = (min(max(value, 1.0), 5.0) - 1) / 4
-    bar = tag("span", class_="meter", style=f"--share:{share:.3f}", aria_hidden="true")
-    said = tag("span", " of 5", class_="unseen")
-    return bar + tag("span", number_text(value, 1) + said, class_="figure")
-
-
-def _aspects(review: Review) -> str:
+def _notes(review: Review) -> str:
+    """Write the comments, and what else was found in a fold; nothing of what is no story."""
+    if review.unlike:
+        return ""
     commented = commented_aspects(review)
-    numbers = {aspect.name: place for place, aspect in enumerate(commented, 1)}
-    others = [aspect for aspect in review.aspects if aspect.name not in numbers]
+    others = [aspect for aspect in review.aspects if not aspect.comment]
     others.sort(key=lambda other: -other.confidence if math.isfinite(other.confidence) else 0.0)
-    cards = [_card(aspect, numbers.get(aspect.name)) for aspect in (*commented, *others)]
-    return tag("ol", "\n".join(cards), class_="aspects")
+    words = unrated_words(review) or "Ten aspects, rated from 1 to 5 as readers would."
+    legend = f"Questions to ask of the text. A quote leads to its place in the story. {words}"
+    parts = [tag("h2", "Notes", id="notes-head"), tag("p", escape(legend), class_="legend")]
+    if commented:
+        cards = [_card(aspect, place) for place, aspect in enumerate(commented, 1)]
+        parts.append(tag("ol", "\n".join(cards), class_="aspects"))
+    if others:
+        cards = [_card(aspect, None) for aspect in others]
+        fold = tag("summary", f"Other aspects, without a note: {len(others)}")
+        fold += tag("ul", "\n".join(cards), class_="aspects")
+        parts.append(tag("details", fold, open=None if commented else ""))
+    return tag("section", "\n".join(parts), id="notes", aria_labelledby="notes-head")
 
 
 def _card(aspect: AspectReview, place: int | None) -> str:
     sign = tag("span", str(place), class_="number", aria_hidden="true") if place else ""
     head = tag("h3", sign + escape(ASPECT_WORDS[aspect.name].capitalize()))
-    top = tag("div", head + tag("div", _rating(aspect.rating), class_="score"), class_="top")
-    parts = [top, _share_html(aspect), _comment_html(aspect)]
+    if math.isfinite(aspect.rating):
+        head += tag("div", draw_rating(aspect.rating), class_="score")
+    parts = [tag("div", head, class_="top"), _share_html(aspect), _comment_html(aspect)]
     kind = "card told" if place else "card"
     return tag("li", "".join(parts), class_=kind, id=f"aspect-{aspect.name}")
 
 
 def _share_html(aspect: AspectReview) -> str:
-    if not math.isfinite(aspect.confidence):
-        return ""
-    share = f"{100 * aspect.confidence:.0f} %"
-    usual = number_text(aspect.usual, 1)
-    said = f"{share} of readers’ remarks would be on it; as a rule they give it {usual}"
-    return tag("p", said, class_="sure")
+    words = []
+    if math.isfinite(aspect.confidence):
+        words.append(f"{100 * aspect.confidence:.0f} % of readers’ remarks would be on it")
+    if math.isfinite(aspect.rating):
+        words.append(f"as a rule readers give it {number_text(aspect.usual, 1)}")
+    return tag("p", "; ".join(words), class_="sure") if words else ""
 
 
 def _comment_html(aspect: AspectReview) -> str:
@@ -170,15 +242,42 @@ def _comment_html(aspect: AspectReview) -> str:
 
 
 def _flow(review: Review) -> str:
-    words = tag("p", escape(flow_words(review)))
+    """Write the weakest step and the curve of all; nothing where there is no step."""
     if review.weakest is None:
-        return words
+        return ""
+    head = tag("h3", "From sentence to sentence", id="flow-head")
     figure = draw_curve(review.transitions, review.weakest)
     scale = tag("div", tag("span", "likely") + tag("span", "unlikely"), class_="scale-y")
     ends = tag("div", tag("span", "beginning") + tag("span", "end"), class_="ends")
     box = tag("div", scale + tag("div", figure, class_="plot"), class_="flow-box")
     link = tag("a", "Show it in the story", href=f"#step-{review.weakest}")
-    return words + box + ends + tag("p", link)
+    words = tag("p", escape(flow_words(review)))
+    inside = head + words + box + ends + tag("p", link)
+    return tag("section", inside, id="flow", aria_labelledby="flow-head")
+
+
+def _steps(review: Review) -> str:
+    """Write every step in a fold: the sentence, and how likely it is to follow."""
+    steps = review.transitions[:MOST_PLACES]
+    if not steps:
+        return ""
+    text = review.story.text
+    rows = []
+    for number, step in enumerate(steps):
+        share = f"{100 * step.probability:.0f} %"
+        bar = tag("span", class_="meter", style=f"--share:{step.probability:.3f}")
+        words = " ".join(text[slice(*step.second)].split())
+        shown = words if len(words) <= 160 else f"{words[:160].rstrip()} …"
+        link = tag("a", escape(shown), href=f"#step-{number}")
+        cells = tag("td", str(number + 1), class_="num") + tag("td", link)
+        cells += tag("td", f"{bar} {share}", class_="num")
+        rows.append(tag("tr", cells, class_="low" if number == review.weakest else None))
+    heads = "".join(tag("th", words, scope="col") for words in ("", "sentence", "follows"))
+    table = tag("table", tag("thead", tag("tr", heads)) + tag("tbody", "\n".join(rows)))
+    more = len(review.transitions) - len(steps)
+    note = tag("p", f"And {more:,} more.", class_="quiet") if more else ""
+    summary = tag("summary", f"Every step, sentence by sentence: {len(review.transitions):,}")
+    return tag("details", summary + tag("div", table, class_="scroll") + note, class_="steps")
 
 
 def _repetition(review: Review) -> str:
@@ -197,8 +296,10 @@ def _repetition_item(at: int, run: Repetition) -> str:
     ]
     words = " ".join(run.text.split())
     shown = words if len(words) <= 160 else f"{words[:160].rstrip()} …"
-    times = tag("span", f"{run.count} times: {' '.join(links)}", class_="quiet times")
-    return tag("li", f"“{escape(shown)}” {times}", id=f"repeated-{at}")
+    times = f"{escape(repetition_words(run))} {' '.join(links)}"
+    return tag(
+        "li", f"“{escape(shown)}” {tag('span', times, class_='quiet times')}", id=f"repeated-{at}"
+    )
 
 
 def _statistics(review: Review) -> str:
@@ -210,9 +311,13 @@ def _statistics(review: Review) -> str:
     return tag("dl", "".join(rows), class_="facts small-facts")
 
 
-def _signatures(signatures: Mapping[str, str]) -> str:
-    lines = [tag("li", tag("code", escape(signature))) for signature in signatures.values()]
-    return tag("ul", "\n".join(lines), class_="signatures")
+def _signatures(review: Review) -> str:
+    lines = [tag("li", tag("code", escape(signature))) for signature in review.signatures.values()]
+    lists = tag("ul", "\n".join(lines), class_="signatures")
+    if not review.notes:
+        return lists
+    notes = "".join(tag("li", escape(note)) for note in review.notes)
+    return tag("p", "What the metrics say of themselves:") + tag("ul", notes) + lists
 
 
 def _highlight_rules(review: Review) -> str:
@@ -227,67 +332,3 @@ def _highlight_rules(review: Review) -> str:
         pointed = [f"#{name}:hover", f"#{name}:focus-within", *(f"#{at}:target" for at in places)]
         rules.append(f'body:has({", ".join(pointed)}) .story [data-of~="{name}"] {{ {_LIGHT} }}')
     return "\n".join(["", *rules, ""])
-
-
-def draw_curve(steps: Sequence[PlacedTransition], weakest: int) -> str:
-    """Draw the curve without a word in it, so that it may be stretched to any width."""
-    points = [(_across(at, len(steps)), _down(step.probability)) for at, step in enumerate(steps)]
-    line = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
-    inside = [
-        tag("path", d=_grid(), class_="grid"),
-        tag("path", d=line, class_="flow-line"),
-        *(_dot(point, "flow-dot") for at, point in enumerate(points) if at != weakest),
-        tag("path", d=f"M{short(points[weakest][0])} 0V{_HEIGHT}", class_="flow-fall"),
-        _dot(points[weakest], "flow-weakest"),
-        *_columns(steps, weakest),
-    ]
-    low = min(step.probability for step in steps)
-    return draw_figure(
-        _WIDTH,
-        _HEIGHT,
-        "".join(inside),
-        title="How likely each sentence is to follow the one before it",
-        desc=f"{len(steps)} steps; the weakest is number {weakest + 1}, at {low:.0%}.",
-        kind="flow",
-        preserveAspectRatio="none",
-    ).replace('role="img"', 'role="group"', 1)
-
-
-def _across(at: int, count: int) -> float:
-    return _EDGE + (_WIDTH - 2 * _EDGE) * (at + 0.5) / count
-
-
-def _down(probability: float) -> float:
-    return _EDGE + (_HEIGHT - 2 * _EDGE) * (1 - probability)
-
-
-def _grid() -> str:
-    return "".join(f"M0 {short(_down(share))}H{_WIDTH}" for share in (0.0, 0.5, 1.0))
-
-
-def _dot(point: tuple[float, float], kind: str) -> str:
-    """A dot that stays round however the figure is stretched: a line of no length, with caps."""
-    return tag("path", d=f"M{short(point[0])} {short(point[1])}h0", class_=kind)
-
-
-def _columns(steps: Sequence[PlacedTransition], weakest: int) -> list[str]:
-    """A strip a step; where there are too many to be pointed at, the weakest alone."""
-    shown = range(len(steps)) if len(steps) <= MOST_PLACES else [weakest]
-    return [_column(at, steps, at == weakest) for at in shown]
-
-
-def _column(at: int, steps: Sequence[PlacedTransition], is_weakest: bool) -> str:
-    """A strip over the whole height that says what stands there and leads to its place."""
-    width = (_WIDTH - 2 * _EDGE) / len(steps)
-    words = f"step {at + 1} of {len(steps)}: {steps[at].probability:.0%}".replace("%", " %")
-    strip = tag(
-        "rect",
-        tag("title", escape(words)),
-        x=short(_EDGE + at * width),
-        y=0,
-        width=short(width),
-        height=_HEIGHT,
-        class_="flow-strip",
-    )
-    keyboard = None if is_weakest else -1
-    return tag("a", strip, href=f"#step-{at}", aria_label=words, tabindex=keyboard)

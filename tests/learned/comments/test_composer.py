@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +27,16 @@ SENTENCES = st.lists(
     min_size=1, max_size=9,
 ).map(" ".join)  # fmt: skip
 
+RATINGS = st.one_of(st.floats(1, 5), st.just(math.nan))
+
+
+def test_without_a_rating_nothing_is_said_of_how_good_it_is() -> None:
+    assert band_of(math.nan) == "unrated"
+    for bands in templates().values():
+        for template in bands["unrated"]:
+            assert "{rating}" not in template and "of 5" not in template
+            assert "expected" not in template and "rated" not in template
+
 
 def test_bands_are_those_of_whole_ratings() -> None:
     assert [band_of(rating) for rating in (1, 2, 3, 4, 5)] == [
@@ -35,7 +47,7 @@ def test_bands_are_those_of_whole_ratings() -> None:
 def test_every_aspect_and_band_has_four_variants_that_quote_at_an_end() -> None:
     assert set(templates()) == set(ASPECTS)
     for bands in templates().values():
-        assert set(bands) == {"low", "middle", "high"}
+        assert set(bands) == {"low", "middle", "high", "unrated"}
         for variants in bands.values():
             assert len(set(variants)) >= 4
             for one in variants:
@@ -43,7 +55,7 @@ def test_every_aspect_and_band_has_four_variants_that_quote_at_an_end() -> None:
                 assert one.startswith("{quote}") or one.endswith("{quote}")
 
 
-@given(SENTENCES, st.sampled_from(ASPECTS), st.floats(1, 5), st.integers(0, 9))
+@given(SENTENCES, st.sampled_from(ASPECTS), RATINGS, st.integers(0, 9))
 def test_every_comment_quotes_the_story_and_has_15_to_50_words(
     text: str, aspect: str, rating: float, seed: int
 ) -> None:

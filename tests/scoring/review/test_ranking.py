@@ -43,12 +43,21 @@ def test_without_an_error_there_is_no_interval() -> None:
 
 
 def test_stories_are_ranked_by_the_metric_itself() -> None:
-    stories = [Story("long", TEXT), Story("short", "It rained. We left."), Story("none", "")]
+    stories = [Story("long", TEXT), Story("half", TEXT[: len(TEXT) // 2]), Story("none", "")]
     found = rank_stories(stories, weights="fake")
-    assert {one.story for one in found.stories[:2]} == {"long", "short"}
+    assert {one.story for one in found.stories[:2]} == {"long", "half"}
     assert found.stories[0].preference >= found.stories[1].preference
-    assert found.stories[-1].note == "the story has no text"
+    assert found.stories[-1].note == "hardly a story: it has no words"
     assert found.stories[0].low < found.stories[0].percentile < found.stories[0].high
+
+
+def test_what_is_hardly_a_story_has_no_rank_and_a_note_that_says_why() -> None:
+    code = "\n".join(f"for {n} in range(len({n})): total[{n}] += {n} * (z - y)" for n in "abcdef")
+    stories = [Story("a", TEXT), Story("code", code), Story("b", TEXT[: len(TEXT) // 2])]
+    *ranked, last = rank_stories(stories, weights="fake").stories
+    assert {one.story for one in ranked} == {"a", "b"}
+    assert (last.story, last.rank, last.words > 0) == ("code", None, True)
+    assert last.note.startswith("hardly a story: it has ") and "code or markup" in last.note
 
 
 def test_one_story_is_not_ranked() -> None:

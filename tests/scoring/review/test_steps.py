@@ -12,10 +12,16 @@ from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import Comment
 from fabula.learned.comments.evidence import Evidence
+from fabula.learned.reader.config import CRITERIA
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review import Review, choose_aspects, review_story
-from fabula.scoring.review.steps import add_comments, ask_metrics, assemble_review
+from fabula.scoring.review.steps import (
+    add_comments,
+    ask_metrics,
+    assemble_review,
+    choose_parts,
+)
 from fakes.review import (
     CONFIDENCES,
     NOTE,
@@ -31,6 +37,9 @@ PARTS = st.sampled_from(
     ["Mara ran.", "But it was dark. ", "“Go,” said Tom. ", "He wept and wept. ", "\n\n", "A day. ",
      "The old door was open again. ", "海は暗い。", "😀 "]
 )  # fmt: skip
+
+
+TOLD = set(CRITERIA) - {"relevance"}
 
 
 def reviewed(story: Story) -> Review:
@@ -128,17 +137,29 @@ def test_without_models_all_else_is_given_with_what_to_do() -> None:
     assert found.statistics["words"] == 229 and found.repetition and found.warnings == ()
     assert "fabula models pull reader" in found.missing[0].why
     assert all(one.evidence.found or one.evidence.reason for one in found.aspects)
-    assert found.plain()["interval"] is None and list(add_comments(found)) == []
+    assert found.plain()["interval"] is None
+    *_, commented = add_comments(found)
+    # Without a rating, comments are questions that quote the story.
+    assert all("of 5" not in one.comment for one in commented.aspects)
+    assert sum(bool(one.comment) for one in commented.aspects) == 5
 
 
-def test_values_are_those_of_the_metrics_themselves() -> None:
+def test_every_value_is_that_of_the_metric_itself() -> None:
     found = reviewed(STORY)
-    table = evaluate([STORY], ["storyer(weights='fake')", "criteria(weights='fake')", "mattr"])
+    specs = [f"{name}(weights='fake')" for name in ("storyer", "criteria", "coherence", "rovist_c")]
+    specs += ["aspects(weights='fake')", "supert(model='fake()', layer=0)", "baselines"]
+    table = evaluate([STORY], [*specs, "sentences"])
     values = {(one.scorer.partition("(")[0], one.aspect): one.value for one in table}
     assert found.preference == values["storyer", ""]
     assert found.percentile == values["storyer", "percentile"]
-    assert found.criteria["empathy"] == values["criteria", "empathy"]
-    assert found.statistics["mattr"] == values["mattr", ""]
+    assert found.coherence == values["coherence", ""] and found.order == values["rovist_c", ""]
+    assert found.prompt == values["supert", ""]
+    assert found.criteria == {name: values["criteria", name] for name in CRITERIA if name in TOLD}
+    assert [one.rating for one in found.aspects] == [values["aspects", name] for name in ASPECTS]
+    assert len(found.statistics) == 7
+    for name, value in found.statistics.items():
+        scorer, _, aspect = name.partition(" ")
+        assert value == values[scorer, aspect]
     steps = METRICS.build("rovist_c(weights='fake')").transitions(STORY)
     assert [one["probability"] for one in found.plain()["transitions"]] == [
         one.probability for one in steps
@@ -146,6 +167,61 @@ def test_values_are_those_of_the_metrics_themselves() -> None:
     low, high = found.interval
     assert low < found.percentile < high
     assert any(one.comment for one in found.aspects) and not found.missing
+
+
+@pytest.mark.assets
+def test_the_usual_metrics_are_asked_so_that_values_are_those_of_fabula_score() -> None:
+    chosen = choose_parts("reader")
+    assert {part: metric.spec for part, metric in chosen.parts.items()} == {
+        "storyer": "storyer(interval=True)",
+        "criteria": "criteria(weights='reader')",
+        "coherence": "coherence",
+        "aspects": "aspects",
+        "confidence": "aspects(confidence=True)",
+        "rovist_c": "rovist_c",
+        "closeness to the prompt": "supert",
+    }
+
+
+@pytest.mark.assets
+def test_an_aspect_that_is_the_same_for_every_story_has_no_number() -> None:
+    *_, found = review_story(STORY, comments=False)
+    for aspect in found.aspects:
+        assert math.isnan(aspect.rating) and math.isnan(aspect.confidence) and aspect.unrated
+        assert aspect.plain()["rating"] is aspect.plain()["usual"] is None
+    left_out = {one.part for one in found.left_out}
+    assert {f"aspects.{name}" for name in ASPECTS} | {"criteria.relevance"} <= left_out
+    assert set(found.criteria) == TOLD
+
+
+def test_there_is_no_relevance_and_the_reason_is_said() -> None:
+    for prompt in (None, "A keeper."):
+        found = reviewed(Story("x", TEXT, prompt=prompt))
+        assert set(found.criteria) == TOLD
+        [lack] = [one for one in found.left_out if one.part == "criteria.relevance"]
+        assert "do not read the prompt" in lack.why
+        assert ("no prompt is given" in lack.why) == (prompt is None)
+        assert math.isfinite(found.prompt) == (prompt is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Es war einmal ein alter König, der hatte drei Söhne und wusste nicht, welchem er das "
+         "Reich geben sollte, denn alle waren ihm gleich lieb.", "common English words"),
+        ("\n- ".join(["Buy", *"milk eggs pears bread butter apples flour coffee tea onions".split(),
+                      "olive oil", "a dozen red peppers"]), "items of a list"),
+        ("The cat sat on the mat.", "it is 6 words long"),
+        ("the of was and a to boy his in is dog my with had it at the and she an of a was into be "
+         "their on he from did", "chance order"),
+    ],
+)  # fmt: skip
+def test_other_writing_gets_a_sentence_counts_and_no_opinion(text: str, why: str) -> None:
+    *_, found = review_story(Story("x", text))
+    assert why in found.unlike
+    assert found.criteria == {} and not any(one.comment for one in found.aspects)
+    assert all(map(math.isnan, (found.preference, found.percentile, found.coherence, found.order)))
+    assert found.statistics["words"] > 0 and found.missing == () and found.transitions == ()
 
 
 @pytest.mark.parametrize("text", ["", "Yes.", "海は暗い。", "word " * 3000])

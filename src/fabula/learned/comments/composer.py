@@ -1,12 +1,13 @@
 """Comments composed from measured evidence: no language model is asked.
 
-A template is chosen by the story's digest and a seed. It says how the aspect is rated and what the
-quote is; all else in it are questions and advice, which claim nothing.
+A template is chosen by the story's digest and a seed. It says how the aspect is rated, if it is,
+and what the quote is; all else in it are questions and advice, which claim nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Literal
 
 from fabula.learned.comments.evidence import Evidence
 
-Band = Literal["low", "middle", "high"]
+Band = Literal["low", "middle", "high", "unrated"]
 By = Literal["composed", "written"]
 
 _MIDDLE, _HALF = 3.0, 0.5
@@ -37,6 +38,8 @@ class Comment:
 
 def band_of(rating: float, usual: float = _MIDDLE) -> Band:
     """Name the band of a rating: half a point from what raters give as a rule is low, or high."""
+    if math.isnan(rating):
+        return "unrated"
     if rating < usual - _HALF:
         return "low"
     return "high" if rating >= usual + _HALF else "middle"

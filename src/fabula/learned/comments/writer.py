@@ -56,6 +56,7 @@ _BEGINNINGS: dict[Band, str] = {
     "high": "The {aspect} works: it",
     "middle": "The {aspect} is only fair: it",
     "low": "The {aspect} is weak: it",
+    "unrated": "The {aspect} is worth a second look: it",
 }
 # Notes of ours on lines of ours: a small model goes on in the manner of what it is shown.
 _EXAMPLES: dict[Band, str] = {
@@ -77,6 +78,12 @@ to go on.
 “He folded the map and put it in the stove.” The ending is weak: it does not answer any question.
 “Rain ran down the tin roof and into her shoes.” The description of the scene is weak: it is too \
 brief to leave a picture.""",
+    "unrated": """\
+“The kettle had been singing for an hour.” The opening is worth a second look: it sets a mood and \
+asks the reader to wait.
+“He folded the map and put it in the stove.” The ending is worth a second look: it rests on one act.
+“Rain ran down the tin roof and into her shoes.” The description of the scene is worth a second \
+look: it lets the reader hear the place before anyone speaks.""",
 }
 _PROMPT = """Notes of a kind editor on single lines of stories. Each note is one short sentence.
 

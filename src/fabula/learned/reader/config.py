@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -170,9 +171,39 @@ def _need(holds: object, problem: str) -> None:
         raise ValueError(problem)
 
 
+def describe_doubt(config: ReaderConfig, name: str, *, among: int = 1) -> str:
+    """Say why a value on a scale tells nothing of a story; "" where it may.
+
+    It hardly moves, or its recorded agreement with people, on stories that it had not seen, may be
+    chance: zero lies within Fisher's 95 % interval of the correlation, made wider for as many
+    scales as are looked at together (`among`, Bonferroni). Where nothing is recorded, nothing
+    speaks against it.
+    """
+    if abs(config.scales[name].slope) < _LEAST_SLOPE:
+        return "it is the same for nearly every story"
+    record: Any = config.training
+    for key in ("validation", "scales", name, name):
+        record = record.get(key) if isinstance(record, Mapping) else None
+    if not isinstance(record, Mapping) or record.get("figure") != "spearman":
+        return ""
+    value, count = record.get("value"), record.get("n")
+    if not isinstance(value, int | float) or not isinstance(count, int):
+        return ""
+    reach = NormalDist().inv_cdf(1 - _CHANCE / 2 / among) / math.sqrt(max(count - 3, 1e-9))
+    if math.atanh(min(max(value, -0.999), 0.999)) > reach:
+        return ""
+    sign = "−" if value < 0 else ""
+    return (
+        f"its agreement with readers may be chance ({sign}{abs(value):.2f} on {count} stories that "
+        "it had not seen)"
+    )
+
+
 Link = Literal["identity", "logistic", "clipped"]
 
 PERCENTILE_POINTS = 101
+_CHANCE = 0.05
+_LEAST_SLOPE = 0.1  # points from 1 to 5 that a story one standard deviation above the mean gains
 _CONFIDENCE = 1.96  # standard errors to either end of a 95 % interval
 _WORDS = FEATURE_NAMES.index("log_words")
 _COUNTS = [FEATURE_NAMES.index(name) for name in ("log_words", "log_unique_words")]

@@ -1,10 +1,15 @@
-"""What the stories that a reader learned from look like, and what is unlike them in a text."""
+"""What the stories that a reader learned from look like, and what is unlike them in a text.
+
+Two questions: whether a text is a story in English prose at all, which goes by rules that hold for
+every reader (`describe_other_writing`), and what is unusual in one for a certain reader.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +39,38 @@ _COMMON = frozenset(
     "some than that that's the their them then there these they this through time to up us was we "
     "were what when where which who will with would you your s t m re ve ll d n't".split()
 )
+
+# Of a person that a story tells of, or who tells it.
+_PERSONS = frozenset(
+    "i i'm i'd i've i'll me my mine myself you you're you've you'll your yours he he's he'd him "
+    "his himself she she's she'd her hers herself they they're they'd them their theirs we we're "
+    "we'd us our ours ourselves who who's someone somebody everyone nobody".split()
+)
+# Pairs of words that hardly stand side by side in English: "the of", "with was". The words that
+# may come after an article or a preposition are many; those that may not are few.
+_ARTICLES = frozenset("a an the my his its their our your".split())
+_NOT_AFTER_ARTICLES = frozenset(
+    "a an the and or but of to is was were are be been am has had have he she they we i it him "
+    "them me us in on at by with for from that this as if so not do did my his its their our your "
+    "her would could will can".split()
+)
+_PREPOSITIONS = frozenset("of from into with at".split())
+_NOT_AFTER_PREPOSITIONS = frozenset(
+    "is was were are am be been has had and or but of he she they we i did would could will "
+    "can".split()
+)
+_BULLET = re.compile(r"(?:[-*•–+]|\(?\d+[.)]|\[[ x]\])\s")
+_LINE_ENDS = frozenset(".!?\"”’'…)*")
+# The bounds below were set so that of 10,534 stories of nine corpora fewer than one in a hundred
+# is called other writing, in each corpus; see docs/commands/review.md for what they find.
+_LEAST_STORY = 15  # words
+_LEAST_COMMON = 0.27
+_MOST_NUMBERS = 0.15
+_MOST_SIGNS, _FEW_SIGNS = 0.3, 0.07
+_LEAST_LINES, _SHORT_LINE, _OPEN_LINES = 4, 9, 0.5
+_FEW_PERSONS, _NO_PERSONS, _LEAST_FOR_PERSONS = 0.02, 0.005, 60
+# So many pairs that hardly stand side by side, and that share of those that might.
+_BROKEN_PAIRS = ((3, 0.2), (2, 0.4))
 
 # What to call a feature that is far above or far below the usual.
 _WORDS = {
@@ -96,6 +133,74 @@ def describe_oddities(text: str, domain: Domain) -> tuple[str, ...]:
         return (*warnings, language)
     # Most features go with the length: of a text that is too short or too long they say no more.
     return tuple(warnings) or _find_odd_surface(text, domain)
+
+
+def describe_other_writing(text: str) -> str:
+    """Say in plain words why a text is hardly a story in English prose; "" where it may be one."""
+    tokens = words(text)
+    if not tokens:
+        return "it has no words"
+    shares, room = _measure_shares(text, tokens), 1 / math.sqrt(len(tokens))
+    if shares["latin"] < 0.7:
+        return f"{_percent(1 - shares['latin'])} of its letters are not Latin"
+    if len(tokens) < _LEAST_STORY:
+        return f"it is {len(tokens)} word{'' if len(tokens) == 1 else 's'} long"
+    if shares["numbers"] - room / 2 > _MOST_NUMBERS:
+        return f"{_percent(shares['numbers'])} of its words are numbers"
+    persons = sum(word in _PERSONS for word in tokens) / len(tokens)
+    if _is_code(shares, persons, room):
+        return (
+            f"it has {shares['signs']:.1f} signs a word that prose hardly has, as in code or markup"
+        )
+    if lines := _describe_lines(text):
+        return lines
+    if shares["common"] + 0.3 * room < _LEAST_COMMON:
+        share = f"only {_percent(shares['common'])}" if shares["common"] else "none"
+        return f"{share} of its words are common English words"
+    return _describe_order(tokens) or _describe_persons(persons, len(tokens))
+
+
+def _is_code(shares: Mapping[str, float], persons: float, room: float) -> bool:
+    """Many signs, or some and hardly a person: stories in dialect or mark-up have persons."""
+    if shares["signs"] >= _FEW_SIGNS and persons < _FEW_PERSONS:
+        return shares["signs"] * _LEAST_STORY >= 1
+    return shares["signs"] - room / 2 > _MOST_SIGNS and shares["common"] < 0.42
+
+
+def _describe_lines(text: str) -> str:
+    """Tell lists and verse: short lines, most of which end in no full stop."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < _LEAST_LINES:
+        return ""
+    bulleted = sum(bool(_BULLET.match(line)) for line in lines) / len(lines)
+    unended = sum(line[-1] not in _LINE_ENDS for line in lines) / len(lines)
+    if np.median([len(line.split()) for line in lines]) > _SHORT_LINE:
+        return ""
+    if bulleted >= 0.5:
+        return f"{_percent(bulleted)} of its lines are items of a list"
+    if unended >= _OPEN_LINES:
+        return "it is set in short lines, as verse or a list"
+    return ""
+
+
+def _describe_order(tokens: Sequence[str]) -> str:
+    """Tell words in a chance order by pairs that hardly stand side by side."""
+    possible = broken = 0
+    for word, after in pairwise(tokens):
+        if word in _ARTICLES or word in _PREPOSITIONS:
+            refused = _NOT_AFTER_ARTICLES if word in _ARTICLES else _NOT_AFTER_PREPOSITIONS
+            possible += 1
+            broken += after in refused
+    if any(broken >= least and broken >= share * possible for least, share in _BROKEN_PAIRS):
+        return "its words hardly follow one another as in English, as if in a chance order"
+    return ""
+
+
+def _describe_persons(persons: float, count: int) -> str:
+    if count < _LEAST_FOR_PERSONS or persons >= _NO_PERSONS:
+        return ""
+    share = "no word" if not persons else "hardly a word"
+    return f"it has {share} for a person (I, you, he, she, they, …), as a report or a contract"
 
 
 def _measure_shares(text: str, tokens: Sequence[str]) -> dict[str, float]:

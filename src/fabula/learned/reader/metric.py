@@ -15,6 +15,7 @@ from fabula.core.model import TokenCount
 from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
+from fabula.learned.reader.config import describe_doubt
 from fabula.learned.reader.inference import Reader, load_reader
 
 Model = TypeVar("Model")
@@ -123,3 +124,9 @@ class ScaleMetric(ReaderMetric):
         """Give the value on every scale."""
         rows = self.model.values(self.scales, [story.text for story in stories])
         return [self.make_reading(story, row) for story, row in zip(stories, rows, strict=True)]
+
+    def doubts(self) -> dict[str, str]:
+        """Say of each aspect why its value tells nothing of a story; "" where it may."""
+        count, config = len(self.scales), self.model.config
+        reasons = [describe_doubt(config, name, among=count) for name in self.scales]
+        return dict(zip(self.aspects, reasons, strict=True))

@@ -4,12 +4,19 @@
 already; `rank_stories` sets several stories side by side.
 """
 
-from fabula.scoring.review.parts import AspectReview, MissingPart, PlacedTransition, Review
+from fabula.scoring.review.parts import (
+    AspectReview,
+    Gauge,
+    MissingPart,
+    PlacedTransition,
+    Review,
+)
 from fabula.scoring.review.ranking import Ranking, Standing, rank_stories
 from fabula.scoring.review.steps import WrittenComments, choose_aspects, review_story
 
 __all__ = [
     "AspectReview",
+    "Gauge",
     "MissingPart",
     "PlacedTransition",
     "Ranking",

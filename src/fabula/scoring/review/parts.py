@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,8 @@ class MissingPart:
 class Opinions:
     """What everyone says of a story: scores by part and aspect, transitions, what is missing.
 
-    `usual` is what raters give each aspect as a rule.
+    `usual` is what raters give each aspect as a rule; `doubts` are, by part and aspect, why a value
+    tells nothing of a story; `unlike` says why a text is hardly a story, and nobody was asked.
     """
 
     scores: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
@@ -43,16 +44,26 @@ class Opinions:
     missing: tuple[MissingPart, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
     usual: Mapping[str, float] = field(default_factory=dict)
+    doubts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    unlike: str = ""
 
     def value(self, part: str, aspect: str = "") -> float:
-        """Give a value; NaN where there is none."""
+        """Give a value; NaN where there is none, or where it tells nothing."""
         score = self.scores.get(part, {}).get(aspect)
-        return score.value if score is not None else math.nan
+        told = score is not None and not self.doubt(part, aspect)
+        return score.value if score is not None and told else math.nan
+
+    def doubt(self, part: str, aspect: str) -> str:
+        """Say why a value tells nothing of the story; "" where it may."""
+        return self.doubts.get(part, {}).get(aspect, "")
 
     def values(self, part: str) -> dict[str, float]:
-        """Give the values of a part by aspect, those that are there."""
-        scores = self.scores.get(part, {})
-        return {aspect: score.value for aspect, score in scores.items() if score.ok}
+        """Give the values of a part by aspect, those that are there and may tell something."""
+        return {
+            aspect: score.value
+            for aspect, score in self.scores.get(part, {}).items()
+            if score.ok and not self.doubt(part, aspect)
+        }
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ class AspectReview:
     comment: str = ""
     by: str = ""
     usual: float = 3.0  # what raters give it as a rule
+    unrated: str = ""  # why no rating is given, where a reader was asked
 
     def plain(self) -> dict[str, Any]:
         """Write it as plain values."""
@@ -81,7 +93,8 @@ class AspectReview:
             "name": self.name,
             "confidence": or_none(self.confidence),
             "rating": or_none(self.rating),
-            "usual": self.usual,
+            "usual": self.usual if math.isfinite(self.rating) else None,
+            "unrated": self.unrated or None,
             "comment": self.comment or None,
             "by": self.by or None,
             "evidence": quoted if evidence.found else None,
@@ -89,9 +102,77 @@ class AspectReview:
         }
 
 
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Where other texts stand: eight of ten that people wrote (`usual`), the middles of others."""
+
+    usual: Ends
+    marks: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A value without a scale of its own: of which metric, what it says, and where others stand.
+
+    What is known of others is measured with the weights that Fabula ships: `peers` is None for
+    other weights.
+    """
+
+    name: str
+    spec: str
+    says: str
+    ends: Ends
+    long: Peers
+    short: Peers
+    value: float = math.nan
+    peers: Peers | None = None
+
+
+_SENTENCES, _WORDS = "sentences shuffled", "words shuffled"
+_PROMPTS = Peers((0.22, 0.39), {"another story’s prompt": 0.24})
+# Measured on 120 stories of StoryER and WritingPrompts of up to 500 words, and on 100 short ones
+# of ROCStories; for prompts on 60 of HANNA's human stories.
+_SHORT_STORY = 100  # words
+_GAUGES = (
+    Gauge(
+        "coherence",
+        "coherence",
+        "whether the sentences belong together, as people rate it",
+        (-3.0, 3.0),
+        Peers((0.0, 1.7), {_SENTENCES: 0.65, _WORDS: -1.35}),
+        Peers((0.4, 1.9), {_SENTENCES: 0.3, _WORDS: -1.8}),
+    ),
+    Gauge(
+        "sentence order",
+        "rovist_c",
+        "how likely each sentence is to follow the one before it, on average",
+        (0.0, 1.0),
+        Peers((0.53, 0.66), {_SENTENCES: 0.55, _WORDS: 0.49}),
+        Peers((0.6, 0.99), {_SENTENCES: 0.52, _WORDS: 0.51}),
+    ),
+    Gauge(
+        "prompt",
+        "supert",
+        "how close the words of the story are to those of the prompt",
+        (0.0, 0.6),
+        _PROMPTS,
+        _PROMPTS,
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Review:
-    """One story and every opinion on it; what is not there is NaN, and `missing` says why."""
+    """One story and every opinion on it; what is not there is NaN, and `missing` says why.
+
+    `order` is how likely each sentence is to follow the one before it, on average; `prompt` how
+    close the story is to its prompt. `left_out` are values that would tell nothing of this story,
+    and why; `unlike` is why the text is hardly a story at all: no opinion was asked for then.
+    `warnings` are what the preference says of itself, `notes` what the other metrics say.
+    """
 
     story: Story
     preference: float
@@ -106,6 +187,11 @@ class Review:
     warnings: tuple[str, ...]
     missing: tuple[MissingPart, ...]
     signatures: Mapping[str, str]
+    order: float = math.nan
+    prompt: float = math.nan
+    left_out: tuple[MissingPart, ...] = ()
+    unlike: str = ""
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def weakest(self) -> int | None:
@@ -113,16 +199,31 @@ class Review:
         chances = [transition.probability for transition in self.transitions]
         return min(range(len(chances)), key=chances.__getitem__, default=None)
 
+    @cached_property
+    def gauges(self) -> tuple[Gauge, ...]:
+        """What is measured beside the criteria, as far as it is there."""
+        short = self.statistics.get("words", math.inf) < _SHORT_STORY
+        gauges = []
+        for gauge, value in zip(_GAUGES, (self.coherence, self.order, self.prompt), strict=True):
+            if math.isfinite(value):
+                known = gauge.spec in self.signatures
+                peers = (gauge.short if short else gauge.long) if known else None
+                gauges.append(replace(gauge, value=value, peers=peers))
+        return tuple(gauges)
+
     def plain(self) -> dict[str, Any]:
         """Write it as plain values, as JSON wants them; what is not there is None."""
         low, high = map(or_none, self.interval)
         text = self.story.text
         return {
             "story": self.story.id,
+            "unlike": self.unlike or None,
             "preference": or_none(self.preference),
             "percentile": or_none(self.percentile),
             "interval": None if low is None or high is None else [low, high],
             "coherence": or_none(self.coherence),
+            "order": or_none(self.order),
+            "prompt": or_none(self.prompt),
             "criteria": dict(self.criteria),
             "aspects": [aspect.plain() for aspect in self.aspects],
             "transitions": [
@@ -134,15 +235,21 @@ class Review:
                 for transition in self.transitions
             ],
             "weakest": self.weakest,
-            "repetition": [
-                {"text": run.text, "count": run.count, "places": [list(at) for at in run.places]}
-                for run in self.repetition
-            ],
+            "repetition": [_plain_repetition(run) for run in self.repetition],
             "statistics": dict(self.statistics),
             "warnings": list(self.warnings),
-            "missing": [{"part": lack.part, "why": lack.why} for lack in self.missing],
+            "notes": list(self.notes),
+            "missing": [vars(lack) for lack in self.missing],
+            "left_out": [vars(lack) for lack in self.left_out],
             "signatures": dict(self.signatures),
         }
+
+
+def _plain_repetition(run: Repetition) -> dict[str, Any]:
+    places = [list(at) for at in run.places]
+    return {"text": run.text, "count": run.count, "share": run.share, "exact": run.exact} | {
+        "places": places
+    }
 
 
 def or_none(value: float) -> float | None:

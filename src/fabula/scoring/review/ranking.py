@@ -11,6 +11,7 @@ from typing import Any
 from fabula.core.errors import InputError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
+from fabula.learned.reader.domain import describe_other_writing
 from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review.parts import MissingPart, or_none
@@ -73,31 +74,37 @@ class Candidate:
 def rank_stories(
     stories: Sequence[Story], *, weights: str = WEIGHTS, cache: bool | str | Path = False
 ) -> Ranking:
-    """Rank stories by how well readers are expected to like them."""
+    """Rank stories by how well readers are expected to like them.
+
+    A text that is hardly a story has no rank, and its note says why.
+    """
     if len(stories) < 2:
         raise InputError("one story cannot be ranked", "give several")
     chosen = choose_parts(weights, wanted=[PREFERENCE])
     [counted] = choose_metrics(_WORDS)
-    metrics = [*chosen.parts.values(), counted]
+    unlike = {story.id: describe_other_writing(story.text) for story in stories}
+    words = {score.story: score.value for score in evaluate(stories, [counted], cache=cache)}
     liked: dict[str, dict[str, Score]] = {story.id: {} for story in stories}
-    words: dict[str, float] = {}
-    for score in evaluate(stories, metrics, cache=cache):
-        if score.scorer == counted.spec:
-            words[score.story] = score.value
-        else:
+    ranked = [story for story in stories if not unlike[story.id]]
+    for metric in chosen.parts.values():
+        for score in evaluate(ranked, [metric], cache=cache):
             liked[score.story][score.aspect] = score
-    candidates = [_candidate(name, scores, words[name]) for name, scores in liked.items()]
-    firsts = [score for scores in liked.values() for score in [*scores.values()][:1]]
+    candidates = [
+        Candidate(name, math.nan, words=words[name], note=f"hardly a story: {unlike[name]}")
+        if unlike[name]
+        else _candidate(name, scores, words[name])
+        for name, scores in liked.items()
+    ]
     absent = [
         MissingPart(PREFERENCE, score.note)
-        for score in firsts
+        for scores in liked.values()
+        for score in [*scores.values()][:1]
         if score.status is Status.MISSING_MODEL
     ]
     # All of one pair of weights, and so the same for every story that has a value.
-    errors = [scores["error"].value for scores in liked.values() if "error" in scores]
-    error = next(filter(math.isfinite, errors), math.nan)
+    errors = (scores["error"].value for scores in liked.values() if "error" in scores)
     return Ranking(
-        tuple(rank_candidates(candidates, error=error)),
+        tuple(rank_candidates(candidates, error=next(filter(math.isfinite, errors), math.nan))),
         (*chosen.missing, *absent[:1]),
         chosen.signatures | {counted.spec: counted.signature()},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +18,9 @@ from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.aspects import Aspects
 from fabula.learned.comments.composer import Comment, compose_comment
 from fabula.learned.comments.evidence import Evidence, StorySentences, find_evidence, word_list
+from fabula.learned.criteria import Criteria
+from fabula.learned.reader.domain import describe_other_writing
+from fabula.learned.reader.metric import ScaleMetric
 from fabula.learned.rovist_c import RovistC
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -37,8 +40,10 @@ if TYPE_CHECKING:
 WEIGHTS, ORDER_WEIGHTS = "reader", "order"
 WRITER = "embedded('smollm2')"
 PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
+PROMPT = "closeness to the prompt"
 # Readers of StoryER spoke of three to five of the ten aspects.
 LEAST_COMMENTS, MOST_COMMENTS = 3, 5
+PARTS = (PREFERENCE, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
 _FAKE = "fake"  # for tests, where no part has weights
 
 
@@ -109,6 +114,7 @@ def choose_parts(
         "aspects": ("aspects", {**reader}),
         CONFIDENCE: ("aspects", {**reader, "confidence": True}),
         ORDER: (ORDER, {} if order == ORDER_WEIGHTS else {"weights": order}),
+        PROMPT: ("supert", {"model": "fake()", "layer": 0} if weights == _FAKE else {}),
     }
     chosen = ReviewMetrics()
     for part in wanted or specs:
@@ -133,31 +139,41 @@ def ask_metrics(
 ) -> Opinions:
     """Ask the learned metrics and the trivial baselines about a story.
 
-    What cannot be had is said, with what to do.
+    What cannot be had is said, with what to do. Of a text that is hardly a story the learned ones
+    know nothing, and are not asked.
     """
-    chosen = choose_parts(weights, order)
-    trivial = choose_metrics(BASELINES)
-    table = evaluate([story], [*chosen.parts.values(), *trivial], cache=cache)
-    scores = _group_scores(table, chosen.parts, trivial)
+    trivial = [*choose_metrics(BASELINES), *choose_metrics("sentences")]
+    counted = {metric.spec: metric.signature() for metric in trivial}
+    unlike = describe_other_writing(story.text)
+    named = (weights, order) != (WEIGHTS, ORDER_WEIGHTS)
+    # Weights that were named must be there, even where they are not asked.
+    wanted = [part for part in PARTS if part != PROMPT or story.prompt]
+    chosen = choose_parts(weights, order, wanted) if named or not unlike else ReviewMetrics()
+    parts = {} if unlike else chosen.parts
+    table = evaluate([story], [*parts.values(), *trivial], cache=cache)
+    scores = _group_scores(table, parts, trivial)
     absent = [
         MissingPart(part, score.note)
         for part, by_aspect in scores.items()
         for score in [*by_aspect.values()][:1]
         if score.status is Status.MISSING_MODEL
     ]
-    transitions: tuple[PlacedTransition, ...] = ()
-    order_metric = chosen.parts.get(ORDER)
-    if isinstance(order_metric, RovistC) and any(score.ok for score in scores[ORDER].values()):
-        try:
-            transitions = _place_transitions(story, order_metric)
-        except (Missing, UserError) as error:
-            why = error.note if isinstance(error, Missing) else str(error)
-            absent.append(MissingPart(ORDER, why))
-    ratings = chosen.parts.get("aspects")
+    transitions = _find_transitions(story, parts.get(ORDER), scores.get(ORDER, {}), absent)
+    ratings = parts.get("aspects")
     usual = ratings.usual() if isinstance(ratings, Aspects) and ratings.at_hand else {}
-    signatures = chosen.signatures | {metric.spec: metric.signature() for metric in trivial}
     missing = (*chosen.missing, *absent)
-    return Opinions(scores, transitions, missing, signatures, usual)
+    doubts = {part: _find_doubts(metric) for part, metric in parts.items()}
+    signatures = {metric.spec: chosen.signatures[metric.spec] for metric in parts.values()}
+    return Opinions(scores, transitions, missing, signatures | counted, usual, doubts, unlike)
+
+
+def _find_doubts(metric: Metric) -> dict[str, str]:
+    """Say of each aspect of a metric why its value tells nothing of a story; "" where it may."""
+    doubts = metric.doubts() if isinstance(metric, ScaleMetric) and metric.at_hand else {}
+    if isinstance(metric, Criteria):
+        # Its card says so: the same number, whatever the prompt.
+        doubts["relevance"] = "the criteria do not read the prompt"
+    return doubts
 
 
 def _group_scores(
@@ -176,6 +192,24 @@ def _group_scores(
     return scores
 
 
+def _find_transitions(
+    story: Story,
+    metric: Metric | None,
+    scores: Mapping[str, Score],
+    absent: list[MissingPart],
+) -> tuple[PlacedTransition, ...]:
+    """Give transitions where the order has a value; why they cannot be had is added to `absent`."""
+    if not isinstance(metric, RovistC) or not any(score.ok for score in scores.values()):
+        return ()
+    try:
+        return _place_transitions(story, metric)
+    except Missing as error:
+        absent.append(MissingPart(ORDER, error.note))
+    except UserError as error:
+        absent.append(MissingPart(ORDER, str(error)))
+    return ()
+
+
 def _place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, ...]:
     """Give transitions with their places; none where the metric parts sentences otherwise."""
     transitions = metric.transitions(story)
@@ -190,7 +224,7 @@ def _place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition,
 
 def assemble_review(story: Story, opinions: Opinions) -> Review:
     """Put together all but the comments, from what everyone says."""
-    sentences = StorySentences(story.text)
+    sentences, notes = StorySentences(story.text), _collect_notes(opinions)
     aspects = tuple(
         AspectReview(
             name,
@@ -198,6 +232,7 @@ def assemble_review(story: Story, opinions: Opinions) -> Review:
             opinions.value("aspects", name),
             find_evidence(sentences, name),
             usual=opinions.usual.get(name, 3.0),
+            unrated=opinions.doubt("aspects", name),
         )
         for name in ASPECTS
     )
@@ -212,14 +247,33 @@ def assemble_review(story: Story, opinions: Opinions) -> Review:
         transitions=opinions.transitions,
         repetition=find_repetitions(story.text, stop_words=word_list("stop")),
         statistics=opinions.values(BASELINES),
-        warnings=_collect_notes(opinions),
+        warnings=tuple(note for note, parts in notes.items() if PREFERENCE in parts),
         missing=opinions.missing,
         signatures=opinions.signatures,
+        order=opinions.value(ORDER),
+        prompt=opinions.value(PROMPT),
+        left_out=_collect_doubts(story, opinions),
+        unlike=opinions.unlike,
+        notes=tuple(note for note, parts in notes.items() if PREFERENCE not in parts),
     )
 
 
-def _collect_notes(opinions: Opinions) -> tuple[str, ...]:
-    """What scores say of themselves, each once; of a missing model `missing` speaks."""
+def _collect_doubts(story: Story, opinions: Opinions) -> tuple[MissingPart, ...]:
+    """Say which values there would be that tell nothing of this story."""
+    left_out = []
+    for part, doubts in opinions.doubts.items():
+        for aspect, why in doubts.items():
+            score = opinions.scores.get(part, {}).get(aspect)
+            if why and score is not None and score.ok:
+                name = f"{part}.{aspect}"
+                if aspect == "relevance" and not story.prompt:
+                    why = f"no prompt is given; and {why}"
+                left_out.append(MissingPart(name, why))
+    return tuple(left_out)
+
+
+def _collect_notes(opinions: Opinions) -> dict[str, list[str]]:
+    """What scores say of themselves, each once, and which parts do; `missing` speaks of models."""
     lacking = {lack.why for lack in opinions.missing}
     notes: dict[str, list[str]] = {}
     for part, scores in opinions.scores.items():
@@ -229,7 +283,7 @@ def _collect_notes(opinions: Opinions) -> tuple[str, ...]:
                 name = score.scorer.partition("(")[0] if part == BASELINES else part
                 if name not in parts:
                     parts.append(name)
-    return tuple(f"{', '.join(parts)}: {note}" for note, parts in notes.items())
+    return {f"{', '.join(parts)}: {note}": parts for note, parts in notes.items()}
 
 
 def add_comments(
@@ -255,15 +309,17 @@ def add_comments(
 
 
 def choose_aspects(review: Review) -> list[AspectReview]:
-    """Choose the aspects to comment on: rated, with evidence, and surer than an even share.
+    """Choose the aspects to comment on: with evidence, and surer than an even share.
 
-    At least three, where there are so many, and at most five.
+    At least three, where there are so many, and at most five. Where nothing is known of what
+    readers would speak of here, those that come first: readers of StoryER spoke of them most. There
+    is no comment on a text that is hardly a story.
     """
-    ready = [
-        aspect
-        for aspect in review.aspects
-        if aspect.evidence.found and math.isfinite(aspect.rating)
-    ]
+    if review.unlike:
+        return []
+    ready = [aspect for aspect in review.aspects if aspect.evidence.found]
+    if not any(math.isfinite(aspect.confidence) for aspect in ready):
+        return ready[:MOST_COMMENTS]
     ready.sort(key=lambda aspect: -aspect.confidence if math.isfinite(aspect.confidence) else 0.0)
     sure = sum(aspect.confidence > 1 / len(ASPECTS) for aspect in ready)
     return ready[: min(max(sure, LEAST_COMMENTS), MOST_COMMENTS)]

@@ -1,0 +1,99 @@
+"""A review, or a ranking, as Markdown: for a repository, a wiki or a letter."""
+
+from __future__ import annotations
+
+import math
+
+from fabula.core.table import without_halves
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import markdown_table
+from fabula.reports.review import (
+    ASPECT_WORDS,
+    GAUGE_LEGEND,
+    MOST_REPEATED,
+    flow_words,
+    gauge_words,
+    left_out_words,
+    missing_words,
+    preference_words,
+    repetition_words,
+    score_command,
+    statistic_name,
+    statistic_text,
+    unlike_words,
+    unrated_words,
+)
+from fabula.reports.tables import Table, TableColumn
+from fabula.scoring.review import Review
+from fabula.text.escapes import markdown_text
+
+
+def review_markdown(review: Review) -> str:
+    """Write a review as Markdown, in the order of the other forms."""
+    warnings = [*review.warnings, *missing_words(review.missing)]
+    parts = [
+        f"# {markdown_text(review.story.id)}",
+        "\n".join(f"> {markdown_text(line)}" for line in warnings),
+        markdown_text(unlike_words(review) if review.unlike else preference_words(review)),
+        *([] if review.unlike else [_criteria(review), _gauges(review)]),
+        _look(review),
+        _comments(review),
+        _numbers(review),
+    ]
+    return without_halves("\n\n".join(part for part in parts if part))
+
+
+def _criteria(review: Review) -> str:
+    if not review.criteria:
+        return ""
+    rows = [[name, number_text(value, 1)] for name, value in review.criteria.items()]
+    table = Table(["criterion", TableColumn("1 to 5", align="right")], rows)
+    left_out = [markdown_text(words) for words in left_out_words(review)]
+    return "\n\n".join(["## Criteria", markdown_table(table), *left_out])
+
+
+def _gauges(review: Review) -> str:
+    gauges = review.gauges
+    if not gauges:
+        return ""
+    rows = [[gauge.name, number_text(gauge.value, 2), gauge_words(gauge)] for gauge in gauges]
+    table = Table(["", TableColumn("value", align="right"), "others"], rows)
+    legend = [GAUGE_LEGEND] if any(gauge.peers for gauge in gauges) else []
+    return "\n\n".join(["## Coherence", markdown_table(table), *legend])
+
+
+def _look(review: Review) -> str:
+    lines = []
+    if review.weakest is not None:
+        step, text = review.transitions[review.weakest], review.story.text
+        first, second = (markdown_text(text[slice(*at)]) for at in (step.first, step.second))
+        lines.append(f"- {flow_words(review)}\n  “{first}” → “{second}”")
+    lines += [
+        f"- “{markdown_text(run.text)}” {repetition_words(run)}"
+        for run in review.repetition[:MOST_REPEATED]
+    ]
+    if more := len(review.repetition[MOST_REPEATED:]):
+        lines.append(f"- {more:,} more repetitions")
+    return "\n".join(["## What to look at", "", *(lines or ["Nothing comes again."])])
+
+
+def _comments(review: Review) -> str:
+    lines = []
+    for aspect in review.aspects:
+        if aspect.comment:
+            rating = f", {number_text(aspect.rating, 1)}" if math.isfinite(aspect.rating) else ""
+            name = ASPECT_WORDS[aspect.name].capitalize()
+            lines.append(f"**{name}{rating}.** {markdown_text(aspect.comment)}")
+    if not lines:
+        return ""
+    return "\n\n".join(["## Notes", *filter(None, [unrated_words(review)]), *lines])
+
+
+def _numbers(review: Review) -> str:
+    pairs = [
+        f"{statistic_name(name)} {statistic_text(name, value)}"
+        for name, value in review.statistics.items()
+    ]
+    signatures = [f"- `{signature}`" for signature in review.signatures.values()]
+    same = f"Values are those of `{score_command(review)}`."
+    return "\n\n".join(["## Numbers", " · ".join(pairs), same, "\n".join(signatures)])

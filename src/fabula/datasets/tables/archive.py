@@ -7,8 +7,10 @@ the memory is full.
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,6 +27,13 @@ MOST_UNZIPPED_BYTES = 1024**3
 MOST_CELLS = 10_000_000
 _MOST_ERRORS = 10_000
 _NO_VALUE = "formula without a value"
+
+# What `zipfile` raises at a broken archive: a part that is not there is a KeyError, a place before
+# the beginning a ValueError, a way of packing unknown a NotImplementedError.
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(KeyError, ValueError, NotImplementedError),
+)
 
 
 class Archive(zipfile.ZipFile):
@@ -96,8 +105,7 @@ def open_archive(raw: bytes, label: str) -> Iterator[Archive]:
             if any(part.flag_bits & 1 for part in parts):
                 raise InputError(f"{label}: has a password", "save it without one")
             yield archive
-    # A part that is not there is a KeyError, one of a kind unknown a NotImplementedError.
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError) as error:
+    except _BROKEN as error:
         problem = (
             f"{label}: not a whole file of its kind ({error.args[0] if error.args else error})"
         )

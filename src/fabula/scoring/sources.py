@@ -110,6 +110,8 @@ def _fill_cards(dataset: Dataset) -> Dataset:
     """Give columns that are called like metrics of ours these metrics' family and direction."""
     scorers = dict(dataset.scorers)
     for name, card in dataset.scorers.items():
+        if name.partition("(")[0].strip() not in METRICS:
+            continue  # to ask for a metric that is not ours looks for the nearest, which takes long
         try:
             ours = METRICS.build(name)
         except UserError:

@@ -50,6 +50,7 @@ _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes"}
 # A file of one column has no delimiter; this character is in no text.
 _NO_DELIMITER = "\x1f"
 _SAMPLE_ROWS, _SAMPLE_CHARACTERS = 100, 1024 * 1024
+_LONGEST_NAME = 40
 _FEW = 3
 
 
@@ -264,8 +265,9 @@ def sniff_delimiter(lines: Iterable[str], usual: str = ",", *, whole: bool = Tru
         if not sizes or sizes[0] < 2:
             continue
         fits = sizes[1:].count(sizes[0]) / len(sizes[1:]) if sizes[1:] else 1.0
-        # Where cells that hold the delimiter are not quoted, rows are longer, never shorter.
-        if fits < 0.5 and min(sizes) < sizes[0]:
+        # A header that is a sentence has blanks after its commas; names of columns have not.
+        named = all(0 < len(name) <= _LONGEST_NAME and name == name.strip() for name in rows[0])
+        if fits < 0.5 and min(sizes) < sizes[0] and not named:
             continue
         best, best_rank = max((best, best_rank), (delimiter, (fits, sizes[0])), key=lambda o: o[1])
     return best

@@ -274,12 +274,13 @@ def _read_columns(
     styles = {name: _detect_style(rows, name) for name in names}
     # Another column tells how one is written that could be either way, and so does Excel, which
     # parts cells by semicolons where commas are decimal.
-    commas = reading.delimiter == ";" or "decimal commas" in styles.values()
+    written = "decimal commas" in styles.values()
+    commas = written or reading.delimiter == ";"
     columns = {}
     for name, style in styles.items():
         if style == "unclear" and commas:
             style = "decimal commas"
-        if style == "plain" and "decimal commas" in styles.values() and reading.delimiter:
+        if style == "plain" and written and reading.delimiter:
             style = _doubt_points(rows, name)
         columns[name] = _count_numbers(rows, name, style)
         if style == "unclear":

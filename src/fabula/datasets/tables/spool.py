@@ -15,7 +15,7 @@ from fabula.core.errors import InputError
 from fabula.core.files import unwritable
 from fabula.datasets.tables.text_file import MOST_FILE_BYTES, MOST_LINE_BYTES
 
-MOST_BYTES = 4 * 1024**3
+MOST_BYTES = 2 * 1024**3
 _CHUNK = 1024 * 1024
 _PREFIX = "fabula-aside-"
 _LOCK = "lock"

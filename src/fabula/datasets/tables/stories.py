@@ -18,7 +18,7 @@ from fabula.core.files import checksum_file, write_lines
 from fabula.core.story import Story
 from fabula.core.table import story_line
 from fabula.datasets.tables.rows import TEXTS, Rows, detect_format, is_known, read_rows
-from fabula.datasets.tables.text_file import FileForm, Reading, TextFile, name_path
+from fabula.datasets.tables.text_file import FileForm, Reading, TextFile, name_path, shorten
 
 USUAL = {
     "id": "id story_id storyid uid uuid key",
@@ -52,7 +52,7 @@ class StoryColumns:
         chosen = {role: _choose_fields(role, present, given, where) for role in ROLES}
         if not chosen["text"]:
             raise InputError(
-                f"{where}: no column for the text among {', '.join(sorted(present)) or 'none'}",
+                f"{where}: no column for the text among {_list_names(present)}",
                 remedy,
             )
         return cls({role: names for role, names in chosen.items() if names})
@@ -78,6 +78,12 @@ class StoryColumns:
                 for text in split_strings(value, name, where)
             )
         return _read_string(values[0], role, self.names[role][0], where)
+
+
+def _list_names(names: Collection[str]) -> str:
+    """Name columns, of very many the first ones."""
+    known = [shorten(name, 60) for name in sorted(names)]
+    return ", ".join([*known[:20], *["…"] * (len(known) > 20)]) or "none"
 
 
 def check_roles(given: Mapping[str, str]) -> None:
@@ -242,7 +248,10 @@ class StoryFile:
                 f"{self.label}: holds no stories{f' that can be used ({bad})' if bad else ''}",
                 "check that it is the right file",
             )
-        return StoryColumns.choose(list(names), self.given, first)
+        remedy = "name it with --column text=NAME"
+        if self.kind in _TABLES:
+            remedy += "; the first row must hold the names of the columns"
+        return StoryColumns.choose(list(names), self.given, first, remedy=remedy)
 
     def _read_rows(self) -> Rows:
         return read_rows(self._file, self.kind, self.reading)

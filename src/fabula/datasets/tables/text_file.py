@@ -26,6 +26,7 @@ MOST_LINE_BYTES = 64 * 1024 * 1024
 MOST_FILE_BYTES = 256 * 1024 * 1024
 # Prose shrinks to a third; what grows more than this is a bomb, or nothing but blank lines.
 MOST_INFLATION = 200
+_POSSIBLE_INFLATION = 1100
 _FREE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1024 * 1024
 # Codecs of Python that are no encodings of files.
@@ -210,19 +211,26 @@ class _BoundedGzip(gzip.GzipFile):
         super().__init__(fileobj=plain)
         self._plain = plain
         self._label = label
+        # The last bytes of a gzip file say how large it is. Those that say more than can be belong
+        # to a file that is cut, and those that lie are found out below.
+        size = plain.seek(0, os.SEEK_END)
+        plain.seek(max(0, size - 4))
+        claimed = int.from_bytes(plain.read(4), "little")
+        plain.seek(0)
+        if claimed < _POSSIBLE_INFLATION * size:
+            self._check(b"", claimed, size)
 
     def read(self, size: int | None = -1) -> bytes:
-        return self._check(super().read(size))
+        return self._check(super().read(size), self.tell(), self._plain.tell())
 
     def read1(self, size: int = -1) -> bytes:
-        return self._check(super().read1(size))
+        return self._check(super().read1(size), self.tell(), self._plain.tell())
 
     def readline(self, size: int | None = -1) -> bytes:
-        return self._check(super().readline(size))
+        return self._check(super().readline(size), self.tell(), self._plain.tell())
 
-    def _check(self, data: bytes) -> bytes:
-        size = self.tell()
-        if size > _FREE_BYTES and size > MOST_INFLATION * self._plain.tell():
+    def _check(self, data: bytes, size: int, zipped_size: int) -> bytes:
+        if size > _FREE_BYTES and size > MOST_INFLATION * zipped_size:
             raise InputError(
                 f"{self._label}: more than {MOST_INFLATION} times as large unzipped, "
                 "which no text is",

@@ -189,6 +189,6 @@ def _list_cells(column: Any) -> list[Any]:
     except (ValueError, OverflowError):
         try:
             cells = column.cast(pa.string()).to_pylist()
-        except pa.ArrowException:
-            cells = [repr(cell) for cell in column]
+        except pa.ArrowException:  # times within lists
+            cells = ["out of range"] * len(column)
     return cells

@@ -146,7 +146,10 @@ def _read_fields(kind: Any, value: Any, at: str) -> Any:
 
 
 def _read_scalar(kind: Any, value: Any, at: str) -> Any:
-    is_number = type(value) in (int, float) and math.isfinite(value)
+    try:
+        is_number = type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        is_number = False
     if not (is_number if kind is float else type(value) is kind):
         _refuse(at, _WORDS[kind], value)
     return float(value) if kind is float else value

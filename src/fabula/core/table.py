@@ -256,17 +256,20 @@ def score_row(story: Story, score: Score) -> dict[str, Any]:
 
 def parse_score(row: dict[str, Any]) -> Score:
     """Read a score from a row; null is a missing value."""
+    for name in ("story", "scorer"):
+        if not isinstance(row[name], str):
+            raise TypeError(f"{name} is no string")
     value = math.nan if row["value"] in (None, "") else float(row["value"])
     status = Status(row.get("status") or Status.OK)
     coverage = row.get("coverage")
     return Score(
         row["story"],
         row["scorer"],
-        row.get("aspect") or "",
+        str(row.get("aspect") or ""),
         value,
         status,
         1.0 if coverage in (None, "") else float(coverage),
-        row.get("note") or "",
+        str(row.get("note") or ""),
     )
 
 
@@ -309,7 +312,7 @@ def read_scores(folder: Path) -> Iterator[Score]:
     for where, row in _read_rows(folder / SCORES):
         try:
             yield parse_score(row)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError(f"{where}: not a score", "write the folder again") from None
 
 
@@ -320,6 +323,9 @@ def story_line(story: Story) -> str:
 
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
+        # What is no plain file may have no end.
+        if path.exists() and not path.is_file():
+            raise OSError("no plain file")
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 yield f"{path}, line {number}", json.loads(line)
@@ -327,5 +333,5 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         reason = error.strerror or error
         remedy = "give the folder of a run (fabula score -o FOLDER) or a saved table"
         raise InputError(f"{path} cannot be read ({reason})", remedy) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path} is damaged", "write the folder again") from None

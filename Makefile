@@ -96,8 +96,8 @@ verify: $(VENV)/.dev
 	$(BIN)/fabula verify $(if $(wildcard $(DATA)),--data $(DATA))
 
 docs: $(VENV)/.dev
-	$(BIN)/fabula metrics docs -o docs/metrics
-	$(BIN)/fabula data docs -o docs/datasets
+	$(BIN)/fabula metrics docs -o docs/metrics --overwrite
+	$(BIN)/fabula data docs -o docs/datasets --overwrite
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,7 @@ from fabula.cli._completion import complete_sources
 from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
-from fabula.core.files import write_json
+from fabula.core.files import refuse_input, write_json
 from fabula.core.story import count_text
 
 COLUMN = click.option(
@@ -145,6 +145,7 @@ def augment_command(
     )
     from fabula.learned.training.joint_data import read_rated_dataset
 
+    refuse_input(output, [Path(source), Path(learn)])
     comments, stories = read_source(source, column)
     known = comments_of(read_rated_dataset(learn, None))
     augmented = label_comments(

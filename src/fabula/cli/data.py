@@ -10,7 +10,7 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_datasets
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
-from fabula.cli._options import output_option, path_option, seed_option
+from fabula.cli._options import OVERWRITE, output_option, path_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.story import count_text
@@ -128,14 +128,16 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
     show_default=True,
     help="Form of the files to write.",
 )
-def convert_command(source: DatasetSource, output: Path, form: str) -> None:
+@OVERWRITE
+def convert_command(source: DatasetSource, output: Path, form: str, overwrite: bool) -> None:
     """Write stories, ratings, scores and preferences as plain rows, a file each.
 
     SOURCE is a data set's name, a table of your own or a run folder.
     """
     from fabula.datasets.releases.convert import write_dataset
 
-    for path in write_dataset(source.load(rated=False), output, form):
+    dataset, inputs = source.load(rated=False), source.inputs()
+    for path in write_dataset(dataset, output, form, inputs=inputs, overwrite=overwrite):
         echo(path)
 
 
@@ -192,9 +194,11 @@ def pairs_command(
     POSTS is a table with the columns text, prompt and votes. Posts are cleaned of signatures,
     links and notes. OUTPUT has the form of storyer: `fabula data add storyer OUTPUT`.
     """
+    from fabula.core.files import refuse_input
     from fabula.datasets.storyer import write_pairs
     from fabula.learned.training.pairs import build_pairs, read_posts
 
+    refuse_input(output, [posts])
     read = read_posts(posts, columns=columns)
     pairs = build_pairs(read, high=high, low=low, words=words, per_prompt=per_prompt, seed=seed)
     texts = ((pair.better.prompt or pair.item, pair.better.text, pair.worse.text) for pair in pairs)
@@ -210,14 +214,14 @@ def pairs_command(
 
 @command.command("docs")
 @output_option(metavar="FOLDER", required=True, help="Folder for the pages, in Markdown.")
-def docs_command(output: Path) -> None:
+@OVERWRITE
+def docs_command(output: Path, overwrite: bool) -> None:
     """Write the page of every data set into a folder, from the cards."""
-    from fabula.core.files import write_text
+    from fabula.core.files import write_texts
     from fabula.datasets import DATASETS
     from fabula.reports.cards import dataset_index_page, dataset_page
 
     cards = {name: module.CARD for name, module in DATASETS.load_all().items()}
-    for name, card in cards.items():
-        write_text(output / f"{name}.md", dataset_page(name, card))
-    write_text(output / "index.md", dataset_index_page(cards))
+    pages = {f"{name}.md": dataset_page(name, card) for name, card in cards.items()}
+    write_texts(output, pages | {"index.md": dataset_index_page(cards)}, overwrite=overwrite)
     echo(f"{count_text(len(cards), 'page')} in {output}")

@@ -13,6 +13,7 @@ import click
 from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import (
+    OVERWRITE,
     QUIET,
     alpha_option,
     output_option,
@@ -127,6 +128,7 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
 @seed_option()
 @alpha_option()
 @output_option(metavar="FOLDER", help="Write a study report into this folder as well.")
+@OVERWRITE
 @paper_format_option
 @QUIET
 @_gather_study
@@ -138,6 +140,7 @@ def command(
     coefficients: tuple[str, ...],
     baselines: bool,
     output: Path | None,
+    overwrite: bool,
     form: str,
     quiet: bool,
 ) -> None:
@@ -161,6 +164,7 @@ def command(
     elif output:
         from fabula.reports.study import write_plain_study
 
-        echo(write_plain_study(result, output), err=True)
+        inputs = source.inputs()
+        echo(write_plain_study(result, output, inputs=inputs, overwrite=overwrite), err=True)
     tables: list[Any] = [(level, name) for level in levels for name in coefficients]
     echo(render_correlations(form, result, tables))

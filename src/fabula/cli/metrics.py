@@ -9,7 +9,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_datasets, complete_sets, complete_specs
-from fabula.cli._options import JOBS, QUIET, output_option, path_option
+from fabula.cli._options import JOBS, OVERWRITE, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import UnknownName, closest
 from fabula.core.story import count_text
@@ -135,10 +135,19 @@ def new(name: str, root: Path, *, model: bool) -> None:
     help="How many stories slow metrics (InfoLM, BLANC's tune and golden) read; 0 is all of them.",
 )
 @JOBS
+@OVERWRITE
 @QUIET
 @format_option
 def regenerate(
-    release: str, *, path: Path | None, output: Path, sample: int, jobs: int, quiet: bool, form: str
+    release: str,
+    *,
+    path: Path | None,
+    output: Path,
+    sample: int,
+    jobs: int,
+    overwrite: bool,
+    quiet: bool,
+    form: str,
 ) -> None:
     """Make the columns of a RELEASE again from its stories, beside the published ones.
 
@@ -146,18 +155,15 @@ def regenerate(
     model is not at hand says how to get it.
     """
     from fabula.cli import show_progress
+    from fabula.core.files import refuse_foreign
     from fabula.datasets import load_dataset
-    from fabula.replication.hanna.columns import (
-        column_rows,
-        make_columns,
-        record_seconds,
-        write_columns,
-    )
+    from fabula.replication.hanna import columns as hanna
     from fabula.scoring.cache import ScoreCache
 
+    refuse_foreign(output, hanna.COLUMN_FILES, overwrite=overwrite)
     dataset = load_dataset(release, path)
-    with ScoreCache() as cache, record_seconds(output) as spent:
-        columns = make_columns(
+    with ScoreCache() as cache, hanna.record_seconds(output) as spent:
+        columns = hanna.make_columns(
             dataset,
             release,
             sample=sample,
@@ -166,22 +172,22 @@ def regenerate(
             jobs=jobs,
             progress=show_progress("scores", quiet=quiet),
         )
-    write_columns(columns, output)
-    print_rows(column_rows(columns), form)
+    hanna.write_columns(columns, output)
+    print_rows(hanna.column_rows(columns), form)
     missing = sum(not column.values for column in columns)
     echo(f"{len(columns) - missing} of {count_text(len(columns), 'column')} made", err=True)
 
 
 @command.command("docs")
 @output_option(metavar="FOLDER", required=True, help="Folder for the pages, in Markdown.")
-def docs(output: Path) -> None:
+@OVERWRITE
+def docs(output: Path, overwrite: bool) -> None:
     """Write the page of every metric into a folder, from the cards."""
-    from fabula.core.files import write_text
+    from fabula.core.files import write_texts
     from fabula.reports.cards import card_page, index_page
     from fabula.scoring.catalogue import METRICS
 
     classes = METRICS.load_all()
-    for name, cls in classes.items():
-        write_text(output / f"{name}.md", card_page(cls))
-    write_text(output / "index.md", index_page(classes))
+    pages = {f"{name}.md": card_page(cls) for name, cls in classes.items()}
+    write_texts(output, pages | {"index.md": index_page(classes)}, overwrite=overwrite)
     echo(f"{count_text(len(classes), 'page')} in {output}")

@@ -134,9 +134,9 @@ def command(
     from fabula.reports.stress import render_stress
     from fabula.scoring.stress import refuse_written, write_stress
 
-    if output and not overwrite:
-        refuse_written(output)
     with open_stories(source, layout) as file:
+        if output:
+            refuse_written(output, file.inputs(), overwrite=overwrite)
         drawn = _draw(list(file), stories, settings.seed)
     result = _stress(drawn, metrics or ("strings",), settings, quiet=quiet)
     echo(render_stress(form, result))

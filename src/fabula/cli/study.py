@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import DATA, PARTIAL, QUIET, output_option, path_option
+from fabula.cli._options import DATA, OVERWRITE, PARTIAL, QUIET, output_option, path_option
 from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def command() -> None:
     help="Of a study of kind storyer, run this analysis only; may be repeated.",
 )
 @PARTIAL
+@OVERWRITE
 @QUIET
 def run(
     file: Path,
@@ -42,26 +43,40 @@ def run(
     data: Path | None,
     only: tuple[str, ...],
     partial: bool,
+    overwrite: bool,
     quiet: bool,
 ) -> None:
     """Run a study and write its report: one HTML file, its tables and figures beside it.
 
     A file with kind = "storyer" runs the analyses that it lists; without -o they are printed.
     """
+    from fabula.core.files import refuse_foreign
     from fabula.meta.study import study_kind
+    from fabula.reports.study_page import STUDY_PAGE
 
+    if output:
+        # Now, and not when all has been computed.
+        refuse_foreign(output, [STUDY_PAGE], inputs=[file], overwrite=overwrite)
     if study_kind(file) == "storyer":
-        _run_storyer(file, output, data=data, only=only, quiet=quiet)
+        _run_storyer(file, output, data=data, only=only, overwrite=overwrite, quiet=quiet)
     elif output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
     elif only:
         raise SettingError("--only is for studies of kind storyer", "set parts in the file")
     else:
-        _run_ratings(file, output, path=path, data=data, partial=partial, clock=_Clock(quiet))
+        own: Any = {"path": path, "data": data, "partial": partial, "overwrite": overwrite}
+        _run_ratings(file, output, **own, clock=_Clock(quiet))
 
 
 def _run_ratings(
-    file: Path, output: Path, *, path: Path | None, data: Path | None, partial: bool, clock: _Clock
+    file: Path,
+    output: Path,
+    *,
+    path: Path | None,
+    data: Path | None,
+    partial: bool,
+    overwrite: bool,
+    clock: _Clock,
 ) -> None:
     """Run a study of scorers beside ratings."""
     from fabula.cli import show_progress
@@ -82,16 +97,15 @@ def _run_ratings(
     clock.tell("correlations with intervals")
     publication = None
     if study.printed:
-        publication = read_publication(
-            printed_below(data, study.printed) if data else None, dataset
-        )
+        where = printed_below(data, study.printed) if data else None
+        publication = read_publication(where, dataset)
         clock.tell("printed values")
     view = View(study, result, publication)
     sections = []
     for section, timed in make_sections(view):
         clock.tell(timed.part, "" if section else "nothing to show")
         sections += [section] if section else []
-    page = write_report(view, output, sections)
+    page = write_report(view, output, sections, inputs=[file], overwrite=overwrite)
     clock.tell("page, tables and figures")
     clock.total()
     echo(page)
@@ -113,7 +127,13 @@ def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: b
 
 
 def _run_storyer(
-    file: Path, output: Path | None, *, data: Path | None, only: tuple[str, ...], quiet: bool
+    file: Path,
+    output: Path | None,
+    *,
+    data: Path | None,
+    only: tuple[str, ...],
+    overwrite: bool,
+    quiet: bool,
 ) -> None:
     """Run the analyses of a StoryER study; write the report into a folder, or print it."""
     from fabula.replication.storyer.material import Material
@@ -130,7 +150,7 @@ def _run_storyer(
         raise UserError(f"no analysis could be run: {findings[0].needs}", "see the lines above")
     echo(analyses_text(findings), err=output is not None)
     if output is not None:
-        echo(write_analyses(study, findings, output))
+        echo(write_analyses(study, findings, output, inputs=[file], overwrite=overwrite))
 
 
 class _Clock:

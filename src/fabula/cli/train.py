@@ -242,8 +242,10 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     SOURCE is a table with stories, references and ratings, or a data set's name. The agreement that
     is printed is with ratings of items that a regressor has not seen.
     """
+    from fabula.core.files import refuse_input
     from fabula.scoring.s3_training import fit_rated
 
+    refuse_input(out, source.inputs())
     fitted = fit_rated(source.load(), aspect, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     fitted.regressor.save(out)

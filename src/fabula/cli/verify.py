@@ -31,11 +31,13 @@ def command(data: Path | None, only: tuple[str, ...], output: Path | None) -> No
     """
     from fabula.replication.checks import run_checks, verified_page
 
+    page = output or (None if only else Path("VERIFIED.md"))
+    if page and not output and page.is_file() and "`fabula verify`" not in page.read_text("utf-8"):
+        raise UserError(f"{page} is there, and not by Fabula", "name the page with -o")
     results = []
     for result in run_checks(data, only):
         results.append(result)
         echo(f"{result.outcome:17} {result.claim}: {result.found}", err=True)
-    page = output or (None if only else Path("VERIFIED.md"))
     if page:
         write_text(page, verified_page(results))
         echo(page)

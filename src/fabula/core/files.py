@@ -92,6 +92,17 @@ def write_text(path: Path, text: str) -> None:
         file.write(text)
 
 
+def write_texts(folder: Path, texts: Mapping[str, str], *, overwrite: bool = False) -> None:
+    """Write texts into a folder; a file there that says something else is refused, or lost."""
+    same = {
+        name: hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        for name, text in texts.items()
+    }
+    refuse_foreign(folder, texts, known=same, overwrite=overwrite)
+    for name, text in texts.items():
+        write_text(folder / name, text)
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines that have their ends already, one after the other."""
     with open_atomically(path) as file:

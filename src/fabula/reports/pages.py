@@ -143,7 +143,7 @@ def write_page(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
 ) -> Path:
-    """Write a page; `beside` writes folders of files into the folder it is given.
+    """Write a page; `beside` writes other files, and folders of them, into the folder it is given.
 
     Files in the way that Fabula did not write are refused unless `overwrite`; a page that the user
     `named` may be there. What is read, the `inputs`, is never written over.
@@ -168,11 +168,12 @@ def write_page(
 
 def _put_in_place(partial: Path, path: Path) -> None:
     """Rename what is whole, the page last, so that nobody ever opens half a page."""
-    for folder in filter(Path.is_dir, partial.iterdir()):
-        (path.parent / folder.name).mkdir(exist_ok=True)
-        for file in folder.iterdir():
-            file.replace(path.parent / folder.name / file.name)
-    (partial / path.name).replace(path)
+    page = partial / path.name
+    for file in [file for file in partial.rglob("*") if file.is_file() and file != page]:
+        target = path.parent / file.relative_to(partial)
+        target.parent.mkdir(exist_ok=True)
+        file.replace(target)
+    page.replace(path)
 
 
 def write_table(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from fabula.core.errors import UserError
 from fabula.core.protocols import watch
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyFile, StudyResult
@@ -39,10 +38,17 @@ def make_sections(view: View) -> Iterator[tuple[Section | None, Timed]]:
         yield section, Timed(name, time.perf_counter() - started)
 
 
-def write_report(view: View, folder: Path, sections: list[Section]) -> Path:
+def write_report(
+    view: View,
+    folder: Path,
+    sections: list[Section],
+    *,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
+) -> Path:
     """Write the page, its tables and figures, and all values, into a folder."""
     explores = any(isinstance(block, ScatterBlock) for block in blocks_of(sections))
-    path = write_study(
+    return write_study(
         folder,
         title=view.file.title,
         lead=Words(list(view.file.about)),
@@ -50,9 +56,10 @@ def write_report(view: View, folder: Path, sections: list[Section]) -> Path:
         stories=study_stories(view) if explores else None,
         facts=_facts(view),
         signatures=[study_signature(view.result)],
+        files=_write_rows(view),
+        inputs=inputs,
+        overwrite=overwrite,
     )
-    _write_rows(folder / "tables", view)
-    return path
 
 
 def study_stories(view: View) -> StudyStories:
@@ -81,19 +88,15 @@ def study_stories(view: View) -> StudyStories:
     return StudyStories(stories, columns, values, ratings)
 
 
-def _write_rows(folder: Path, view: View) -> None:
+def _write_rows(view: View) -> dict[str, str]:
     """Write every correlation and every printed value for programs."""
     rows = {
-        "correlations.csv": [line.row() for line in view.result.correlations],
-        "printed.csv": [value.row() for value in view.printed_values],
+        "tables/correlations.csv": [line.row() for line in view.result.correlations],
+        "tables/printed.csv": [value.row() for value in view.printed_values],
     }
-    folder.mkdir(exist_ok=True)
-    try:
-        for name, lines in rows.items():
-            if lines:
-                (folder / name).write_text(without_halves(records_csv(lines)) + "\n", "utf-8")
-    except OSError as error:
-        raise UserError(f"{folder} cannot be written ({error.strerror})", "check it") from None
+    return {
+        name: without_halves(f"{records_csv(lines)}\n") for name, lines in rows.items() if lines
+    }
 
 
 def _facts(view: View) -> dict[str, str | int]:
@@ -109,9 +112,11 @@ def _facts(view: View) -> dict[str, str | int]:
     }
 
 
-def write_plain_study(result: StudyResult, folder: Path) -> Path:
+def write_plain_study(
+    result: StudyResult, folder: Path, *, inputs: Iterable[Path] = (), overwrite: bool = False
+) -> Path:
     """Write the usual report of a data set that has no study file."""
     file = StudyFile(f"{result.dataset.name}: metrics and ratings", result.dataset.name)
     view = View(file, result)
     sections = [section for section, _ in make_sections(view) if section]
-    return write_report(view, folder, sections)
+    return write_report(view, folder, sections, inputs=inputs, overwrite=overwrite)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from fabula.reports.study_blocks import (
     blocks_of,
 )
 
+STUDY_PAGE = "study.html"
 _STYLES = ("page.css", "reader.css", "figures.css", "study.css")
 _SCRIPTS = ("page.js", "study.js", "study_heat.js")
 _EXPLORING = (
@@ -62,8 +64,15 @@ def write_study(
     stories: StudyStories | None = None,
     facts: Mapping[str, str | int] | None = None,
     signatures: Sequence[str] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
 ) -> Path:
-    """Write study.html, tables/ and figures/ into a folder; give the path of the page."""
+    """Write study.html, tables/ and figures/ into a folder; give the path of the page.
+
+    `files` are more texts by their names. What is not of our making is only lost with `overwrite`,
+    and never one of the `inputs`.
+    """
     _check(sections, stories)
     page = _page(title, lead, sections, stories=stories, facts=facts or {}, signatures=signatures)
 
@@ -73,8 +82,10 @@ def write_study(
                 write_table(into / "tables", block.name, block.table)
             elif isinstance(block, FigureBlock):
                 write_text(into / "figures" / f"{block.name}.svg", make_standalone(block.svg))
+        for name, text in files.items():
+            write_text(into / name, text)
 
-    return write_page(folder / "study.html", page, beside)
+    return write_page(folder / STUDY_PAGE, page, beside, inputs=inputs, overwrite=overwrite)
 
 
 def _check(sections: Sequence[Section], stories: StudyStories | None) -> None:

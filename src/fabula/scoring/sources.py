@@ -9,7 +9,7 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UserError, closest
 from fabula.core.settings import split_specs
-from fabula.datasets import DATASETS, is_added, list_added, load_dataset
+from fabula.datasets import DATASETS, is_added, list_added, load_dataset, read_places
 from fabula.datasets.table import read_run_with, read_table
 from fabula.datasets.tables.stories import is_there
 from fabula.datasets.tables.text_file import FileForm
@@ -33,6 +33,14 @@ class DatasetSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     lower: tuple[str, ...] = ()
     form: FileForm = field(default_factory=FileForm)
+
+    def inputs(self) -> list[Path]:
+        """Files that it is read from, which nothing may be written over."""
+        known = read_places().get(self.name)
+        places = [Path(self.name), self.path, self.gold, known.path if known else None]
+        found = [Path(place) for place in places if place and is_there(Path(place))]
+        inner = [file for path in found if path.is_dir() for file in path.iterdir()]
+        return [file for file in (*found, *inner) if file.is_file()]
 
     def load(self, *, rated: bool = True) -> Dataset:
         """Load it; what has neither ratings nor preferences is refused unless `rated` is false."""

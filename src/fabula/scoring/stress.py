@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import InputError, UserError
-from fabula.core.files import open_atomically, write_lines
+from fabula.core.files import open_atomically, refuse_input, write_lines
 from fabula.core.metric import Metric, needs_batch
 from fabula.core.protocols import Progress
 from fabula.core.story import Story
@@ -225,10 +225,12 @@ class _InnerProgress:
         """End a part; the whole goes on."""
 
 
-def refuse_written(folder: Path) -> None:
-    """Refuse a folder that holds such files, so that none is lost."""
+def refuse_written(folder: Path, inputs: Iterable[Path] = (), *, overwrite: bool = False) -> None:
+    """Refuse a folder that holds such files, so that none is lost; an input never is."""
+    inputs = list(inputs)
     for name in (STORIES, MOVES):
-        if (folder / name).exists():
+        refuse_input(folder / name, inputs)
+        if not overwrite and (folder / name).exists():
             raise UserError(
                 f"{folder / name} is there already",
                 "choose another folder with -o, or pass --overwrite",

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import PackageMissing
-from fabula.core.files import open_atomically, write_atomically, write_lines
+from fabula.core.files import (
+    note_written,
+    open_atomically,
+    refuse_foreign,
+    write_atomically,
+    write_lines,
+)
 from fabula.core.table import COLUMNS, HALVES, json_text
 
 _STORY = ("id", "text", "prompt", "references", "images", "system", "item")
@@ -21,8 +27,18 @@ _NUMBERS = ("value", "coverage")
 _Rows = Sequence[dict[str, Any]]
 
 
-def write_dataset(dataset: Dataset, folder: Path, form: str = "jsonl") -> list[Path]:
-    """Write what a data set holds into a folder; a part that is empty gets no file."""
+def write_dataset(
+    dataset: Dataset,
+    folder: Path,
+    form: str = "jsonl",
+    *,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write what a data set holds into a folder; a part that is empty gets no file.
+
+    What is not of our making is only lost with `overwrite`, and never one of the `inputs`.
+    """
     parts: dict[str, tuple[Sequence[str], list[dict[str, Any]]]] = {
         "stories": (_STORY, [asdict(story) for story in dataset.stories]),
         "ratings": (COLUMNS, list(dataset.ratings.rows())),
@@ -31,9 +47,12 @@ def write_dataset(dataset: Dataset, folder: Path, form: str = "jsonl") -> list[P
     }
     write = {"csv": _write_csv, "parquet": _write_parquet, "jsonl": _write_jsonl}[form]
     paths = {name: folder / f"{name}.{form}" for name, (_, rows) in parts.items() if rows}
+    names = [path.name for path in paths.values()]
+    refuse_foreign(folder, names, inputs=inputs, overwrite=overwrite)
     for name, path in paths.items():
         columns, rows = parts[name]
         write(path, columns, [_make_plain(row) for row in rows])
+    note_written(folder, names)
     return list(paths.values())
 
 

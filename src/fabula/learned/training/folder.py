@@ -47,6 +47,9 @@ class TrainingFolder:
         if not self._resume and any(any(self.path.glob(name)) for name in begun):
             problem = f"{self.path} holds a training"
             raise InputError(problem, "say --resume, or name another folder")
+        if (self.path / MODEL).exists() and not any(any(self.path.glob(name)) for name in begun):
+            problem = f"{self.path / MODEL} is there, and not by a training of Fabula"
+            raise InputError(problem, "name another folder")
         if (self.path / RECORD).exists():
             record = read_json(self.path / RECORD, remedy=_REMEDY)
             if not isinstance(record, dict):

@@ -13,7 +13,7 @@ from typing import Any
 from fabula._version import __version__
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
-from fabula.core.files import open_atomically, write_json, write_text
+from fabula.core.files import note_written, open_atomically, write_json, write_text
 from fabula.core.metric import Metric
 from fabula.core.plain import read_json
 from fabula.core.protocols import Progress
@@ -27,6 +27,9 @@ from fabula.scoring.survey import survey
 
 # Stories that slow metrics take.
 SAMPLE = 96
+_SECONDS = "seconds.json"
+COLUMN_FILES = ("columns.json", "columns.md", "columns.csv")
+
 _ABOUT = (
     "Written by `fabula metrics regenerate` with Fabula {version}. Every column that HANNA "
     "published, made again from its stories: Pearson's r and Spearman's ρ of our values with the "
@@ -182,12 +185,13 @@ def _note(scores: Sequence[Score], machines: int) -> str:
 @contextmanager
 def record_seconds(folder: Path) -> Iterator[dict[str, float]]:
     """Give the seconds that metrics took in earlier runs into a folder; write what is added."""
-    file = folder / "seconds.json"
+    file = folder / _SECONDS
     spent: dict[str, float] = read_json(file) if file.is_file() else {}
     try:
         yield spent
     finally:
         write_json(file, {spec: round(seconds, 2) for spec, seconds in spent.items()})
+        note_written(folder, [_SECONDS])
 
 
 def column_rows(columns: Sequence[RegeneratedColumn]) -> list[dict[str, Any]]:
@@ -221,6 +225,7 @@ def write_columns(columns: Sequence[RegeneratedColumn], folder: Path) -> None:
         writer.writerows(
             [story, *(column.values.get(story, "") for column in columns)] for story in ids
         )
+    note_written(folder, COLUMN_FILES)
 
 
 def columns_page(rows: Sequence[dict[str, Any]]) -> str:

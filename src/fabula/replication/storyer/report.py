@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula._version import __version__
-from fabula.core.files import write_json, write_text
 from fabula.meta.resampling import Estimate
 from fabula.reports.study_blocks import Block, Section, TableBlock, Words
 from fabula.reports.study_page import write_study
@@ -123,19 +123,29 @@ def analyses_markdown(study: StoryerStudy, findings: Sequence[StudyFinding]) -> 
     return "\n".join([*lines, f"`{signature(study)}`"]) + "\n"
 
 
-def write_analyses(study: StoryerStudy, findings: Sequence[StudyFinding], folder: Path) -> Path:
+def write_analyses(
+    study: StoryerStudy,
+    findings: Sequence[StudyFinding],
+    folder: Path,
+    *,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
+) -> Path:
     """Write the page with its tables, JSON and Markdown into a folder; give the page's path."""
-    path = write_study(
+    plain = json.dumps(
+        analyses_json(study, findings), indent=1, ensure_ascii=False, allow_nan=False
+    )
+    return write_study(
         folder,
         title=study.title,
         lead=Words(list(study.about)),
         sections=[_section(finding) for finding in findings],
         facts=_facts(findings),
         signatures=[signature(study)],
+        files={JSON_FILE: f"{plain}\n", MARKDOWN_FILE: analyses_markdown(study, findings)},
+        inputs=inputs,
+        overwrite=overwrite,
     )
-    write_json(folder / JSON_FILE, analyses_json(study, findings))
-    write_text(folder / MARKDOWN_FILE, analyses_markdown(study, findings))
-    return path
 
 
 def signature(study: StoryerStudy) -> str:

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import UserError
-from fabula.core.files import cache_home, data_home, open_atomically, write_text
+from fabula.core.files import (
+    cache_home,
+    data_home,
+    lock_file,
+    note_written,
+    open_atomically,
+    refuse_foreign,
+    write_text,
+    write_texts,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +69,59 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     write_text(pipe, "one")
     assert os.read(reader, 10) == b"one" and pipe.is_fifo()
     os.close(reader)
+
+
+def test_what_fabula_wrote_may_be_written_again_and_what_it_did_not_may_not(tmp_path: Path) -> None:
+    write_text(tmp_path / "ours.csv", "1\n")
+    note_written(tmp_path, ["ours.csv"])
+    refuse_foreign(tmp_path, ["ours.csv", "absent.csv"])
+    write_text(tmp_path / "theirs.csv", "1\n")
+    with pytest.raises(UserError, match=r"theirs\.csv is there, and not by Fabula; .*--overwrite"):
+        refuse_foreign(tmp_path, ["ours.csv", "theirs.csv"])
+    write_text(tmp_path / "ours.csv", "by hand\n")
+    with pytest.raises(UserError, match=r"ours\.csv was altered since Fabula wrote it"):
+        refuse_foreign(tmp_path, ["ours.csv"])
+    refuse_foreign(tmp_path, ["ours.csv", "theirs.csv"], overwrite=True)
+
+
+def test_a_kill_between_noting_and_writing_leaves_a_file_that_is_ours(tmp_path: Path) -> None:
+    write_text(tmp_path / "page.html", "old")
+    note_written(tmp_path, ["page.html"])
+    write_text(tmp_path / "partial" / "page.html", "new")
+    note_written(tmp_path, ["page.html"], tmp_path / "partial")
+    refuse_foreign(tmp_path, ["page.html"])
+    write_text(tmp_path / "page.html", "new")
+    refuse_foreign(tmp_path, ["page.html"])
+
+
+def test_a_link_and_a_list_that_cannot_be_read_vouch_for_nothing(tmp_path: Path) -> None:
+    write_text(tmp_path / "mine.csv", "mine")
+    (tmp_path / "ours.csv").symlink_to("mine.csv")
+    note_written(tmp_path, ["ours.csv"])
+    with pytest.raises(UserError, match="not by Fabula"):
+        refuse_foreign(tmp_path, ["ours.csv"])
+    (tmp_path / "ours.csv").unlink()
+    write_text(tmp_path / "ours.csv", "1")
+    for text in ("[" * 100_000, "[]", '{"files": {"ours.csv": 1}}', "{"):
+        write_text(tmp_path / ".fabula.json", text)
+        with pytest.raises(UserError, match="not by Fabula"):
+            refuse_foreign(tmp_path, ["ours.csv"])
+
+
+def test_pages_that_say_the_same_are_written_and_others_only_when_asked(tmp_path: Path) -> None:
+    write_texts(tmp_path, {"a.md": "one", "b.md": "two"})
+    write_texts(tmp_path, {"a.md": "one", "b.md": "two"})
+    with pytest.raises(UserError, match=r"b\.md was altered"):
+        write_texts(tmp_path, {"a.md": "new", "b.md": "other"} | {"a.md": "one"})
+    write_texts(tmp_path, {"b.md": "other"}, overwrite=True)
+    assert (tmp_path / "b.md").read_text() == "other"
+
+
+def test_a_lock_lets_one_in_and_goes(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    taken = pytest.raises(BlockingIOError, match=f"{os.getpid()} on ")
+    with lock_file(path), taken, lock_file(path, wait=False):
+        pass
+    assert not path.exists()
+    with lock_file(path, wait=False):
+        pass

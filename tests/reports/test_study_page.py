@@ -64,7 +64,7 @@ def test_tables_and_figures_stand_beside_the_page(tmp_path: Path) -> None:
     page(tmp_path, table(), tabs)
     files = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
     assert files == [
-        "figures/map.svg", "study.html", "tables/inside.csv", "tables/inside.tex",
+        ".fabula.json", "figures/map.svg", "study.html", "tables/inside.csv", "tables/inside.tex",
         "tables/numbers.csv", "tables/numbers.tex",
     ]  # fmt: skip
     ElementTree.parse(tmp_path / "figures" / "map.svg")

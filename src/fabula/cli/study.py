@@ -97,8 +97,7 @@ def _run_ratings(
     clock.tell("correlations with intervals")
     publication = None
     if study.printed:
-        where = printed_below(data, study.printed) if data else None
-        publication = read_publication(where, dataset)
+        publication = read_publication(data and printed_below(data, study.printed), dataset)
         clock.tell("printed values")
     view = View(study, result, publication)
     sections = []

@@ -187,6 +187,17 @@ def test_every_command_is_watched_and_nobody_afterwards(monkeypatch: pytest.Monk
     assert len(seen) == 1 and type(watch.get()) is Watch
 
 
+def test_ctrl_c_ends_any_command_with_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        watch.get().tell_kept("step 400 is kept; --resume goes on from there")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fabula.models.verify", stop)
+    result = CliRunner().invoke(cli, ["models", "verify", "minilm"])
+    assert result.exit_code == 130
+    assert result.output == "fabula: stopped; step 400 is kept; --resume goes on from there\n"
+
+
 SCRIPT = """
 import sys, time
 from fabula.cli import Display, show_progress

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # As ASCII, under a name that click does not take for a mistake and write UTF-8 over.
 _PLAIN_ASCII = "fabula_ascii"
 STOPPED = 130
-_ANSWER_WITHIN_S = 1.5
+_ANSWER_WITHIN_S = 1.2
 _RECENT_S, _FEW_STEPS = 30.0, 4
 
 

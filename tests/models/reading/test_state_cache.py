@@ -13,6 +13,7 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.models.reading.state_cache import (
+    ArrayShards,
     VectorCache,
     clear_vectors,
     disk_limit,
@@ -22,7 +23,7 @@ from fabula.models.reading.state_cache import (
     vectors_size,
 )
 
-pytest.importorskip("safetensors")
+save = pytest.importorskip("safetensors.numpy").save
 
 ROWS = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
 MB = 1_000_000
@@ -176,3 +177,27 @@ def test_vectors_lie_in_the_cache_of_the_user(
     monkeypatch.setenv("FABULA_HOME", str(tmp_path))
     assert vectors_folder() == tmp_path / "cache" / "vectors-v1"
     assert vectors_size() == clear_vectors() == 0
+
+
+def test_a_shard_in_which_a_bit_was_flipped_is_not_used_and_goes(tmp_path: Path) -> None:
+    states = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
+    for place in range(8):
+        ArrayShards(tmp_path, 10**6).write({"key": states})
+        [shard] = list_shards(tmp_path)
+        raw = bytearray(shard.read_bytes())
+        raw[-1 - 5 * place] ^= 1 << place  # the numbers lie at the end of the file
+        shard.write_bytes(raw)
+        assert ArrayShards(tmp_path, 10**6).read(["key"]) == {}
+        assert list_shards(tmp_path) == []
+
+
+def test_a_shard_of_an_older_version_without_checksums_is_not_used_and_goes(
+    tmp_path: Path,
+) -> None:
+    states = np.ones((3, 4), np.float32)
+    (tmp_path / "old.safetensors").write_bytes(save({"key": states}))
+    shards = ArrayShards(tmp_path, 10**6)
+    assert shards.read(["key"]) == {}
+    assert list_shards(tmp_path) == []
+    shards.write({"key": states})
+    np.testing.assert_array_equal(ArrayShards(tmp_path, 10**6).read(["key"])["key"], states)

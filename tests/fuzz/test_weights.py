@@ -273,6 +273,19 @@ def test_the_folder_of_a_training(tmp_path: Path) -> None:
     tamper_and_load(sound.path, tmp_path / "work", load, count=rounds(150))
 
 
+def test_arrays_that_a_training_reads(tmp_path: Path) -> None:
+    from fabula.learned.training.folder import read_arrays, write_arrays
+
+    (tmp_path / "arrays").mkdir()
+    arrays = {"table": np.eye(3), "about": np.array("{}")}
+    write_arrays(tmp_path / "arrays" / "examples.npz", arrays)
+
+    def load(folder: Path) -> None:
+        read_arrays(folder / "examples.npz", "examples", "delete it")
+
+    tamper_and_load(tmp_path / "arrays", tmp_path / "work", load, count=rounds(150))
+
+
 def test_nothing_that_could_be_a_program_is_ever_loaded() -> None:
     source = Path(__file__).resolve().parents[2] / "src" / "fabula"
     forbidden = re.compile(

@@ -66,5 +66,5 @@ def test_a_corpus_comes_back_from_its_file_as_it_was(tmp_path):
     with pytest.raises(InputError, match="of another recipe"):
         load_corpus(tmp_path / "corpus.npz", EncoderRecipe())
     (tmp_path / "bad.npz").write_bytes(b"no")
-    with pytest.raises(InputError, match="holds no word pieces"):
+    with pytest.raises(InputError, match="does not hold word pieces"):
         load_corpus(tmp_path / "bad.npz")

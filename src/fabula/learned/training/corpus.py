@@ -14,7 +14,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.training.examples import TokenSet, digest_of, token_set
-from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.folder import read_arrays, write_arrays
 from fabula.learned.training.stories import (
     PLACEHOLDER,
     Groups,
@@ -233,15 +233,15 @@ def save_corpus(corpus: TokenCorpus, path: Path) -> None:
 def load_corpus(path: Path, recipe: EncoderRecipe | None = None) -> TokenCorpus:
     """Read a corpus that `save_corpus` wrote; with a recipe, one that holds what it names."""
     sets: dict[str, dict[str, TokenSet]] = {"train": {}, "held_out": {}}
+    stored = read_arrays(path, "word pieces", "delete it")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            for key in stored.files:
-                if key.endswith("/flat"):
-                    part, name, _ = key.split("/")
-                    sets[part][name] = TokenSet(stored[key], stored[f"{part}/{name}/offsets"])
-            counts = json.loads(str(stored["counts"]))
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path} holds no word pieces ({error})", "delete it") from None
+        for key in stored:
+            if key.endswith("/flat"):
+                part, name, _ = key.split("/")
+                sets[part][name] = TokenSet(stored[key], stored[f"{part}/{name}/offsets"])
+        counts = json.loads(str(stored["counts"]))
+    except (ValueError, KeyError) as error:
+        raise InputError(f"{path} does not hold word pieces ({error})", "delete it") from None
     if recipe and (set(sets["train"]), set(sets["held_out"])) != (
         set(recipe.sources),
         set(recipe.held_out),

@@ -18,7 +18,7 @@ from fabula.learned.training.examples import (
     fold_of_items,
     without_fold,
 )
-from fabula.learned.training.folder import plain_values, put_weights, write_arrays
+from fabula.learned.training.folder import plain_values, put_weights, read_arrays, write_arrays
 from fabula.learned.training.loop import Report, TrainingState, run_training
 from fabula.learned.training.reader_evaluation import evaluate, text_outputs
 from fabula.learned.training.reader_model import MEMBERS_APART, ReaderModel, ReaderTrainee
@@ -88,9 +88,8 @@ class FoldOutputs:
         self._path = path
         self._arrays: dict[str, Array] = {"about": np.array(settings)}
         if path.is_file():
-            with np.load(path, allow_pickle=False) as stored:
-                self._arrays |= dict(stored)
-        if str(self._arrays["about"]) != settings:
+            self._arrays = read_arrays(path, "what readers said", "delete it and train again")
+        if str(self._arrays.get("about")) != settings:
             problem = f"{path} is of another recipe, other data or another number of folds"
             raise InputError(problem, "train into another folder")
 

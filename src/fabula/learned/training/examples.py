@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from fabula.core.errors import InputError
-from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.folder import read_arrays, write_arrays
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -157,16 +156,14 @@ def load_prepared(
     Where `settings` are given and the file says others, it is refused.
     """
     remedy = "delete it, or name another file"
+    stored = read_arrays(path, "the examples", remedy)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            stored_settings = (
-                json.loads(str(stored["settings"])) if "settings" in stored.files else settings
-            )
-            if settings is not None and stored_settings != json.loads(json.dumps(settings)):
-                raise InputError(f"{path} holds examples of another recipe", remedy)
-            domain = json.loads(str(stored["domain"]))
-            return Prepared({name: _read(stored, name) for name in tasks}, domain)
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        stored_settings = json.loads(str(stored["settings"])) if "settings" in stored else settings
+        if settings is not None and stored_settings != json.loads(json.dumps(settings)):
+            raise InputError(f"{path} holds examples of another recipe", remedy)
+        domain = json.loads(str(stored["domain"]))
+        return Prepared({name: _read(stored, name) for name in tasks}, domain)
+    except (ValueError, KeyError) as error:
         raise InputError(f"{path} does not hold the examples ({error})", remedy) from None
 
 

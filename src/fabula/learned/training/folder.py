@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -165,6 +168,20 @@ def write_arrays(path: Path, arrays: Mapping[str, Any], *, compress: bool = True
     """Write named arrays into one file."""
     with write_atomically(path) as partial, partial.open("wb") as file:
         (np.savez_compressed if compress else np.savez)(file, **arrays)
+
+
+def read_arrays(path: Path, what: str, remedy: str) -> dict[str, Any]:
+    """Read all arrays that `write_arrays` wrote into a file, which is to hold `what`."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (OSError, EOFError, BadZipFile, zlib.error, MemoryError) as error:
+        problem = f"{path} does not hold {what} ({error})"
+    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
+        problem = f"{path} does not hold {what} ({error})"
+    except (SyntaxError, TokenError):  # numpy reads an array's header as a piece of Python
+        problem = f"{path} does not hold {what} (it is no array)"
+    raise InputError(problem, remedy)
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:

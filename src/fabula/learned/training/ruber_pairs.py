@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from fabula.core.story import Story
 from fabula.learned.reader.domain import describe_domain
 from fabula.learned.ruber_model.network import Array, pool_texts
 from fabula.learned.training.examples import digest_of
-from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.folder import read_arrays, write_arrays
 from fabula.learned.training.stories import data_folder
 from fabula.models import load_model, need
 
@@ -181,7 +180,8 @@ def _read_vectors(file: Path | None, digest: str) -> Array | None:
     if file is None or not file.is_file():
         return None
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            return np.asarray(stored["table"]) if str(stored["digest"]) == digest else None
-    except (OSError, ValueError, KeyError, BadZipFile):
+        stored = read_arrays(file, "vectors", "delete it")
+    except InputError:
         return None
+    is_ours = {"table", "digest"} <= stored.keys() and str(stored["digest"]) == digest
+    return np.asarray(stored["table"]) if is_ours else None

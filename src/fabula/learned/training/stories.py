@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +66,14 @@ def read_dataset(name: str, data: Path | None) -> Dataset:
 
 def open_tokeniser(folder: Path) -> Cut:
     """Give what cuts texts into word pieces, as the tokeniser of an encoder's folder does."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise PackageMissing("tokenizers", "train") from None
+    if find_spec("tokenizers") is None:
+        raise PackageMissing("tokenizers", "train")
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise InputError(f"{file} is not there", "name the folder of an encoder")
-    tokeniser = Tokenizer.from_file(str(file))
-    tokeniser.no_truncation()
-    tokeniser.no_padding()
+    from fabula.models.networks.encoder import load_tokenizer
+
+    tokeniser, _ = load_tokenizer(folder)
 
     def cut(texts: Sequence[str]) -> list[list[int]]:
         encodings = tokeniser.encode_batch(list(texts), add_special_tokens=False)

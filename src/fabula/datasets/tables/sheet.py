@@ -132,7 +132,8 @@ class Sheet:
                     "mend it or leave it empty, or pass --skip-bad to count such cells as missing",
                 )
             if not column.is_spoiled and column.count > column.faults:
-                unread.append(f"column {name!r} is not read ({column.first_fault})")
+                fault = column.first_fault.removeprefix(f"{self.label}, ")
+                unread.append(f"{fault}, so that the column is not read")
         if unread:
             self.reading.say("columns", "; ".join(unread[:_FEW]) + "; …" * (len(unread) > _FEW))
 

@@ -88,7 +88,7 @@ def test_augmentation_gives_a_file_that_a_joint_training_reads(
 
 
 def test_a_column_that_is_not_there_and_bounds_the_wrong_way_round_are_named(table: Path) -> None:
-    run = CliRunner().invoke(cli, ["comments", "topics", str(table), "--column", "words"])
+    run = CliRunner().invoke(cli, ["comments", "topics", str(table), "--column", "comment=words"])
     assert isinstance(run.exception, InputError)
     assert "no column 'words'; name the one of comments; it has: text" in str(run.exception)
     run = CliRunner().invoke(cli, ["comments", "topics", str(table), "--least", "9", "--most", "3"])

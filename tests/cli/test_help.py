@@ -71,7 +71,9 @@ def test_one_word_for_one_thing():
     assert spelled["--quiet"] == {("-q", "--quiet")}
     assert spelled["--format"] == {("-f", "--format")}
     assert "--out" not in spelled
-    assert not any(option.metavar == "PART=NAME" for option in OPTIONS.values())
+    assert spelled["--column"] == {("-c", "--column")}
+    columns = [option for name, option in OPTIONS.items() if name.endswith(" --column")]
+    assert {option.metavar for option in columns} == {"ROLE=NAME"}
 
 
 @pytest.mark.parametrize("word", ["--data", "--quiet", "--jobs", "--no-cache", "--partial"])

@@ -8,18 +8,15 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
+from fabula.cli._inputs import column_option
 from fabula.cli._options import output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
 from fabula.core.files import refuse_input, write_json
 from fabula.core.story import count_text
 
-COLUMN = click.option(
-    "--column",
-    metavar="NAME",
-    default="comment",
-    show_default=True,
-    help="Column of a table that holds the comments.",
+COLUMN = column_option(
+    "Column of a table that plays a role: comment=review, text=story; may be repeated.", "comment"
 )
 
 
@@ -49,7 +46,9 @@ def command() -> None:
 )
 @seed_option()
 @format_option
-def topics_command(source: str, column: str, least: int, most: int, seed: int, form: str) -> None:
+def topics_command(
+    source: str, columns: dict[str, str], least: int, most: int, seed: int, form: str
+) -> None:
     """Find what comments are about, from which aspects can be named by hand.
 
     SOURCE is a data set with comments (storyer_ratings) or a table of your own. Latent Dirichlet
@@ -60,7 +59,7 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
 
     if most < least:
         raise SettingError(f"--least {least} is above --most {most}", "turn them round")
-    comments, _ = read_source(source, column)
+    comments, _ = read_source(source, columns)
     topics = find_topics(
         [comment.text for comment in comments], counts=range(least, most + 1), seed=seed
     )
@@ -123,7 +122,7 @@ def topics_command(source: str, column: str, least: int, most: int, seed: int, f
 @seed_option()
 def augment_command(
     source: str,
-    column: str,
+    columns: dict[str, str],
     learn: str,
     output: Path,
     sure: float,
@@ -146,7 +145,7 @@ def augment_command(
     from fabula.learned.training.joint_data import read_rated_dataset
 
     refuse_input(output, [Path(source), Path(learn)])
-    comments, stories = read_source(source, column)
+    comments, stories = read_source(source, columns)
     known = comments_of(read_rated_dataset(learn, None))
     augmented = label_comments(
         known, comments, seed=seed, least=sure, words=words, per_aspect=per_aspect

@@ -165,8 +165,11 @@ def comments_of(dataset: Dataset) -> list[LabelledComment]:
     ]
 
 
-def read_source(source: str, column: str) -> tuple[list[Comment], dict[str, Story]]:
-    """Read the comments of a data set, or of a table's column, and the stories they are on."""
+def read_source(source: str, columns: Mapping[str, str]) -> tuple[list[Comment], dict[str, Story]]:
+    """Read the comments of a data set, or of a table, and the stories they are on.
+
+    `columns` names those of a table: that of the comments, and those of a story's parts.
+    """
     from fabula.datasets import DATASETS, load_dataset
 
     if source in DATASETS:
@@ -174,15 +177,16 @@ def read_source(source: str, column: str) -> tuple[list[Comment], dict[str, Stor
         comments = [Comment(comment.story, comment.text) for comment in comments_of(dataset)]
         stories = {story.id: story for story in dataset.stories}
     else:
-        comments, stories = read_comments(Path(source), column)
+        comments, stories = read_comments(Path(source), columns)
     if not comments:
-        raise InputError(f"{source}: no comments", "name a table's column with --column")
+        raise InputError(f"{source}: no comments", "name a table's column: --column comment=NAME")
     return comments, stories
 
 
-def read_comments(path: Path, column: str) -> tuple[list[Comment], dict[str, Story]]:
+def read_comments(path: Path, columns: Mapping[str, str]) -> tuple[list[Comment], dict[str, Story]]:
     """Read a table whose rows hold a comment, and the text or the id of the story it is on."""
-    sheet = Sheet.read(path, {})
+    column = columns.get("comment", "comment")
+    sheet = Sheet.read(path, {role: columns[role] for role in columns if role != "comment"})
     if column not in sheet.names:
         problem = f"{sheet.label} has no column {column!r}"
         raise InputError(problem, f"name the one of comments; it has: {', '.join(sheet.names)}")

@@ -119,7 +119,7 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
         ({"features": 99}, "features of version 99"),
         ({"coefficients": [1.0]}, "do not go together"),
         ({"means": [0.0]}, "do not go together"),
-        ({"support": [[1.0], [1.0, 2.0]]}, "no regressor"),
+        ({"support": [[1.0], [1.0, 2.0]]}, "do not go together"),
         ({"support": [["x"] * 6] * 2}, "no regressor"),
         ({"more": 1}, "no regressor"),
     ],

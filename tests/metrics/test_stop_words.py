@@ -4,9 +4,11 @@ import os
 
 import pytest
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, UserError
 from fabula.metrics._words import stop_words, stop_words_digest
 from fabula.metrics.rouge import Rouge
+from fabula.models.word_vectors import load
+from fabula.scoring.catalogue import METRICS
 from fakes.factories import values_of
 
 
@@ -51,6 +53,17 @@ def test_a_list_without_end_is_refused_and_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("fabula.metrics._words._MOST_BYTES", 100)
     with pytest.raises(SettingError, match="it has more than 100 bytes"):
         Rouge(1, stop_words=str(path))
+
+
+@pytest.mark.parametrize("spec", ["s3(regressor='/dev/zero')", "s3(regressor='/dev/full')"])
+def test_a_regressor_without_end_is_refused_and_not_read(spec):
+    with pytest.raises(SettingError, match="it is no regular file"):
+        METRICS.build(spec)
+
+
+def test_vectors_without_end_are_refused_and_not_read():
+    with pytest.raises(UserError, match="/dev/zero is no regular file"):
+        load("/dev/zero")
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path):

@@ -121,6 +121,21 @@ def write_json(path: Path, value: Any, *, indent: int = 1) -> None:
     write_text(path, f"{text}\n")
 
 
+# Of a file of settings or words that is read whole.
+MOST_BYTES = 1_000_000_000
+
+
+def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a file whole; a device, a pipe or one without end is an OSError, and not waited for."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+    return data
+
+
 def unwritable(path: Path, error: OSError) -> UserError:
     """Give the error for a file or folder that cannot be written."""
     reason = error.strerror or error

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from fabula.core.errors import InputError, PackageMissing, SettingError, UserError, closest
+from fabula.core.files import read_bounded
 
 T = TypeVar("T")
 _LONGEST_REASON = 200
@@ -45,7 +46,7 @@ def from_plain(
 def read_toml(path: Path, *, error: type[UserError] = InputError) -> dict[str, Any]:
     """Read the plain values of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_bounded(path).decode("utf-8"))
     except OSError as failed:
         raise error(f"{path} cannot be read ({failed.strerror})", "check the path") from None
     except (ValueError, RecursionError) as failed:
@@ -55,7 +56,7 @@ def read_toml(path: Path, *, error: type[UserError] = InputError) -> dict[str, A
 def read_json(path: Path, *, error: type[UserError] = InputError, remedy: str = "") -> Any:
     """Read the plain value of a JSON file."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_bounded(path).decode("utf-8"))
     except OSError as failed:
         problem = f"{path} cannot be read ({failed.strerror})"
         raise error(problem, remedy or "check the path") from None

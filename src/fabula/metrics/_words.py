@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.files import read_bounded
 from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.story import Story
@@ -127,13 +128,7 @@ def read_words(name: str) -> frozenset[str]:
 
 
 def _words_of(path: Path) -> frozenset[str]:
-    if path.exists() and not path.is_file():
-        raise ValueError("it is no regular file")
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
-    lines = data.decode("utf-8").lower().splitlines()
+    lines = read_bounded(path, _MOST_BYTES).decode("utf-8").lower().splitlines()
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 

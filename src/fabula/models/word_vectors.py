@@ -102,6 +102,8 @@ def load(path: str) -> VectorTable:
         if absent := [file.name for file in names if not file.is_file()]:
             raise InputError(f"{place} has no {absent[0]}", f"it needs {VECTORS} and {WORDS}")
         return open_folder(place, f"word_vectors,{place.name}@{_digest(*names)}")
+    if place.exists() and not place.is_file():
+        raise InputError(f"{place} is no regular file", "give a file or folder")
     with _explain_errors(place):
         signature = f"word_vectors,{place.name}@{_digest(place)}"
         return _read(place, signature)

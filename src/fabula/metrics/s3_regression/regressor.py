@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.core.files import read_bounded
 from fabula.core.model import WordVectors
 from fabula.core.plain import from_plain
 from fabula.core.story import Story
@@ -113,7 +114,7 @@ def load_regressor(name: str) -> Regressor:
 def _read(path: Path, changed: int) -> Regressor:
     """Read a file; one that has changed since is read again."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(read_bounded(path).decode("utf-8"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     regressor = from_plain(Regressor, raw, "no regressor of S3", error=InputError)

@@ -69,7 +69,9 @@ def read_joint_config(folder: Path) -> JointConfig:
     file = folder / FILE
     if not file.exists():
         raise InputError(f"{folder} holds no joint training: no {FILE}", REMEDY)
-    config = from_plain(JointConfig, read_json(file), str(file), error=InputError, remedy=REMEDY)
+    config = from_plain(
+        JointConfig, read_json(file, remedy=REMEDY), str(file), error=InputError, remedy=REMEDY
+    )
     if config.format != FORMAT or not set(config.heads) <= OUTPUTS.keys() or config.max_tokens < 8:
         raise InputError(f"{file}: format, heads or max_tokens will not do", REMEDY)
     if config.percentiles is not None and len(config.percentiles) != PERCENTILE_POINTS:

@@ -65,7 +65,7 @@ def read_config(folder: Path) -> ReaderConfig:
     file = folder / FILE
     if not file.exists():
         raise InputError(f"{folder} holds no reader: it has no {FILE}", REMEDY)
-    plain = read_json(file)
+    plain = read_json(file, remedy=REMEDY)
     if isinstance(plain, dict) and plain.get("format") != FORMAT:
         problem = f"{file}: format is {plain.get('format')!r}, and this Fabula reads {FORMAT}"
         raise InputError(problem, "take the Fabula that it was made for, or train it again")

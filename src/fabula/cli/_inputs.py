@@ -88,7 +88,7 @@ _FORM = (
         "--sheet",
         metavar="NAME|NUMBER",
         default="",
-        show_default="the first with rows",
+        show_default="the first that is a table",
         help="Sheet of a workbook (.xlsx, .xls, .ods).",
     ),
     click.option(
@@ -131,7 +131,7 @@ def dataset_arguments(command: Command) -> Command:
         from fabula.datasets.tables.text_file import FileForm
         from fabula.scoring.sources import DatasetSource
 
-        form = FileForm(**_pop_form(options))
+        form = FileForm(**pop_form(options))
         names = ("path", "partial", "gold", "columns", "lower")
         given = DatasetSource(source, **{name: options.pop(name) for name in names}, form=form)
         return command(source=given, **options)
@@ -146,13 +146,18 @@ def story_layout(command: Command) -> Command:
     def gather(*, input_format: str | None, columns: dict[str, str], **options: Any) -> Any:
         from fabula.datasets.tables.stories import StoryLayout
 
-        layout = StoryLayout(input_format or "", columns, **_pop_form(options))
+        layout = StoryLayout(input_format or "", columns, **pop_form(options))
         return command(layout=layout, **options)
 
     return _add(_LAYOUT, gather)
 
 
-def _pop_form(options: dict[str, Any]) -> dict[str, Any]:
+def form_options(command: Command) -> Command:
+    """Add the options that say how a file is written; `pop_form` makes them one value."""
+    return _add(_FORM, command)
+
+
+def pop_form(options: dict[str, Any]) -> dict[str, Any]:
     """Take what says how a file is written; who is to be told what is found out, on stderr."""
     form = {name: options.pop(name) for name in ("delimiter", "encoding", "sheet", "skip_bad")}
     return form | {"say": None if options.get("quiet") else _say}

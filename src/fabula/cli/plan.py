@@ -11,7 +11,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
-from fabula.cli._inputs import COLUMN, GOLD
+from fabula.cli._inputs import COLUMN, GOLD, form_options, pop_form
 from fabula.cli._options import PARTIAL, alpha_option, path_option, seed_option
 from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError, UnknownName, closest
@@ -65,6 +65,7 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def gather(*, items: str, raters: str, source: str | None, **options: Any) -> None:
+        from fabula.datasets.tables.text_file import FileForm
         from fabula.meta.plans.plan import Design, Wish
         from fabula.scoring.sources import DatasetSource
 
@@ -73,6 +74,7 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
 
         numbers = parse_numbers("items", items), parse_numbers("raters", raters)
         where = take("path", "partial", "gold", "columns")
+        where["form"] = FileForm(**pop_form(options))
         known = _Known(
             DatasetSource(source, **where) if source else None, **take("aspect", "icc", "sd")
         )
@@ -152,6 +154,7 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
 @PARTIAL
 @GOLD
 @COLUMN
+@form_options
 @click.option("-a", "--aspect", metavar="NAME", help="Aspect of the ratings in --from to plan for.")
 @click.option(
     "--half-width",

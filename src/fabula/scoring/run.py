@@ -184,7 +184,12 @@ def _record(
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
-        "input": {"path": source.label, "format": source.kind, "stories": stories},
+        "input": {
+            "path": source.label,
+            "format": source.kind,
+            "stories": stories,
+            **({"left_out": source.left_out} if source.left_out else {}),
+        },
         "question": question | {"metrics": identities},
         "metrics": [*kept.entries, *new],
         "versions": {"python": platform.python_version(), **_versions()},

@@ -44,15 +44,16 @@ def test_a_workbook_is_read_like_a_table(write: Write, name: str) -> None:
     assert read_table(write(name, raw), gold=["rating"]).ratings
 
 
-def test_the_first_sheet_with_rows_is_taken_and_others_are_said(write: Write) -> None:
+def test_the_first_sheet_that_is_a_table_is_taken_and_others_are_said(write: Write) -> None:
     other = [["text"], ["x"]]
-    sheets = {"Secret": other, "Cover": [], "Tales": TALES, "Notes": other}
+    sheets = {"Secret": TALES, "Cover": [["Read me", "well"]], "Tales": TALES, "Notes": other}
     path = write("a.xlsx", xlsx(sheets, hidden=["Secret"]))
     rows, said = read(path)
     assert rows == READ
-    assert said == "sheet 'Tales' ('Notes', 'Secret' hold rows too: --sheet)"
-    for sheet in ("Notes", "3", "Secret"):
+    assert said == "sheet 'Tales' ('Cover', 'Notes', 'Secret' hold rows too: --sheet)"
+    for sheet in ("Notes", "3"):
         assert read(path, sheet=sheet) == ([{"text": "x"}], "")
+    assert read(path, sheet="Secret") == (READ, "")
     with pytest.raises(InputError, match=r"no sheet 'Tale'; did you mean 'Tales'\?"):
         read(path, sheet="Tale")
     assert StoryFile(path, sheet="Notes").checksum() != StoryFile(path).checksum()

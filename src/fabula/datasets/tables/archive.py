@@ -114,14 +114,19 @@ def open_archive(raw: bytes, label: str) -> Iterator[Archive]:
 
 @dataclass
 class Extent:
-    """How far the cells of a sheet reach, and which have an error in place of a value."""
+    """How far the cells of a sheet reach, and which have an error in place of a value.
+
+    `filled` are the rows that hold anything.
+    """
 
     rows: int = 0
     columns: int = 0
+    filled: int = 0
     errors: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def add(self, row: int, column: int) -> None:
         """Take a cell that holds something into account."""
+        self.filled += row > self.rows
         self.rows, self.columns = max(self.rows, row), max(self.columns, column)
 
 

@@ -29,6 +29,7 @@ MOST_INFLATION = 200
 _POSSIBLE_INFLATION = 1100
 _FREE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1024 * 1024
+_FEW_BYTES = 16
 # Codecs of Python that are no encodings of files.
 _NO_ENCODINGS = {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
 _MARKS = (
@@ -311,7 +312,7 @@ def detect_encoding(file: IO[bytes], label: str) -> str:
 def _detect_wide(head: bytes) -> str:
     """Tell UTF-16 without a mark: every other byte of Western text is zero."""
     even, odd = head[::2].count(0), head[1::2].count(0)
-    if even + odd < 0.3 * len(head):
+    if len(head) < _FEW_BYTES or even + odd < 0.3 * len(head):
         return ""
     return "utf-16-le" if odd > 9 * even else "utf-16-be" if even > 9 * odd else ""
 

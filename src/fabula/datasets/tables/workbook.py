@@ -84,9 +84,10 @@ class _Book:
                     texts[place] = texts[place] or errors.get((number, place + 1), "")
             yield number, texts
 
-    def has_rows(self, name: str) -> bool:
-        """Whether a sheet holds anything."""
-        return bool(self._try(self._book.get_sheet_by_name, name).height)
+    def measure(self, name: str) -> Extent:
+        """Tell how large a sheet is."""
+        sheet = self._try(self._book.get_sheet_by_name, name)
+        return Extent(sheet.height, sheet.width, sheet.height)
 
     def _try(self, act: Any, *arguments: Any) -> Any:
         try:
@@ -113,16 +114,18 @@ def _choose_sheet(book: _Book, extents: dict[str, Extent], reading: Reading) -> 
         if not (wanted.isdecimal() and 0 < int(wanted) <= len(book.names)):
             raise InputError(f"{reading.label}: no sheet {wanted!r}", closest(wanted, book.names))
         return book.names[int(wanted) - 1]
-    filled = [
-        name
-        for name in book.names
-        if (extents[name].rows > 0 if name in extents else book.has_rows(name))
-    ]
-    if len(filled) > 1:
-        others = ", ".join(map(repr, filled[1 : _FEW + 1])) + ", …" * (len(filled) > _FEW + 1)
-        hold = "hold" if len(filled) > 2 else "holds"
-        reading.note(f"sheet {filled[0]!r} ({others} {hold} rows too: --sheet)")
-    return filled[0] if filled else book.names[0] if book.names else ""
+    sizes = {name: extents.get(name) or book.measure(name) for name in book.names}
+    filled = [name for name in book.names if sizes[name].filled]
+    # A cover or a note to the reader is no table: that has a header and a row, and columns.
+    tables = [name for name in filled if sizes[name].filled > 1]
+    wide = [name for name in tables if sizes[name].columns > 1]
+    chosen = next(iter([*wide, *tables, *filled, *book.names]), "")
+    others = [name for name in filled if name != chosen]
+    if others:
+        named = ", ".join(map(repr, others[:_FEW])) + ", …" * (len(others) > _FEW)
+        hold = "hold" if len(others) > 1 else "holds"
+        reading.note(f"sheet {chosen!r} ({named} {hold} rows too: --sheet)")
+    return chosen
 
 
 def write_cell(cell: Any) -> str:

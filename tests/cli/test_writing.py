@@ -119,3 +119,25 @@ def test_an_altered_run_is_one_line_by_every_command_that_reads_it(
     with Path("run/scores.jsonl").open("a") as file:
         file.write("\n")
     assert "run/scores.jsonl was altered since the run wrote it" in refused(*command)
+
+
+def test_a_run_of_before_there_were_lists_takes_more_metrics_and_a_new_report() -> None:
+    words = ("score", "stories.jsonl", "-o", "run", "-q", "--no-cache", "-m")
+    assert run(*words, "words").exit_code == 0
+    record = json.loads(Path("run/run.json").read_text())
+    del record["checksum"]
+    Path("run/run.json").write_text(json.dumps(record))
+    Path("run/.fabula.json").unlink()
+    assert run(*words, "mattr").exit_code == 0
+    assert "mattr" in Path("run/report.html").read_text()
+    assert "checksum" in json.loads(Path("run/run.json").read_text())
+
+
+def test_a_review_is_not_written_over_a_story_of_the_folder() -> None:
+    Path("tales").mkdir()
+    for name in "ab":
+        Path("tales", f"{name}.txt").write_text("Once upon a time.")
+    words = ("review", "tales", "-o", "tales/a.txt")
+    assert "tales/a.txt is what is being read" in refused(*words)
+    assert "is what is being read" in refused("review", "tales/b.txt", "-o", "tales/../tales/b.txt")
+    assert Path("tales/a.txt").read_text() == "Once upon a time."

@@ -151,7 +151,8 @@ def _choose_form(form: str | None, output: Path | None, source: str) -> str:
 
     if output is None:
         return form or "text"
-    refuse_input(output, [Path(source)])
+    place = Path("/dev/stdin" if source == "-" else source)
+    refuse_input(output, [place, *(place.iterdir() if place.is_dir() else ())])
     if _is_folder(output, form):
         if form not in (None, "html"):
             raise SettingError(f"a folder takes pages, not {form}", f"name a file for -f {form}")

@@ -150,8 +150,9 @@ def checksum_file(path: Path) -> str:
 
 def refuse_input(path: Path, inputs: Iterable[Path]) -> None:
     """Refuse to write where something is being read from, whatever links lead there."""
+    there = os.path.exists  # Path.exists raises on names that are too long
     for source in inputs:
-        if path.exists() and source.exists() and path.samefile(source):
+        if there(path) and there(source) and path.samefile(source):
             raise UserError(
                 f"{path} is what is being read, and would be written over",
                 "choose another place with -o",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.card import ARROWS, Card
-from fabula.core.files import refuse_foreign
+from fabula.core.files import note_written, refuse_foreign
 from fabula.core.protocols import Progress
 from fabula.core.story import count_text
 from fabula.core.table import SCORES, STORIES
@@ -85,11 +85,15 @@ def write_report(
 
 
 def refuse_report(folder: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse a folder in which a report would be in the way of somebody's files."""
+    """Refuse a folder in which a report would be in the way of somebody's files.
+
+    Those of a run of before there was a list of what was written are taken to be ours.
+    """
+    names = [_PAGE, *(f"tables/{name}.{end}" for name in _TABLES for end in ("csv", "tex"))]
     earlier = None if overwrite else RunFolder(folder).read_earlier()
-    old = earlier is not None and "checksum" not in earlier
-    names = [f"tables/{name}.{end}" for name in _TABLES for end in ("csv", "tex")]
-    refuse_foreign(folder, [_PAGE, *names], inputs=inputs, overwrite=overwrite or old)
+    if earlier is not None and "checksum" not in earlier:
+        note_written(folder, [name for name in names if (folder / name).is_file()])
+    refuse_foreign(folder, names, inputs=inputs, overwrite=overwrite)
 
 
 def _budget(stories: int | None) -> Budget:

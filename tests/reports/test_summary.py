@@ -87,11 +87,12 @@ def test_one_empty_text_and_one_missing_reference_are_two_lines() -> None:
 def test_each_remedy_is_said_once_with_the_metrics_that_miss_it() -> None:
     summary = Summary()
     for metric in ("bertscore", "moverscore"):
-        for story in "ab":
-            score = Score(story, metric, "f", status=Status.MISSING_MODEL, note="get minilm")
-            summary.add(None, score)
+        score = Score("a", metric, "f", status=Status.MISSING_MODEL, note="get minilm")
+        summary.add(None, score)
+        summary.add(None, Score("b", metric, "f", status=Status.EMPTY_TEXT))
     summary.add(None, Score("a", "meteor", "", status=Status.FAILED, note="it broke"))
     assert left_out_words(summary, 2) == [
+        "1 of 2 stories has no text: left out by BERTScore, MoverScore",
         "BERTScore, MoverScore: left out, get minilm",
         "METEOR: 1 of 2 stories left out, failed: it broke",
     ]

@@ -20,7 +20,7 @@ Value = float | tuple[float, ...] | Reading
 
 # Titles that are longer do not head a column: the metric's name does.
 _LONGEST = 24
-_ASPECT_LABELS = {"f": "F1"}
+ASPECT_LABELS = {"f": "F1"}
 # Of a text with more unknown tokens than this share, a model sees too little to judge it.
 MOST_UNKNOWN = 0.5
 
@@ -113,7 +113,7 @@ class Metric:
             for key, value in changed_settings(self).items()
             if f"{{{key}}}" not in card.label
         }
-        words = f"{name} {_ASPECT_LABELS.get(aspect, aspect)}".rstrip()
+        words = f"{name} {ASPECT_LABELS.get(aspect, aspect)}".rstrip()
         return format_spec(f"{words} ", untold).rstrip()
 
     def traits(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fabula.core.card import ARROWS, Card
 from fabula.core.files import note_written, refuse_foreign
+from fabula.core.metric import ASPECT_LABELS
 from fabula.core.protocols import Progress
 from fabula.core.story import count_text
 from fabula.core.table import SCORES, STORIES
@@ -156,7 +157,8 @@ def finding(standings: Standings) -> str:
 
 
 def _aspects_switch(data: ReportData) -> str:
-    others = dict.fromkeys(column.aspect for column in data.columns if not column.main)
+    aspects = [column.aspect for column in data.columns if not column.main]
+    others = dict.fromkeys(ASPECT_LABELS.get(aspect, aspect) for aspect in aspects)
     if not others:
         return ""
     box = '<input type="checkbox" id="all-aspects">'

@@ -56,11 +56,15 @@ def summary_lines(summary: Summary, directions: Mapping[str, Direction]) -> list
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A reason for which scores are missing, and how many stories each scorer left out for it."""
+    """A reason for which scores are missing, and how many stories each scorer left out for it.
+
+    Of scorers that are missing altogether no story has a value.
+    """
 
     status: Status
     note: str
     counts: dict[str, int]
+    altogether: bool
 
     @property
     def most(self) -> int:
@@ -77,7 +81,8 @@ class LeftOut:
         """Say why, without numbers where it is about what a story lacks."""
         if self.status in _LACKS:
             has, have, _ = _LACKS[self.status]
-            return f"no story {has.replace(' no ', ' a ')}" if self.most >= stories else have
+            whole = f"no story {has.replace(' no ', ' a ')}".replace(" a images", " images")
+            return whole if self.most >= stories else have.removeprefix("have ")
         return self.note or self.status.replace("_", " ")
 
     def words(self, stories: int) -> str:
@@ -89,7 +94,8 @@ class LeftOut:
             who = self.names() + need * (len(self.counts) > _MOST_NAMED)
             lack = f"{how_many} {has if self.most == 1 else have}"
             return f"{lack if self.most < stories else self.reason(stories)}: left out by {who}"
-        if self.most >= stories and not differ:
+        if self.altogether and self.status is Status.MISSING_MODEL:
+            # What is missing is the metric, and how to get it is in the note.
             return f"{self.names(2 * _MOST_NAMED)}: left out, {self.reason(stories)}"
         status = f"{self.status.replace('_', ' ')}: " if self.note else ""
         return f"{self.names()}: {how_many} left out, {status}{self.reason(stories)}"
@@ -97,15 +103,24 @@ class LeftOut:
 
 def group_left_out(summary: Summary) -> list[LeftOut]:
     """Give every reason once, whichever metrics it keeps from a value, in the order of statuses."""
-    groups: dict[tuple[Status, str], dict[str, int]] = {}
+    groups: dict[tuple[Status, str, bool], dict[str, int]] = {}
+    valued = {
+        scorer
+        for (scorer, _), cells in summary.cells.items()
+        if any(cell.count for cell in cells.values())
+    }
     for (scorer, name), count in summary.left_out().items():
         status = Status(name)
-        note = "" if status in _LACKS else summary.notes.get((scorer, name), "")
-        groups.setdefault((status, note), {})[scorer] = count
+        lacks = status in _LACKS
+        note = "" if lacks else summary.notes.get((scorer, name), "")
+        altogether = not lacks and scorer not in valued
+        groups.setdefault((status, note, altogether), {})[scorer] = count
     order = list(Status)
     return [
-        LeftOut(status, note, counts)
-        for (status, note), counts in sorted(groups.items(), key=lambda it: order.index(it[0][0]))
+        LeftOut(status, note, counts, altogether)
+        for (status, note, altogether), counts in sorted(
+            groups.items(), key=lambda it: order.index(it[0][0])
+        )
     ]
 
 

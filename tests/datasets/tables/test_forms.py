@@ -61,7 +61,7 @@ def test_a_semicolon_file_with_commas_in_every_text_has_two_columns() -> None:
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "sep=;;;"])
 def test_the_first_line_of_excel_is_honoured(write: Write, first: str) -> None:
     path = write("a.csv", f"{first}\r\nid;text\r\n1;a,b\r\n2\r\n")
-    with pytest.raises(InputError, match=r"line 4: 1 cells where the header has 2"):
+    with pytest.raises(InputError, match=r"line 4: 1 cell where the header has 2"):
         list(StoryFile(path))
     assert read(path, skip_bad=True)[0] == ["a,b"]
 

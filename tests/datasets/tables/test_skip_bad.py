@@ -26,7 +26,7 @@ def read(path: Path) -> tuple[list[str], list[str], int]:
 ROWS = {
     "a.jsonl": ('{"text": "x"}\n{"text"\n7\n{"text": null}\n{"text": "y"}\n', 3, "line 2: not val"),
     "a.json": ('[{"text": "x"}, 7, {"text": 3}, {"text": "y"}]', 2, "story 2: not a JSON object"),
-    "a.csv": ('id,text\n1,x\n2\n3,"a" b\n1,again\n5,y\n', 3, "line 3: 1 cells where the header"),
+    "a.csv": ('id,text\n1,x\n2\n3,"a" b\n1,again\n5,y\n', 3, "line 3: 1 cell where the header"),
 }
 
 

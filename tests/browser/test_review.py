@@ -8,6 +8,9 @@ import pytest
 
 from fabula.core.story import Story
 from fabula.reports.review import render_review
+from fabula.reports.review_ranking import ReviewPages
+from fabula.scoring.review import Ranking
+from fabula.scoring.review.ranking import Candidate, rank_candidates
 from fakes.review import NOTE, TEXT, made_up_review
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -67,6 +70,41 @@ def test_a_phone_does_not_scroll_sideways(
     path.write_text(render_review("html", found), encoding="utf-8")
     page = open_page(path, color_scheme=scheme, **PHONE)
     assert page.evaluate(WIDER) == 0
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_criteria_and_coherence_are_on_the_first_screens_before_the_story(
+    open_page, review: Path, size: dict[str, object]
+) -> None:
+    page = open_page(review, **size)
+    tops = [
+        page.locator(place).bounding_box()["y"]
+        for place in (".standing", "#criteria", "#coherence-head", "#repetition", ".story")
+    ]
+    assert tops == sorted(tops)
+    # Within two screens, wherever the story ends.
+    assert tops[2] < 2 * page.viewport_size["height"]
+    assert page.locator("details.steps").get_attribute("open") is None
+
+
+def test_the_bars_of_a_ranking_share_one_scale_and_stories_have_pages(
+    open_page, tmp_path: Path
+) -> None:
+    known = [Candidate("a", 0.5, 100.0, (41.0, 100.0), 9.0), Candidate("a longer name", 0.3, 5.0)]
+    ranking = Ranking(tuple(rank_candidates(known, error=0.3)))
+    stories = [Story(one.story, TEXT) for one in known]
+    pages = ReviewPages.choose(stories, tmp_path / "reviews", in_folder=True)
+    for story in stories:
+        pages.write_review(made_up_review(story), ranked=True)
+    for size in (WIDE, PHONE):
+        page = open_page(pages.write_ranking(ranking, "tales"), **size)
+        boxes = [track.bounding_box() for track in page.locator(".ranking-table .track").all()]
+        assert len({(box["x"], box["width"]) for box in boxes}) == 1
+        assert page.evaluate(WIDER) == 0
+        page.locator("a", has_text="a longer name").click()
+        assert page.locator("h1").inner_text() == "a longer name"
+        page.locator("a", has_text="All stories").click()
+        assert page.locator("h1").inner_text() == "tales"
 
 
 def test_the_keyboard_reaches_the_story_first_and_every_comment(open_page, review: Path) -> None:

@@ -5,15 +5,60 @@ import io
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from fabula.text.sentences import split_sentences
+from fabula.text.words import words
 from fakes.review import TEXT
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 FAKE = ("--weights", "fake", "--order", "fake", "--no-cache", "-q")
+
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def write_document(path: Path, paragraphs: list[str]) -> Path:
+    """Write paragraphs as Markdown, Word or OpenDocument: the least that is one."""
+    if path.suffix == ".md":
+        path.write_text("\n\n".join(paragraphs), encoding="utf-8")
+        return path
+    with zipfile.ZipFile(path, "w") as archive:
+        if path.suffix == ".odt":
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+            body = "".join(f"<text:p>{text}</text:p>" for text in paragraphs)
+            archive.writestr(
+                "content.xml",
+                f'<office:document-content xmlns:office="{OFFICE}:office:1.0" '
+                f'xmlns:text="{OFFICE}:text:1.0"><office:body><office:text>{body}'
+                "</office:text></office:body></office:document-content>",
+            )
+            return path
+        kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{kind}"/></Types>',
+        )
+        officedoc = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="a" '
+            f'Type="{officedoc}/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
+        archive.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>',
+        )
+    return path
 
 
 @pytest.fixture
@@ -110,13 +155,11 @@ def test_a_review_is_written_in_the_form_that_the_name_says(
 def test_what_is_not_written_is_refused_before_anything_is_done(
     fabula: Run, tale: Path, tmp_path: Path
 ) -> None:
-    for name in ("out.pdf", "out.docx", "out.doc"):
-        done = fabula("review", tale, "-o", name, *FAKE)
-        assert (done.returncode, done.stdout) == (2, b"")
-        assert done.stderr.decode() == (
-            f"fabula: no review is written as .{name.split('.')[1]}; "
-            "known: .html, .md, .json, .txt, .csv\n"
-        )
+    done = fabula("review", tale, "-o", "out.docx", *FAKE)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == (
+        "fabula: no review is written as .docx; known: .html, .md, .json, .txt, .csv\n"
+    )
     done = fabula("review", tale, "-f", "json", "-o", "out.html", *FAKE)
     assert done.returncode == 2 and b"-f says json, and the name out.html html" in done.stderr
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == []
@@ -177,13 +220,28 @@ def test_a_page_that_is_not_ours_is_not_written_over(
     assert done.returncode == 2 and len(list(tales.iterdir())) == 3
 
 
+@pytest.mark.parametrize("suffix", ["md", "docx", "odt"])
+def test_a_document_is_reviewed_as_its_text(fabula: Run, tmp_path: Path, suffix: str) -> None:
+    path = write_document(tmp_path / f"keeper.{suffix}", TEXT.split("\n\n"))
+    found = json.loads(fabula("review", path, "-f", "json", *FAKE).stdout)
+    assert (found["story"], found["statistics"]["words"]) == ("keeper", len(words(TEXT)))
+    assert len(found["transitions"]) == len(split_sentences(TEXT)) - 1
+
+
+def test_escape_sequences_of_a_story_do_not_reach_the_terminal(fabula: Run, tmp_path: Path) -> None:
+    path = tmp_path / "keeper.txt"
+    path.write_text(TEXT.replace("Mara", "Ma\x1b]0;owned\x07\x1b[2Jra"), encoding="utf-8")
+    done = fabula("review", path, *FAKE)
+    assert done.returncode == 0 and b"\x1b" not in done.stdout and b"\x07" not in done.stdout
+
+
 def test_code_gets_a_sentence_and_counts_and_no_advice(fabula: Run, tmp_path: Path) -> None:
     path = tmp_path / "code.txt"
     path.write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
     text = fabula("review", path, "--no-cache").stdout.decode()
     assert "This is hardly a story in English prose: it has " in text
-    for words in ("Liked", "Criteria", "Coherence", "Questions", "From sentence"):
-        assert words not in text
+    for head in ("Liked", "Criteria", "Coherence", "Questions", "From sentence"):
+        assert head not in text
     assert "Statistics" in text and "Repetition" in text
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,8 +14,14 @@ from hypothesis import strategies as st
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
 from fabula.reports._review_marks import paragraph_spans, story_html
-from fabula.reports.review import comments_text, preference_words, render_review, scores_text
-from fabula.reports.review_ranking import render_ranking
+from fabula.reports.review import (
+    comments_text,
+    preference_words,
+    render_review,
+    score_command,
+    scores_text,
+)
+from fabula.reports.review_ranking import ReviewPages, render_ranking
 from fabula.scoring.review import MissingPart, Ranking
 from fabula.scoring.review.ranking import Candidate, rank_candidates
 from fabula.scoring.review.steps import assemble_review
@@ -57,6 +66,85 @@ def test_the_terminal_shows_scores_first_and_then_comments() -> None:
     assert places == sorted(places)
     assert "“and somebody had written a name on it” (2 times, 7 % of the text)" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_every_form_begins_with_where_the_story_stands_then_criteria_then_coherence() -> None:
+    review = made_up_review()
+    for form in ("text", "md", "html"):
+        text = render_review(form, review).partition("</style>")[2 if form == "html" else 0]
+        order = ["Liked better", "Criteria", "Coherence", "The weakest of", "mattr"]
+        places = [text.index(words) for words in order]
+        assert places == sorted(places)
+
+
+def test_coherence_is_shown_with_what_other_stories_have() -> None:
+    review = made_up_review()
+    known = replace(review, signatures={"coherence": "x", "rovist_c": "y"})
+    text = render_review("text", known)
+    assert "sentence order   0.70   people 0.53 to 0.66 · sentences shuffled 0.55" in text
+    # What was measured with our weights is not said of others.
+    assert "shuffled" not in render_review("text", review)
+    assert "shuffled" in render_review("html", known) and "shuffled" in render_review("md", known)
+
+
+def test_the_command_that_gives_the_same_values_is_named() -> None:
+    specs = ["storyer(interval=True)", "criteria(weights='reader')", "coherence", "words"]
+    review = replace(made_up_review(), signatures=dict.fromkeys(specs, "x"))
+    assert score_command(review) == (
+        "fabula score FILE -m storyer -m \"criteria(weights='reader')\" -m coherence "
+        "-m baselines,sentences"
+    )
+
+
+def test_without_ratings_there_is_no_number_beside_an_aspect() -> None:
+    review = made_up_review()
+    aspects = [
+        replace(one, rating=math.nan, confidence=math.nan, unrated="chance")
+        for one in review.aspects
+    ]
+    bare = replace(review, aspects=tuple(aspects))
+    text = comments_text(bare)
+    assert text.startswith("Questions to the text\n  No ratings of single aspects are shown")
+    assert "\n  opening\n" in text
+    notes = render_review("html", bare).partition('id="notes"')[2].partition('id="story"')[0]
+    assert "meter" not in notes and "remarks would be" not in notes and "No ratings" in notes
+
+
+def test_other_writing_is_said_and_nothing_is_judged() -> None:
+    review = replace(
+        assemble_review(STORY, without_models()), unlike="it is 6 words long", missing=()
+    )
+    for form in ("text", "md", "html"):
+        text = render_review(form, review).partition("</style>")[2 if form == "html" else 0]
+        assert "hardly a story in English prose: it is 6 words long" in text
+        for words in ("Liked", "There is no preference", "Criteria", "Questions"):
+            assert words not in text
+
+
+def test_markdown_shows_a_story_as_it_is() -> None:
+    bad = "<script>x</script> | *bold* [a](b). Another # one `c`. Third."
+    text = render_review("md", made_up_review(Story(bad, bad), weakest=0))
+    assert r"\<script\>" in text and r"\*bold\* \[a\]" in text
+    assert "\n| " not in text.partition("## What")[2] and " <script" not in text
+
+
+def test_pages_of_stories_have_safe_and_different_names(tmp_path: Path) -> None:
+    ids = ["../etc/passwd", "A b", "a B", "index", "海", "", "x" * 300, "<b>.html"]
+    stories = [Story(name or "-", TEXT) for name in ids]
+    pages = ReviewPages.choose(stories, tmp_path, in_folder=True)
+    names = list(pages.files.values())
+    assert names[:5] == ["etc-passwd.html", "A-b.html", "a-B-2.html", "index-2.html", "海.html"]
+    assert len({name.lower() for name in names}) == len(names)
+    assert all("/" not in name and len(name) <= 90 for name in names)
+    assert pages.links["A b"] == "A-b.html" and pages.back == "index.html"
+
+
+def test_a_ranking_leads_to_the_pages_of_its_stories(ranking: Ranking, tmp_path: Path) -> None:
+    pages = ReviewPages(tmp_path / "r_pages", tmp_path / "r.html", {"b": "b 1.html"})
+    page = pages.write_ranking(ranking, "tales").read_text(encoding="utf-8")
+    assert '<a href="r_pages/b%201.html">' in page
+    # Every bar has the same track, whose ends are named once.
+    assert page.count('class="track"') == 2 and ">100</span>" in page
 
 
 def test_scores_alone_hold_no_comment() -> None:

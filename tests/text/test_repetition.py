@@ -47,6 +47,12 @@ def test_a_round_of_several_sentences_is_told_as_the_round() -> None:
     assert (found.count, found.text) == (4, "The rain fell on us. We sang an old song")
 
 
+def test_a_text_that_is_copied_whole_is_the_same_and_not_nearly() -> None:
+    words = " ".join(f"word{number}" for number in range(450))
+    [found] = repetitions(f"{words}. {words}. {words}.")
+    assert (found.count, found.exact, found.share) == (3, True, 1.0)
+
+
 def test_what_is_said_oftenest_is_not_hidden_by_two_times_that_go_on_alike() -> None:
     gate = "He shut the old gate."
     [found] = repetitions(f"{gate} Then rain. {gate} Snow came. {gate} Then rain.")

@@ -264,13 +264,14 @@ def repetition_words(run: Repetition) -> str:
 def score_command(review: Review) -> str:
     """Give the command that gives the same values: a metric says where each of them comes from."""
     counted = {name.partition(" ")[0] for name in review.statistics}
+    rated = any(math.isfinite(aspect.rating) for aspect in review.aspects)
     specs = [
         spec.replace("storyer(interval=True)", "storyer")
         for spec in review.signatures
-        if spec not in counted and not spec.startswith("aspects")
+        if spec not in counted and (rated or not spec.startswith("aspects"))
     ]
-    options = " ".join(f'-m "{spec}"' if "(" in spec else f"-m {spec}" for spec in specs)
-    return f"fabula score {options or '-m baselines'}"
+    options = [f'-m "{spec}"' if "(" in spec else f"-m {spec}" for spec in specs]
+    return " ".join(["fabula score FILE", *options, "-m baselines,sentences"])
 
 
 def preference_words(review: Review) -> str:

@@ -91,7 +91,8 @@ def _find_runs(words: Sequence[str]) -> list[_Run]:
                 grown = _grow(words, spans, taken)
                 for first, last in grown:
                     taken[first:last] = b"\1" * (last - first)
-                runs.append(_Run(tuple(grown), exact=grown == spans))
+                said = {tuple(words[first:last]) for first, last in grown}
+                runs.append(_Run(tuple(grown), exact=len(said) == 1))
     return runs
 
 

@@ -18,6 +18,7 @@ from fabula.learned.reader.config import (
     Scale,
     Surface,
     Term,
+    describe_doubt,
     read_config,
     write_config,
 )
@@ -131,3 +132,33 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"reader\.json"):
             write_config(tmp_path, wrong)
     assert list(tmp_path.iterdir()) == []
+
+
+def recorded(value: float, count: int, slope: float = 0.5) -> ReaderConfig:
+    """A reader whose one scale is recorded to agree so well, on so many stories."""
+    record = {"figure": "spearman", "value": value, "n": count}
+    training = {"validation": {"scales": {"order": {"order": record}}}}
+    scale = Scale((Term("order"),), link="clipped", slope=slope)
+    return replace(ABOUT, scales={"order": scale}, training=training)
+
+
+def test_a_scale_that_hardly_moves_tells_nothing() -> None:
+    for slope in (0.0, 0.05, -0.05):
+        told = describe_doubt(recorded(0.9, 1000, slope), "order")
+        assert told == "it is the same for nearly every story"
+
+
+def test_an_agreement_that_may_be_chance_tells_nothing() -> None:
+    # By hand: atanh(.37) = .388; 1.96 / √35 = .331, and for ten scales 2.807 / √35 = .474.
+    assert describe_doubt(recorded(0.37, 38), "order") == ""
+    assert describe_doubt(recorded(0.37, 38), "order", among=10) == (
+        "its agreement with readers may be chance (0.37 on 38 stories that it had not seen)"
+    )
+    assert describe_doubt(recorded(0.34, 1056), "order", among=6) == ""
+    assert "(−0.21 on 100 stories" in describe_doubt(recorded(-0.21, 100), "order")
+    assert describe_doubt(recorded(0.866, 3), "order")
+
+
+@pytest.mark.parametrize("training", [{}, {"validation": 3}, {"validation": {"scales": []}}])
+def test_where_nothing_is_recorded_nothing_speaks_against_a_scale(training: Any) -> None:
+    assert describe_doubt(replace(recorded(0.0, 50), training=training), "order") == ""

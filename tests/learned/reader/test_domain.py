@@ -8,7 +8,13 @@ import string
 
 import pytest
 
-from fabula.learned.reader.domain import describe_domain, describe_oddities
+from fabula.datasets import load_dataset
+from fabula.learned.reader.domain import (
+    describe_domain,
+    describe_oddities,
+    describe_other_writing,
+)
+from fakes.review import TEXT
 
 NAMES = "Ann Tom Mary Bill the boy the girl the baker her mother his father".split()
 SENTENCES = (
@@ -115,3 +121,60 @@ def test_few_stories_give_no_bounds_on_the_surface():
 def test_without_stories_nothing_is_known_and_nothing_is_said():
     assert describe_domain([]) == {}
     assert describe_oddities("Once upon a time.", {}) == ()
+
+
+POEM = "The night came down\nupon the town,\nand all the lamps were lit.\n\n" * 3
+CONTRACT = (
+    "The Licensee shall not copy, modify or distribute the Software. This Agreement shall continue "
+    "in force for a period of twelve months unless terminated in accordance with the terms of this "
+    "clause. In no event shall the Licensor be liable for any damages arising out of or in "
+    "connection with this Agreement. The Agreement is governed by the laws of the country of the "
+    "Licensor, and any dispute shall be brought before the courts of that country."
+)
+
+
+def shuffle_words(text: str, seed: int) -> str:
+    words = text.split()
+    random.Random(seed).shuffle(words)
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GERMAN, "of its words are common English words"),
+        (RUSSIAN, "100 % of its letters are not Latin"),
+        (CODE, "signs a word that prose hardly has"),
+        (" ".join(map(str, range(300))), "100 % of its words are numbers"),
+        ("\n".join(f"- {name} and bread" for name in NAMES), "of its lines are items of a list"),
+        (POEM, "set in short lines"),
+        (CONTRACT, "it has no word for a person"),
+        ("Dragons eat purple cheese.", "it is 4 words long"),
+        ("... !?", "it has no words"),
+        (shuffle_words(TEXT, 1), "as if in a chance order"),
+    ],
+)
+def test_what_is_hardly_a_story_is_told_by_why(text, why):
+    assert why in describe_other_writing(text)
+
+
+def test_stories_are_not_called_other_writing():
+    assert describe_other_writing(TEXT) == ""
+    assert not any(describe_other_writing(one.text) for one in load_dataset("examples").stories)
+
+
+def test_hardly_a_story_that_people_rated_is_called_other_writing(shared):
+    texts = [one.text for one in load_dataset("hanna", shared / "data" / "hanna").stories]
+    called = sum(bool(describe_other_writing(text)) for text in texts)
+    # Machines write words in a chance order now and then: ten of 1,056.
+    assert called / len(texts) <= 0.01
+    salads = [shuffle_words(text, 2) for text in texts[:200] if len(text.split()) > 100]
+    found = sum(bool(describe_other_writing(text)) for text in salads)
+    assert found / len(salads) >= 0.85
+
+
+def test_any_text_can_be_told_from_a_story():
+    chance = random.Random(0)
+    noise = "".join(chance.choices(string.printable, k=3000))
+    for text in (noise, "\ud800 x", "x" * 100_000, "a\x00b " * 50, "word " * 100_000):
+        assert describe_other_writing(text)

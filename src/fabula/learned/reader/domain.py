@@ -46,6 +46,11 @@ _PERSONS = frozenset(
     "his himself she she's she'd her hers herself they they're they'd them their theirs we we're "
     "we'd us our ours ourselves who who's someone somebody everyone nobody".split()
 )
+# Of what happened, and to whom: a story without "he" and "she" has these.
+_TELLING = frozenset(
+    "was were had did said asked went came saw looked made took stood sat felt knew thought man "
+    "men woman women boy girl child children people mother father friend".split()
+)
 # Pairs of words that hardly stand side by side in English: "the of", "with was". The words that
 # may come after an article or a preposition are many; those that may not are few.
 _ARTICLES = frozenset("a an the my his its their our your".split())
@@ -60,6 +65,7 @@ _NOT_AFTER_PREPOSITIONS = frozenset(
     "can".split()
 )
 _BULLET = re.compile(r"(?:[-*•–+]|\(?\d+[.)]|\[[ x]\])\s")
+_SPEAKER = re.compile(r"[A-Z][^:.!?]{0,30}: ")  # as in a play or a chat
 _LINE_ENDS = frozenset(".!?\"”’'…)*")
 # The bounds below were set so that of 10,534 stories of nine corpora fewer than one in a hundred
 # is called other writing, in each corpus; see docs/commands/review.md for what they find.
@@ -157,14 +163,15 @@ def describe_other_writing(text: str) -> str:
     if shares["common"] + 0.3 * room < _LEAST_COMMON:
         share = f"only {_percent(shares['common'])}" if shares["common"] else "none"
         return f"{share} of its words are common English words"
-    return _describe_order(tokens) or _describe_persons(persons, len(tokens))
+    return _describe_order(tokens) or _describe_persons(persons, tokens)
 
 
 def _is_code(shares: Mapping[str, float], persons: float, room: float) -> bool:
     """Many signs, or some and hardly a person: stories in dialect or mark-up have persons."""
     if shares["signs"] >= _FEW_SIGNS and persons < _FEW_PERSONS:
         return shares["signs"] * _LEAST_STORY >= 1
-    return shares["signs"] - room / 2 > _MOST_SIGNS and shares["common"] < 0.42
+    sure = shares["signs"] - room / 2
+    return sure > 2 * _MOST_SIGNS or (sure > _MOST_SIGNS and shares["common"] < 0.42)
 
 
 def _describe_lines(text: str) -> str:
@@ -173,7 +180,8 @@ def _describe_lines(text: str) -> str:
     if len(lines) < _LEAST_LINES:
         return ""
     bulleted = sum(bool(_BULLET.match(line)) for line in lines) / len(lines)
-    unended = sum(line[-1] not in _LINE_ENDS for line in lines) / len(lines)
+    open_lines = [line for line in lines if line[-1] not in _LINE_ENDS]
+    unended = sum(not _SPEAKER.match(line) for line in open_lines) / len(lines)
     if np.median([len(line.split()) for line in lines]) > _SHORT_LINE:
         return ""
     if bulleted >= 0.5:
@@ -196,8 +204,10 @@ def _describe_order(tokens: Sequence[str]) -> str:
     return ""
 
 
-def _describe_persons(persons: float, count: int) -> str:
-    if count < _LEAST_FOR_PERSONS or persons >= _NO_PERSONS:
+def _describe_persons(persons: float, tokens: Sequence[str]) -> str:
+    """Tell reports and contracts, in which nobody does anything."""
+    telling = sum(word in _TELLING for word in tokens) / len(tokens)
+    if len(tokens) < _LEAST_FOR_PERSONS or persons + telling >= _NO_PERSONS:
         return ""
     share = "no word" if not persons else "hardly a word"
     return f"it has {share} for a person (I, you, he, she, they, …), as a report or a contract"

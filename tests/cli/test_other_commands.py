@@ -92,5 +92,5 @@ def test_verify_fails_when_a_figure_falls_short(
     monkeypatch.setattr(checks, "run_checks", lambda data, only: iter([short]))
     page = tmp_path / "VERIFIED.md"
     result = CliRunner().invoke(cli, ["verify", "-o", str(page)])
-    assert "1 figures fall short: a claim" in str(result.exception)
+    assert "1 figure falls short: a claim" in str(result.exception)
     assert "✗ short" in page.read_text(encoding="utf-8")

@@ -60,6 +60,7 @@ def review_page(review: Review, *, ranking: str = "") -> str:
             "warnings": _warnings(review),
             "judged": "" if review.unlike else _judge(review),
             "links": _links(review),
+            "look": "What comes again" if review.unlike else "What to look at",
             "prompt": _prompt(review),
             "story": story_html(review),
             "key": _key(review),

@@ -71,8 +71,9 @@ class ScoreCache:
                 marks = ",".join("?" * len(batch))
                 query = f"SELECT key, reading FROM readings WHERE key IN ({marks})"
                 for key, raw in self._database.execute(query, batch):
-                    if raw[:_CHECKSUM] == _checksum(key, raw[_CHECKSUM:]):
-                        readings[key] = _decode(raw[_CHECKSUM:])
+                    words = raw[_CHECKSUM:]
+                    if raw == _checksum(key, words) + words:
+                        readings[key] = _decode(words)
         return readings
 
     def put(self, readings: Mapping[bytes, Reading]) -> None:
@@ -210,7 +211,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def _checksum(key: bytes, words: str) -> str:
-    return f"{zlib.crc32(words.encode(), zlib.crc32(key)):0{_CHECKSUM}x}"
+    return f"{zlib.crc32(words.encode(), zlib.crc32(key)):08x}"
 
 
 def _encode(reading: Reading) -> str:

@@ -124,8 +124,13 @@ def test_two_runs_at_once_on_one_cache_give_the_same_bytes(start: Start, tmp_pat
 
 def test_two_runs_at_once_in_one_folder_leave_one_whole_run(start: Start, tmp_path: Path) -> None:
     both = [start("shared", "same"), start("shared", "same")]
-    for process in both:
-        finish(process)
+    said = [process.communicate(timeout=120)[1] for process in both]
+    codes = [process.returncode for process in both]
+    # The second is refused, unless it began when the first was over.
+    assert sorted(codes) in ([0, 0], [0, 2]), said
+    assert all(
+        (code == 2) == (b"another run" in words) for code, words in zip(codes, said, strict=True)
+    )
     finish(start("alone", "whole"))
     whole = (tmp_path / "whole" / "scores.jsonl").read_bytes()
     assert (tmp_path / "same" / "scores.jsonl").read_bytes() == whole

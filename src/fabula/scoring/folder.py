@@ -63,6 +63,7 @@ class _InputEntry:
 
 @dataclass(frozen=True)
 class _QuestionEntry:
+    input: str
     metrics: tuple[str, ...]
 
 

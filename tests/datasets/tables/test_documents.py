@@ -149,6 +149,12 @@ def test_entities_of_their_own_are_refused(write: Write, part: str) -> None:
         list(StoryFile(write(name, raw)))
 
 
+def test_an_encoding_nobody_knows_is_broken_xml(write: Write) -> None:
+    raw = zip_parts({"content.xml": '<?xml version="1.0" encoding="ETF-8"?><a/>'})
+    with pytest.raises(InputError, match=r"a\.odt \(content\.xml\): broken XML \(unknown encoding"):
+        list(StoryFile(write("a.odt", raw)))
+
+
 def test_what_grows_too_large_is_refused_before_it_is_unzipped(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,7 @@ class Archive(zipfile.ZipFile):
         with self.open(part) as file:
             try:
                 parser.ParseFile(file)
-            except expat.ExpatError as error:
+            except (expat.ExpatError, LookupError, ValueError) as error:  # or an encoding unknown
                 problem = f"{self.label} ({part}): broken XML ({error})"
                 raise InputError(problem, "save the file again") from None
 

@@ -1,5 +1,6 @@
 # make demo   score the example stories and print a table
 # make test   all tests          make check  tests, format, lint, types
+# make first-hour  a newcomer's first hour, in an environment of its own
 # make bench  speed, as ratios   make verify every figure we claim to reproduce
 # make study  HANNA's whole paper again, from its data in $(DATA)
 # make chains  how many files each daily command passes through
@@ -22,7 +23,7 @@ DEMO := baselines, bleu, chrf, cider, compression, coverage, density, dialogue, 
 # Rounds of every fuzzer in `make fuzz`.
 ROUNDS ?= 10000
 
-.PHONY: demo test fuzz style types check bench chains study columns verify docs clean
+.PHONY: demo test first-hour fuzz style types check bench chains study columns verify docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -45,6 +46,11 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --durations=20 -m "not assets"
 	$(BIN)/fabula models pull --all
 	$(BIN)/python -m pytest -n $(JOBS) -m assets
+
+# In a fresh environment with nothing but the light package, as a newcomer has it.
+first-hour:
+	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
+	FABULA_HOME=$$home/home VENV=$$home/venv bash examples/first_hour.sh
 
 fuzz: $(VENV)/.dev
 	FABULA_FUZZ=$(ROUNDS) $(BIN)/python -m pytest -n $(JOBS) tests/fuzz

@@ -10,7 +10,6 @@ VENV=${VENV:-$clone/.venv}
 files=$clone/examples/first_hour
 hour=$(mktemp -d)
 trap 'rm -rf "$hour"' EXIT
-PATH=$VENV/bin:$PATH
 
 # try STATUS WORDS -- COMMAND…: run it, show it, and hold it to its word. WORDS must be printed.
 try() {
@@ -24,18 +23,20 @@ try() {
   ! grep -q Traceback "$hour/printed" || fail "a traceback: $*"
   # Rules of tables and words of one column may come again; a sentence may not.
   local twice
-  twice=$(grep -E '[[:alpha:]]+ [[:alpha:]]+ [[:alpha:]]+' "$hour/printed" | sort | uniq -d)
+  twice=$(grep -E '([[:alpha:]]+ ){2}[[:alpha:]]+' "$hour/printed" | sort | uniq -d || true)
   [ -z "$twice" ] || fail "printed twice: $twice"
 }
 fail() { printf '\nfirst hour: %s\n' "$1" >&2; exit 1; }
 
 cd "$clone"
-try 0 "report.html" -- make --no-print-directory demo VENV="$VENV"
+try 0 "bin/fabula" -- make --no-print-directory demo VENV="$VENV"
 
+PATH=$VENV/bin:$PATH
 cd "$hour"
 # Files as people have them.
 try 0 "semicolon" -- fabula score "$files/from-excel.csv" -m baselines
-try 0 "Stories" -- fabula score "$files/stories.xlsx" -m "rouge, bleu, mattr" -o runs/excel
+try 0 "Stories" -- fabula score "$files/stories.xlsx" -m "rouge, bleu, mattr" \
+  -c references="human story" -o runs/excel
 try 2 "scan.txt" -- fabula score "$files/drafts" -m baselines
 try 0 "scan.txt" -- fabula score "$files/drafts" -m baselines --skip-bad -o runs/drafts
 
@@ -43,10 +44,10 @@ try 0 "scan.txt" -- fabula score "$files/drafts" -m baselines --skip-bad -o runs
 systems=("$files/tall-model.jsonl" "$files/small-model.jsonl")
 try 0 "tall-model" -- fabula score "${systems[@]}" -m "rouge, distinct(n=2)" -o runs/both
 try 0 "chrf" -- fabula score "${systems[@]}" -m chrf -o runs/both
-try 0 "6 items" -- fabula compare runs/both tall-model small-model
+try 0 "6 shared items" -- fabula compare runs/both tall-model small-model
 try 0 "tall-model" -- fabula score "${systems[0]}" -m "rouge, chrf" -o runs/tall-model
 try 0 "small-model" -- fabula score "${systems[1]}" -m "rouge, chrf" -o runs/small-model
-try 0 "6 items" -- fabula compare runs/tall-model runs/small-model
+try 0 "6 shared items" -- fabula compare runs/tall-model runs/small-model
 
 # Which metric to believe, of ratings with decimal commas.
 try 0 "my_metric" -- fabula meta "$files/from-excel.csv" --gold overall
@@ -66,11 +67,14 @@ frame='
 import pandas as pd
 from fabula import evaluate
 rows = pd.DataFrame({"story": ["The lamp went out.", "Nobody lit it."], "system": ["a", "b"]})
-print(evaluate(rows, "words, mattr").to_pandas())'
+print(evaluate(rows, "words, mattr").to_pandas()[["system", "scorer", "value"]])'
 if ! python -c 'import pandas, pyarrow' 2>/dev/null; then
   try 1 "pip install" -- python -c '
-from fabula import evaluate
-evaluate("The lamp went out.", "words").to_pandas()'
+import sys, fabula
+try:
+    fabula.evaluate("The lamp went out.", "words").to_pandas()
+except fabula.UserError as error:
+    sys.exit(error)'
   hint=$(sed -n "s/.*run: \(.*pip install .*\)/\1/p" "$hour/printed" | tail -1)
   printf '\n$ %s\n' "$hint"
   eval "$hint" >"$hour/printed" 2>&1 || { cat "$hour/printed"; fail "the hint does not work: $hint"; }

@@ -8,7 +8,6 @@ a list of them (`.fabula.json`) with their checksums.
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import platform
@@ -94,6 +93,8 @@ def write_text(path: Path, text: str) -> None:
 
 def write_texts(folder: Path, texts: Mapping[str, str], *, overwrite: bool = False) -> None:
     """Write texts into a folder; a file there that says something else is refused, or lost."""
+    import hashlib
+
     same = {
         name: hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         for name, text in texts.items()
@@ -144,6 +145,8 @@ def unwritable(path: Path, error: OSError) -> UserError:
 
 def checksum_file(path: Path) -> str:
     """SHA-256 of a file."""
+    import hashlib  # here, for every command imports this module and few need it
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

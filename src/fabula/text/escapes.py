@@ -7,19 +7,19 @@ around, starts a command of LaTeX or a formula of a spreadsheet, or breaks a pag
 from __future__ import annotations
 
 import re
-import unicodedata
 
 # Controls but line feed and tab, line and paragraph separators, what turns the direction of
 # writing around, and halves of characters.
 _UNSEEN = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _CONTROLS = re.compile(f"[{_UNSEEN}]")
-_LINE_ENDS = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+# Compiled when they are first used: every command waits for this module.
+_LINE_ENDS = r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]"
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # What XML 1.0 has no way to write, not even as a reference.
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NO_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 # OWASP: a cell that begins so may be run as a formula.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
+_FORMULA = r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]"
+_MARKDOWN = r"([\\`*_{}\[\]()<>#+!|~&-])"
 _LATEX = {char: rf"\{char}" for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "−": "$-$", "+": "$+$", "<": "$<$",
@@ -80,6 +80,8 @@ def _is_in(char: str, encoding: str) -> bool:
 def _plain(char: str) -> str:
     if char in _STAND_INS:
         return _STAND_INS[char]
+    import unicodedata
+
     letters = "".join(
         part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part)
     )
@@ -95,7 +97,7 @@ def latex_text(text: str) -> str:
 
 def comment_text(text: str) -> str:
     """Write text on one line with blanks for line ends, as a comment of LaTeX needs it."""
-    return terminal_text(_LINE_ENDS.sub(" ", text).replace("\t", " "))
+    return terminal_text(re.sub(_LINE_ENDS, " ", text).replace("\t", " "))
 
 
 def csv_text(text: str) -> str:
@@ -103,7 +105,7 @@ def csv_text(text: str) -> str:
 
     Numbers written as text stay numbers; line feeds stay, which CSV holds in quotes.
     """
-    is_formula = _FORMULA.match(text) and not _is_number(text)
+    is_formula = re.match(_FORMULA, text) and not _is_number(text)
     return terminal_text(f"'{text}" if is_formula else text)
 
 
@@ -117,7 +119,7 @@ def _is_number(text: str) -> bool:
 
 def markdown_text(text: str) -> str:
     """Write text so that Markdown shows it as it is, on one line: no mark, no link, no element."""
-    return _MARKDOWN.sub(r"\\\1", comment_text(text))
+    return re.sub(_MARKDOWN, r"\\\1", comment_text(text))
 
 
 def markdown_cell(text: str) -> str:
@@ -127,4 +129,4 @@ def markdown_cell(text: str) -> str:
 
 def xml_text(text: str) -> str:
     """Write � for what XML cannot hold, so that a page or a figure can be opened."""
-    return _NO_XML.sub("\ufffd", text)
+    return re.sub(_NO_XML, "\ufffd", text)

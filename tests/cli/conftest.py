@@ -19,6 +19,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return os.environ | {
         "FABULA_HOME": str(tmp_path / "home"),
         "NO_COLOR": "1",
+        # Those who run tests side by side tell them another width.
+        "COLUMNS": "100",
         "PYTHONIOENCODING": "utf-8",
         "PYTHONWARNINGS": "error",
     }

@@ -87,7 +87,7 @@ def test_a_kill_while_writing_leaves_the_old_file(
     with pytest.raises(KeyboardInterrupt):
         add_place("other", Place("/home/ann/u.csv"))
     assert places_file().read_text() == before
-    assert {path.name for path in home.iterdir()} == {"datasets.json", ".datasets.json.lock"}
+    assert {path.name for path in home.iterdir()} == {"datasets.json"}
 
 
 def _remember_many(number: int) -> None:

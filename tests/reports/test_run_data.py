@@ -10,6 +10,7 @@ from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.reports.run_data import STATUSES, ReportColumn, read_report_data, spec_name
+from fabula.scoring.folder import read_run
 
 
 def test_baselines_stand_last_and_absent_ones_are_computed(make_run, two_systems) -> None:
@@ -65,10 +66,12 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         read_report_data(tmp_path)
 
 
-def test_a_score_of_no_story_is_refused(make_run, two_systems) -> None:
+def test_a_score_of_no_story_is_refused(make_run, two_systems, monkeypatch) -> None:
     folder = make_run(two_systems, "words")
+    record = read_run(folder)
     lines = (folder / "stories.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "stories.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    monkeypatch.setattr("fabula.reports.run_data.read_run", lambda _: record)
     with pytest.raises(InputError, match="'copy-0', which is not a story here"):
         read_report_data(folder)
 

@@ -246,7 +246,7 @@ def check_layer(layer: int, count: int) -> None:
 def load_tokenizer(folder: Path, words: int | None = None) -> tuple[Tokenizer, Edges]:
     """Read `tokenizer.json`; no text is cut or padded, whatever the file says.
 
-    One that has more than so many words, which the model knows, is refused.
+    For a model of so many words it must know no more than those, and add a sign at either end.
     """
     file, remedy = folder / "tokenizer.json", "get it again: the file may have been cut off"
     with refuse_broken(str(file), remedy):
@@ -255,7 +255,7 @@ def load_tokenizer(folder: Path, words: int | None = None) -> tuple[Tokenizer, E
         tokenizer.no_truncation()
         tokenizer.no_padding()
         nothing, known = tokenizer.encode(""), tokenizer.get_vocab()
-    if len(nothing.ids) != 2:
+    if words is not None and len(nothing.ids) != 2:
         problem = f"{file} adds {len(nothing.ids)} tokens to a text, not one at either end"
         raise InputError(problem, remedy)
     if words is not None and max(known.values(), default=0) >= words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from fabula._version import __version__
 from fabula.core.story import count_text
 from fabula.meta.raters.agreement import Agreement, AgreementLine
 from fabula.meta.raters.rater_lines import FEW, RaterLine
@@ -33,7 +34,11 @@ def render_agreement(form: str, agreement: Agreement, *, by_rater: bool = False)
         "raters_known": agreement.raters_known,
         "words": words,
     }
-    return render(form, rows, [Table(head, body, notes=words)], record)
+    cite = (
+        f"agree|level:{agreement.level}|resamples:{agreement.resamples}|seed:{agreement.seed}|"
+        f"fabula:{__version__}"
+    )
+    return render(form, rows, [Table(head, body, notes=words, cite=cite)], record)
 
 
 def agreement_words(agreement: Agreement) -> list[str]:

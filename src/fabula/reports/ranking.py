@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from fabula._version import __version__
 from fabula.core.card import ARROWS
 from fabula.core.story import count_text
 from fabula.meta.levels import LEVEL_WORDS, Level
@@ -44,7 +45,10 @@ def render_metric_ranking(
     title = f"{count_text(len(ranking.lines), 'metric')} by agreement with people on {name}"
     head = ("metric", "rank", *_metric_heads(ranking))
     cells = tuple(_metric_cells(line, ranking) for line in lines)
-    return render(form, rows, [Table(head, cells, title, metric_words(ranking))], record)
+    levels = "+".join(ranking.levels)
+    cite = f"rank|{name}|by:{ranking.rule}|levels:{levels}|fabula:{__version__}"
+    table = Table(head, cells, title, metric_words(ranking), cite=cite)
+    return render(form, rows, [table], record)
 
 
 def metric_words(ranking: MetricRanking) -> list[str]:
@@ -139,7 +143,11 @@ def render_system_ranking(
     unit = ranking.over if ranking.rule == "mean" else "choices"
     head = ("system", "rank", "places", "cluster", _RULES[ranking.rule], level, unit)
     cells = tuple(_system_cells(line, ranking.rule) for line in lines)
-    return render(form, rows, [Table(head, cells, title, words)], record)
+    cite = (
+        f"rank|{name}|systems|by:{ranking.rule}|{ranking.source}{on.replace(' ', '')}|"
+        f"resamples:{how.resamples}|seed:{how.seed}|alpha:{how.alpha:g}|fabula:{__version__}"
+    )
+    return render(form, rows, [Table(head, cells, title, words, cite=cite)], record)
 
 
 def system_words(ranking: SystemRanking, how: Resampling) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.files import open_atomically, write_lines
 from fabula.core.score import Score, Status, Summary
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,10 +98,14 @@ class ScoreTable:
         ]
         if len(labels) > MOST_ROWS:
             rows.append([f"… {len(labels) - MOST_ROWS} more in means()", *("" for _ in means)])
-        sizes = {"story": len(self._stories), "system": len([*filter(None, summary.systems)])}
-        sizes |= {"scorer": len(self.scorers), "score": len(self.scores)}
+        sizes = [
+            (len(self._stories), "story", "stories"),
+            (len([*filter(None, summary.systems)]), "system"),
+            (len(self.scorers), "scorer"),
+            (len(self.scores), "score"),
+        ]
         missing = sum(not score.ok for score in self.scores)
-        head = ", ".join(_count(size, word) for word, size in sizes.items() if size)
+        head = ", ".join(count_text(*size) for size in sizes if size[0])
         head += f" ({missing} missing)" if missing else ""
         return (
             f"{head or 'empty'}{'; means' if rows else ''}",
@@ -232,11 +236,6 @@ class ScoreTable:
 def _show(name: str) -> str:
     """Spell a name so that nothing in it steers a terminal."""
     return name if name.isprintable() else repr(name)
-
-
-def _count(size: int, word: str) -> str:
-    several = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"{size:,} {word if size == 1 else several}"
 
 
 def score_row(story: Story, score: Score) -> dict[str, Any]:

@@ -213,7 +213,7 @@ class Engine:
             return "nothing is kept"
         stories, metrics = self.survey.count, len(self.metrics)
         of = f"{self._kept:,} of {count_text(stories * metrics, 'score')}"
-        grid = f"{_count(stories, 'story', 'stories')} × {_count(metrics, 'metric', 'metrics')}"
+        grid = f"{count_text(stories, 'story', 'stories')} × {count_text(metrics, 'metric')}"
         return f"{of} ({grid}) are kept; the same command goes on from there"
 
     def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
@@ -261,10 +261,6 @@ class Engine:
 
 def _changed_error() -> InputError:
     return InputError("the stories changed while they were being read", "run it again")
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
 
 
 class TaskReader:
@@ -344,7 +340,7 @@ def _check_readings(metric: Metric, readings: list[Reading]) -> list[Reading]:
     count = len(metric.aspects)
     for reading in readings:
         if not isinstance(reading, Reading) or len(reading.values) != count:
-            raise TypeError(f"{reading!r:.80} is no reading of {_count(count, 'value', 'values')}")
+            raise TypeError(f"{reading!r:.80} is no reading of {count_text(count, 'value')}")
         for value in reading.values:
             math.isnan(value)  # raises for what is no number
     return readings

@@ -103,7 +103,8 @@ def test_an_encoder_of_ours(tmp_path: Path) -> None:
     write_tiny_bert(tmp_path / "bert")
 
     def load(folder: Path) -> None:
-        bert, (tokenizer, edges) = load_bert(folder), load_tokenizer(folder)
+        bert = load_bert(folder)
+        tokenizer, edges = load_tokenizer(folder, len(bert.words))
         window = min(bert.longest, 32)
         if window > 4:
             Encoder(bert, tokenizer, edges, "tiny", window, 2, len(bert.stack)).vectors([TEXT])

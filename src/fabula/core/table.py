@@ -100,9 +100,9 @@ class ScoreTable:
             rows.append([f"… {len(labels) - MOST_ROWS} more in means()", *("" for _ in means)])
         sizes = [
             (len(self._stories), "story", "stories"),
-            (len([*filter(None, summary.systems)]), "system"),
-            (len(self.scorers), "scorer"),
-            (len(self.scores), "score"),
+            (len([*filter(None, summary.systems)]), "system", "systems"),
+            (len(self.scorers), "scorer", "scorers"),
+            (len(self.scores), "score", "scores"),
         ]
         missing = sum(not score.ok for score in self.scores)
         head = ", ".join(count_text(*size) for size in sizes if size[0])

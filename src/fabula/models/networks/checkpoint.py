@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -58,8 +59,7 @@ class Checkpoint:
         if not isinstance(config, dict):
             raise CheckpointError(f"config.json of {self.name} is no object", _REMEDY)
         for name, value in config.items():
-            # transformers would build whatever number of layers it is told, and never end.
-            if "layer" in name and isinstance(value, int) and abs(value) > MOST_LAYERS:
+            if isinstance(value, int | float) and not _is_possible(name, value):
                 raise CheckpointError(f"config.json of {self.name}: {name} is {value}", _REMEDY)
         return config
 
@@ -209,3 +209,15 @@ class Checkpoint:
                 "take a checkpoint with a tokenizer.json",
             )
         return tokenizer
+
+
+def _is_possible(name: str, value: float) -> bool:
+    """Whether a setting may have that number; transformers would find out while it reads a text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    if "layer" in name and isinstance(value, int):
+        # It would build whatever number of layers it is told, and never end.
+        return abs(value) <= MOST_LAYERS
+    if "dropout" in name:
+        return 0 <= value <= 1
+    return value >= 1 or not name.endswith(("_distance", "_buckets"))

@@ -120,6 +120,8 @@ def test_a_tokeniser_of_more_words_than_the_model_is_refused(sound: Path) -> Non
         (CONFIG, change("hidden_dropout_prob", math.nan), "hidden_dropout_prob is nan"),
         (CONFIG, change("attention_probs_dropout_prob", -3), "attention_probs_dropout_prob is -3"),
         (CONFIG, change("relative_attention_max_distance", 0), "max_distance is 0"),
+        (CONFIG, change("num_hidden_layers", -2), "num_hidden_layers is -2"),
+        (CONFIG, change("hidden_size", 10**18), "hidden_size is 1000000000000000000"),
         (CONFIG, change("max_position_embeddings", "many"), "'many' positions"),
         (CONFIG, change("hidden_act", 5), "copy cannot be loaded"),
         (WORDS, cut, "the tokeniser of copy cannot be loaded"),

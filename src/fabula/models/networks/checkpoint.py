@@ -27,6 +27,8 @@ READ = (".safetensors", ".json", ".txt", ".model")
 SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl")
 VOCABULARIES = ("tokenizer.json", "vocab", "spiece", "sentencepiece", "tokenizer.model", "merges")
 MOST_LAYERS = 10_000
+# A vocabulary is the largest that there is: less than a million words.
+MOST_SIZE = 10_000_000
 _REMEDY = "get it again, or name a folder that save_pretrained wrote"
 RELATIVE = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 
@@ -215,9 +217,10 @@ def _is_possible(name: str, value: float) -> bool:
     """Whether a setting may have that number; transformers would find out while it reads a text."""
     if isinstance(value, float) and not math.isfinite(value):
         return False
-    if "layer" in name and isinstance(value, int):
-        # It would build whatever number of layers it is told, and never end.
-        return abs(value) <= MOST_LAYERS
+    if "layer" in name and isinstance(value, int) and abs(value) > MOST_LAYERS:
+        return False  # it would build as many as it is told, and never end
+    if name.endswith(("layers", "n_layer", "_size", "_heads")):
+        return 0 <= value <= MOST_SIZE
     if "dropout" in name:
         return 0 <= value <= 1
     return value >= 1 or not name.endswith(("_distance", "_buckets"))

@@ -255,6 +255,9 @@ def load_tokenizer(folder: Path, words: int | None = None) -> tuple[Tokenizer, E
         tokenizer.no_truncation()
         tokenizer.no_padding()
         nothing, known = tokenizer.encode(""), tokenizer.get_vocab()
+        tokenizer.encode(
+            "a \ue000"
+        )  # one without a sign for what it does not know would fail later
     if words is not None and len(nothing.ids) != 2:
         problem = f"{file} adds {len(nothing.ids)} tokens to a text, not one at either end"
         raise InputError(problem, remedy)

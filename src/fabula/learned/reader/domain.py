@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.story import count_text
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION, feature_row
 from fabula.text.words import words
 
@@ -67,8 +68,8 @@ _NOT_AFTER_PREPOSITIONS = frozenset(
 _BULLET = re.compile(r"(?:[-*•–+]|\(?\d+[.)]|\[[ x]\])\s")
 _SPEAKER = re.compile(r"[A-Z][^:.!?]{0,30}: ")  # as in a play or a chat
 _LINE_ENDS = frozenset(".!?\"”’'…)*")
-# The bounds below were set so that of 10,534 stories of nine corpora fewer than one in a hundred
-# is called other writing, in each corpus; see docs/commands/review.md for what they find.
+# The bounds below were set so that of the stories of nine corpora fewer than one in a hundred
+# are called other writing, all in all; see docs/commands/review.md for what they find.
 _LEAST_STORY = 15  # words
 _LEAST_COMMON = 0.27
 _MOST_NUMBERS = 0.15
@@ -150,7 +151,7 @@ def describe_other_writing(text: str) -> str:
     if shares["latin"] < 0.7:
         return f"{_percent(1 - shares['latin'])} of its letters are not Latin"
     if len(tokens) < _LEAST_STORY:
-        return f"it is {len(tokens)} word{'' if len(tokens) == 1 else 's'} long"
+        return f"it is {count_text(len(tokens), 'word')} long"
     if shares["numbers"] - room / 2 > _MOST_NUMBERS:
         return f"{_percent(shares['numbers'])} of its words are numbers"
     persons = sum(word in _PERSONS for word in tokens) / len(tokens)

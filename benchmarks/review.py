@@ -1,0 +1,85 @@
+"""What `fabula review` says of its own reliability, measured on stories of a folder DATA.
+
+    python benchmarks/review.py DATA                  # stories that are called other writing
+    python benchmarks/review.py DATA --coherence 120  # whole stories beside the same ones shuffled
+
+The first is quick. The second reads every story three times with three learned metrics: whole, with
+its sentences, and with its words in a chance order.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from fabula import Story, evaluate
+from fabula.datasets import load_dataset
+from fabula.learned.reader.domain import describe_other_writing
+from fabula.learned.training.stories import data_folder
+from fabula.text.perturb import shuffle, shuffle_words
+
+CORPORA = (
+    "hanna", "mans", "union", "coherence", "storyer", "storyer_ratings", "writingprompts",
+    "rocstories", "vist",
+)  # fmt: skip
+MOST = 2000  # stories of a corpus
+MOST_WORDS = 500
+METRICS = ("coherence", "rovist_c", "criteria(weights='reader')")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--coherence", type=int, metavar="STORIES")
+    options = parser.parse_args()
+    if options.coherence:
+        long = [s for s in texts_of("writingprompts", options.data) if len(s.split()) <= MOST_WORDS]
+        show_coherence(f"up to {MOST_WORDS} words", long[: options.coherence])
+        show_coherence("five sentences", texts_of("rocstories", options.data)[: options.coherence])
+        return
+    total = alarms = 0
+    for name in CORPORA:
+        texts = texts_of(name, options.data)
+        called = sum(bool(describe_other_writing(text)) for text in texts)
+        print(f"{name:18}{len(texts):>6,} stories, {called:>3} called other writing", end="")
+        print(f" ({called / len(texts):.2%})")
+        total, alarms = total + len(texts), alarms + called
+    print(f"{'all':18}{total:>6,} stories, {alarms:>3} called other writing ({alarms / total:.2%})")
+
+
+def texts_of(name: str, data: Path) -> list[str]:
+    """Texts of a corpus, evenly thinned out where it has many."""
+    stories = load_dataset(name, data_folder(name, data), partial=True).stories
+    texts = [story.text for story in stories if story.text]
+    return texts[:: -(-len(texts) // MOST)]
+
+
+def show_coherence(kind: str, texts: list[str]) -> None:
+    ways = {"whole": list(texts)}
+    ways["sentences shuffled"] = [shuffle(text, seed=1) or text for text in texts]
+    ways["words shuffled"] = [shuffle_words(text, seed=1) or text for text in texts]
+    values = {way: score(own) for way, own in ways.items()}
+    for metric in METRICS:
+        whole, sentences, words = (values[way][metric] for way in ways)
+        low, high = np.nanquantile(whole, (0.1, 0.9))
+        higher = np.mean(whole > sentences)
+        print(
+            f"{metric:27}{kind:18}{len(texts):>4} whole {low:.2f} to {high:.2f}, "
+            f"shuffled sentences {np.nanmedian(sentences):.2f}, words {np.nanmedian(words):.2f}; "
+            f"whole is higher in {higher:.0%}"
+        )
+
+
+def score(texts: list[str]) -> dict[str, np.ndarray]:
+    stories = [Story(str(number), text) for number, text in enumerate(texts)]
+    table = evaluate(stories, METRICS, cache=True)
+    return {
+        metric: np.array([s.value for s in table.of(metric) if s.aspect in ("", "coherence")])
+        for metric in METRICS
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -38,8 +38,8 @@ ASPECT_WORDS = {
 GAUGE_LEGEND = (
     "People: eight of ten stories of such a length that people wrote lie between the two. "
     "Shuffled: the middle of such stories, their sentences or words in a chance order. The "
-    "criteria hardly tell a story from its own sentences shuffled; these two do, in 8 of 10 "
-    "stories, and in 9 of 10 that have five sentences."
+    "criteria hardly tell a story from its own sentences shuffled; these two do, in 7 to 9 "
+    "of 10 stories."
 )
 _DECIMALS = {"mattr": 2, "type_token_ratio": 2, "word_length": 2, "sentences length": 1}
 _NAMES = {"sentences count": "sentences", "sentences length": "words a sentence"}

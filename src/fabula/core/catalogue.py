@@ -5,15 +5,24 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import sys
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import MISSING, field, make_dataclass
+from functools import cache, cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
-from fabula.core.errors import UnknownName, UserError, closest
-from fabula.core.settings import named_settings, parse_spec
+from fabula.core.errors import SettingError, UnknownName, UserError, closest
+from fabula.core.settings import (
+    changed_settings,
+    check_settings,
+    format_spec,
+    named_settings,
+    parse_spec,
+    setting_fields,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -163,6 +172,67 @@ def _try_out(metric: type[Metric]) -> type[Metric]:
         _, args, named = parse_spec(spelled)
         metric(**named_settings(metric, metric.name, args, named))
     return metric
+
+
+class LoaderCatalogue(Catalogue[Callable[..., T]]):
+    """Entries that are a function `load`, called as specs spell it: `huggingface('gpt2')`.
+
+    The parameters of `load` are its settings, checked against their annotations.
+    """
+
+    def __init__(self, kind: str, packages: tuple[str, ...]) -> None:
+        super().__init__(kind, packages, lambda module: _pick_load(kind, module))
+
+    def load(self, spec: str) -> T:
+        """Call the entry that a spec names with what it says."""
+        name, settings = self._read(spec)
+        return self.get(name)(**vars(settings))
+
+    def spell(self, spec: str) -> str:
+        """Spell it canonically; what it is called goes without the setting's name."""
+        name, settings = self._read(spec)
+        spelled = format_spec(name, changed_settings(settings))
+        named = (each.name for each in setting_fields(type(settings)) if not each.kw_only)
+        first = next(named, "")
+        return spelled.replace(f"({first}=", "(", 1) if first else spelled
+
+    def _read(self, spec: str) -> tuple[str, Any]:
+        """The entry and its checked settings."""
+        name, args, named = parse_spec(spec)
+        cls = _settings_class(self.get(name))
+        given = named_settings(cls, name, args, named)
+        for setting in setting_fields(cls):
+            if setting.default is MISSING and setting.name not in given:
+                raise SettingError(
+                    f"{name} needs {setting.name}", f"write {name}({setting.name}=…)"
+                )
+        settings = cls(**given)
+        check_settings(settings, name)
+        return name, settings
+
+
+def _pick_load(kind: str, module: ModuleType) -> Callable[..., Any]:
+    if not callable(load := getattr(module, "load", None)):
+        raise UserError(f"{module.__name__} defines no function 'load'", f"a {kind} has one")
+    return cast("Callable[..., Any]", load)
+
+
+@cache
+def _settings_class(load: Callable[..., Any]) -> type:
+    """The parameters of a function as a dataclass, so that they are checked as settings."""
+    hints = get_type_hints(load, include_extras=True)
+    fields = [
+        (
+            parameter.name,
+            hints[parameter.name],
+            field(
+                default=MISSING if parameter.default is parameter.empty else parameter.default,
+                kw_only=parameter.kind is parameter.KEYWORD_ONLY,
+            ),
+        )
+        for parameter in inspect.signature(load).parameters.values()
+    ]
+    return make_dataclass("Settings", fields)
 
 
 def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:

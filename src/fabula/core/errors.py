@@ -43,6 +43,22 @@ class InputError(UserError):
     """A file, row or story that cannot be used as it stands."""
 
 
+class NotFound(UserError):
+    """A thing that is not there, or not for the eyes of who asks."""
+
+
+class NotAllowed(UserError):
+    """What a person may not do."""
+
+
+class Conflict(UserError):
+    """What somebody else has changed meanwhile, or has done already."""
+
+
+class NoCapacity(UserError):
+    """What nobody can do just now; later it may be done."""
+
+
 class PackageMissing(UserError):
     """An optional package that is not installed."""
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, field, make_dataclass
-from functools import cache
 from threading import RLock
-from types import ModuleType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
-from fabula.core.catalogue import Catalogue
-from fabula.core.errors import SettingError, UserError
+from fabula.core.catalogue import LoaderCatalogue
+from fabula.core.errors import SettingError
 from fabula.core.model import (
     Answerer,
     Embedder,
@@ -23,14 +19,6 @@ from fabula.core.model import (
     WordVectors,
 )
 from fabula.core.protocols import watch
-from fabula.core.settings import (
-    changed_settings,
-    check_settings,
-    format_spec,
-    named_settings,
-    parse_spec,
-    setting_fields,
-)
 from fabula.models.store.asset import asset_names
 
 T = TypeVar("T")
@@ -55,13 +43,7 @@ _loaded: dict[str, Model] = {}
 _lock = RLock()
 
 
-def _pick_load(module: ModuleType) -> Callable[..., Model]:
-    if not callable(load := getattr(module, "load", None)):
-        raise UserError(f"{module.__name__} defines no function 'load'", "a backend has one")
-    return load  # type: ignore[no-any-return]
-
-
-MODELS: Catalogue[Callable[..., Model]] = Catalogue("backend", ("fabula.models",), _pick_load)
+MODELS: LoaderCatalogue[Model] = LoaderCatalogue("backend", ("fabula.models",))
 
 
 def load_model(spec: str) -> Model:
@@ -69,17 +51,16 @@ def load_model(spec: str) -> Model:
 
     A name alone is an asset of the store (`minilm`), else a model of a hub or a folder (`gpt2`).
     """
-    backend, settings = _read(spec)
     with _lock:
-        if (name := _spell(backend, settings)) not in _loaded:
+        if (name := model_spec(spec)) not in _loaded:
             with watch.get().during(f"loading {name}"):
-                _loaded[name] = MODELS.get(backend)(**vars(settings))
+                _loaded[name] = MODELS.load(name)
         return _loaded[name]
 
 
 def model_spec(spec: str) -> str:
     """Canonical spelling of a model; nothing is loaded."""
-    return _spell(*_read(spec))
+    return MODELS.spell(_spell_out(spec))
 
 
 def need(model: Model, protocol: Callable[..., T]) -> T:
@@ -93,15 +74,6 @@ def need(model: Model, protocol: Callable[..., T]) -> T:
     )
 
 
-def _read(spec: str) -> tuple[str, Any]:
-    """Backend and checked settings of a spec."""
-    name, args, named = parse_spec(_spell_out(spec))
-    cls = _settings_class(MODELS.get(name))
-    settings = cls(**_require_all(cls, name, named_settings(cls, name, args, named)))
-    check_settings(settings, name)
-    return name, settings
-
-
 def _spell_out(spec: str) -> str:
     """Spell out a name alone: an asset of the store, else a model of a hub or a folder."""
     bare = spec.strip()
@@ -110,43 +82,6 @@ def _spell_out(spec: str) -> str:
     if "(" in bare or bare in MODELS:
         return spec
     return f"embedded({bare!r})" if bare in asset_names() else f"huggingface({bare!r})"
-
-
-def _require_all(cls: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
-    due = [setting.name for setting in setting_fields(cls) if setting.default is MISSING]
-    if lacking := [name for name in due if name not in given]:
-        raise SettingError(f"{owner} needs {lacking[0]}", f"write {owner}({lacking[0]}=…)")
-    return given
-
-
-@cache
-def _settings_class(load: Callable[..., Model]) -> type:
-    """The parameters of a backend's `load` as a dataclass, so that they are checked as settings."""
-    hints = get_type_hints(load, include_extras=True)
-    parameters = inspect.signature(load).parameters.values()
-    return make_dataclass(
-        "Settings",
-        [
-            (
-                parameter.name,
-                hints[parameter.name],
-                field(
-                    default=MISSING if parameter.default is parameter.empty else parameter.default,
-                    kw_only=parameter.kind is parameter.KEYWORD_ONLY,
-                ),
-            )
-            for parameter in parameters
-        ],
-    )
-
-
-def _spell(backend: str, settings: Any) -> str:
-    """Spell a model; what it is called goes without the setting's name."""
-    spelled = format_spec(backend, changed_settings(settings))
-    first = next(
-        (setting.name for setting in setting_fields(type(settings)) if not setting.kw_only), ""
-    )
-    return spelled.replace(f"({first}=", "(", 1) if first else spelled
 
 
 def _spell_protocol(protocol: Any) -> str:

@@ -1,0 +1,138 @@
+"""What a machine co-author is: four methods, and the values that pass through them.
+
+`startup` loads, `preprocess` gets ready for a story (its answer is what the model keeps of it and
+may be had again), `generate` writes on for several requests at once, piece by piece, `shutdown`
+frees everything. An author is used by one thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+Unit = Literal["chars", "words", "tokens", "sentences"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of what a model is shown, with what it asks of the room there is.
+
+    `kind` says what it is (`intro`, `character`, `challenge`, `strength`, `previous`, `prompt`,
+    …). At least `minimum` tokens while they fit, `preferred` if there is room (None: all of it);
+    the greater the `priority`, the later it gives way. What does not fit is cut at the other end
+    than the one that is to `keep`.
+    """
+
+    kind: str
+    text: str
+    title: str = ""
+    minimum: int = 0
+    preferred: int | None = None
+    priority: int = 0
+    keep: Literal["start", "end"] = "start"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What there is to write on from: segments, and the text before the cursor.
+
+    `story` is the identity of what it belongs to, for what was preprocessed. `game` and `entry`
+    are the same in STORIUM's JSON, for co-authors that speak it.
+    """
+
+    story: str
+    segments: tuple[Segment, ...]
+    text: str = ""
+    game: Mapping[str, Any] | None = None
+    entry: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How tokens are drawn. `penalty` divides what was written before, whatever its sign when
+    `compat`; `filter` covers words of the list of profanities."""
+
+    temperature: float = 0.9
+    top_k: int = 40
+    top_p: float = 0.9
+    penalty: float = 1.2
+    max_sentences: int = 4
+    filter: bool = False
+    compat: bool = False
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How much is wanted: `words=0-249` has a start and an end, `words=-50` is the next 50."""
+
+    unit: Unit = "words"
+    start: int | None = None
+    stop: int | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One text to be written on; `is_cancelled` is asked between tokens."""
+
+    id: str
+    context: Context
+    wanted: Wanted = field(default_factory=Wanted)
+    decoding: Decoding = field(default_factory=Decoding)
+    seed: int = 0
+    is_cancelled: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
+class SeenSegment:
+    """A segment as the model saw it: how many of its tokens, and the text that was left."""
+
+    kind: str
+    text: str
+    tokens: int
+    available: int
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What was written since the piece before it. The last of a request has a `status`.
+
+    `replaces`: the text so far gives way to this one (a fragment was dropped, a word covered).
+    """
+
+    id: str
+    text: str
+    status: Literal["", "done", "failed", "cancelled"] = ""
+    replaces: bool = False
+    problem: str = ""
+    tokens: int = 0
+    seen: tuple[SeenSegment, ...] = ()
+
+
+@runtime_checkable
+class Author(Protocol):
+    """A machine co-author."""
+
+    @property
+    def signature(self) -> str:
+        """What its texts depend on: co-author, model, revision or digest, format."""
+        ...
+
+    def startup(self) -> None:
+        """Load what is needed; what is missing is a `UserError` now, not at the first text."""
+        ...
+
+    def shutdown(self) -> None:
+        """Free everything. May be called twice."""
+        ...
+
+    def preprocess(self, context: Context) -> None:
+        """Get ready for a story: keep what can be kept of its context, by its identity."""
+        ...
+
+    def generate(self, requests: Sequence[Request]) -> Iterator[Piece]:
+        """Write on for all requests side by side; every request ends with one piece that has a
+        status, and one that fails does not take the others along."""
+        ...

@@ -1,0 +1,55 @@
+"""The tables of the studio, one module for what belongs together; `METADATA` holds them all.
+
+The same on SQLite and on PostgreSQL. Names of constraints are given, so that a migration can
+speak of them.
+"""
+
+from fabula.studio.tables._columns import METADATA
+from fabula.studio.tables.games import (
+    cards,
+    characters,
+    entries,
+    entry_cards,
+    games,
+    members,
+    scenes,
+)
+from fabula.studio.tables.machines import assignments, jobs, machines, stories
+from fabula.studio.tables.people import audit, links, people, roles, sessions, tokens
+from fabula.studio.tables.writing import (
+    drafts,
+    edits,
+    erasures,
+    ratings,
+    scores,
+    suggestions,
+    versions,
+)
+
+__all__ = [
+    "METADATA",
+    "assignments",
+    "audit",
+    "cards",
+    "characters",
+    "drafts",
+    "edits",
+    "entries",
+    "entry_cards",
+    "erasures",
+    "games",
+    "jobs",
+    "links",
+    "machines",
+    "members",
+    "people",
+    "ratings",
+    "roles",
+    "scenes",
+    "scores",
+    "sessions",
+    "stories",
+    "suggestions",
+    "tokens",
+    "versions",
+]

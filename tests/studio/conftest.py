@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from fabula.studio.database import open_studio
-from fabula.studio.tables import METADATA
+from fabula.studio.migrations import migrate
 from fakes.postgres import serve_postgres
 
 _numbers = count()
@@ -24,7 +24,7 @@ def sqlite_template(tmp_path_factory):
     """An empty studio's file, to be copied."""
     path = tmp_path_factory.mktemp("studio") / "template.sqlite"
     studio = open_studio(f"sqlite:///{path}")
-    METADATA.create_all(studio.engine)
+    migrate(studio)
     studio.close()
     return path
 
@@ -38,7 +38,7 @@ def postgres_server():
         root = open_studio(_address(server, "postgres"))
         _run(root, "DROP DATABASE IF EXISTS template_studio", "CREATE DATABASE template_studio")
         template = open_studio(_address(server, "template_studio"))
-        METADATA.create_all(template.engine)
+        migrate(template)
         template.close()
         yield server, root
         root.close()
@@ -69,6 +69,27 @@ def database_url(request, tmp_path):
     )
     yield _address(server, name)
     _run(root, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def blank_url(request, tmp_path):
+    """The address of a database without any tables."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'blank.sqlite'}"
+        return
+    server, root = request.getfixturevalue("postgres_server")
+    name = f"blank_{next(_numbers)}"
+    _run(root, f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+    yield _address(server, name)
+    _run(root, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def blank(blank_url):
+    """A database without any tables."""
+    opened = open_studio(blank_url)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

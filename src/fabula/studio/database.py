@@ -31,6 +31,8 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
+    # What REPLACE takes out fires the triggers that keep logs.
+    "PRAGMA recursive_triggers = ON",
     f"PRAGMA busy_timeout = {BUSY_S * 1000:.0f}",
 )
 

@@ -15,7 +15,16 @@ from fabula.studio.tables.games import (
     scenes,
 )
 from fabula.studio.tables.machines import assignments, jobs, machines, stories
-from fabula.studio.tables.people import audit, links, people, roles, sessions, tokens
+from fabula.studio.tables.people import (
+    attempts,
+    audit,
+    links,
+    people,
+    roles,
+    sessions,
+    settings,
+    tokens,
+)
 from fabula.studio.tables.writing import (
     drafts,
     edits,
@@ -29,6 +38,7 @@ from fabula.studio.tables.writing import (
 __all__ = [
     "METADATA",
     "assignments",
+    "attempts",
     "audit",
     "cards",
     "characters",
@@ -48,6 +58,7 @@ __all__ = [
     "scenes",
     "scores",
     "sessions",
+    "settings",
     "stories",
     "suggestions",
     "tokens",

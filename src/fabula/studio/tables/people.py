@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, Integer, String, Table, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Integer, String, Table, UniqueConstraint
 
 from fabula.studio.tables._columns import METADATA, Json, Word, belongs_to, identity, moment
 
@@ -70,7 +70,8 @@ links = Table(
     CheckConstraint("purpose IN ('first', 'invite', 'password')", name="purpose"),
 )
 
-# Who did what to whom. Nothing is changed or taken out of it.
+# Who did what to what, by identities alone: nothing in it says who a person was once the row in
+# `people` is emptied. Append-only: triggers refuse to change or take out a row.
 audit = Table(
     "audit",
     METADATA,
@@ -80,5 +81,21 @@ audit = Table(
     Column("action", String(64), nullable=False),
     Column("object", String(200), nullable=False, default=""),
     Column("detail", Json, nullable=False, default=dict),
-    Column("address", Text),
+)
+
+# Sign-ins that failed lately, by a digest of the name or of the address they came from.
+attempts = Table(
+    "attempts",
+    METADATA,
+    Column("digest", String(64), primary_key=True),
+    Column("failures", Integer, nullable=False),
+    moment("last_at"),
+)
+
+# What belongs to the studio as a whole, such as the key of its raters' pseudonyms.
+settings = Table(
+    "settings",
+    METADATA,
+    Column("name", String(64), primary_key=True),
+    Column("value", Json, nullable=False),
 )

@@ -64,7 +64,12 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How much is wanted: `words=0-249` has a start and an end, `words=-50` is the next 50."""
+    """How much is wanted: `words=0-249` has a start and a stop, `words=-50` is the next 50.
+
+    `start` and `stop` are told from the beginning of the whole text, both inside the range, as in
+    a header of HTTP; `count` from where the text ends. Nothing told: as much as there is.
+    `authors/context/ranges.py` reads, counts and cuts.
+    """
 
     unit: Unit = "words"
     start: int | None = None

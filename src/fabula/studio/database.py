@@ -18,13 +18,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.files import data_home
 
 VARIABLE = "FABULA_DATABASE_URL"
 BUSY_S = 30.0
+# What is raised when a database does not answer: it is not there, it is full, others hold it.
+NO_ANSWER: tuple[type[Exception], ...] = (InterfaceError, OperationalError, PoolTimeout)
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # A commit that was answered is on the disk.

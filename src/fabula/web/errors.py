@@ -1,0 +1,116 @@
+"""What is answered when something is wrong: a status, and `{"message", "remedy"}`; nothing else."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from fabula.core.errors import Conflict, NoCapacity, NotAllowed, NotFound, UserError
+from fabula.studio.database import NO_ANSWER
+from fabula.web.limits import Compressed, TooBig, TooMany, Unreadable
+
+LOG = logging.getLogger("fabula.web")
+_CAPACITY_WAIT_S = 5
+_SENTENCES = {
+    404: ("there is nothing at this address", ""),
+    405: ("this cannot be done at this address", ""),
+}
+
+
+class Unauthenticated(UserError):
+    """Nobody has said who they are."""
+
+
+class Problem(BaseModel):
+    """What is wrong, and what to do."""
+
+    message: str
+    remedy: str = ""
+    id: str | None = Field(default=None, description="Stands in the log beside the cause.")
+
+
+STATUSES: dict[type[UserError], int] = {
+    Unauthenticated: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    TooBig: 413,
+    Compressed: 415,
+    Unreadable: 400,
+    TooMany: 429,
+    NoCapacity: 503,
+}
+
+
+def find_status(error: UserError) -> int:
+    """The status of an error; what a user can mend otherwise is 422."""
+    return next((code for kind, code in STATUSES.items() if isinstance(error, kind)), 422)
+
+
+def answer_problem(
+    status: int,
+    message: str,
+    remedy: str = "",
+    *,
+    id: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Make the answer to what is wrong."""
+    problem = Problem(message=message, remedy=remedy, id=id)
+    return JSONResponse(problem.model_dump(exclude_none=True), status, headers)
+
+
+def answer_error(error: UserError) -> JSONResponse:
+    """Make the answer to an error of ours."""
+    headers = {}
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(max(1, math.ceil(error.wait_s)))
+    if isinstance(error, NoCapacity):
+        headers["Retry-After"] = str(_CAPACITY_WAIT_S)
+    if isinstance(error, Unauthenticated):
+        headers["WWW-Authenticate"] = 'Bearer realm="fabula"'
+    return answer_problem(find_status(error), error.problem, error.remedy, headers=headers)
+
+
+def describe_invalid(error: RequestValidationError) -> str:
+    """Name the first fields that will not do; what was sent is not repeated."""
+    words = []
+    for problem in error.errors()[:3]:
+        place = ".".join(str(part) for part in problem["loc"])
+        words.append(f"{place}: {problem['msg']}")
+    return "; ".join(words) or "the request cannot be read"
+
+
+def add_error_answers(app: FastAPI) -> None:
+    """Let an app answer errors so."""
+
+    @app.exception_handler(UserError)
+    async def answer_user_error(request: Request, error: UserError) -> JSONResponse:
+        return answer_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def answer_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        # An identity that cannot be one names nothing.
+        if all(problem["loc"][:1] == ("path",) for problem in error.errors()):
+            return answer_problem(404, *_SENTENCES[404])
+        return answer_problem(422, describe_invalid(error), "send what the API's description says")
+
+    async def answer_silence(request: Request, error: Exception) -> JSONResponse:
+        LOG.error("request %s: %s", request.state.request_id, error)
+        wait = NoCapacity("the database does not answer", "try again soon")
+        return answer_error(wait)
+
+    for kind in NO_ANSWER:
+        app.add_exception_handler(kind, answer_silence)
+
+    @app.exception_handler(HTTPException)
+    async def answer_http(request: Request, error: HTTPException) -> JSONResponse:
+        message, remedy = _SENTENCES.get(error.status_code, (str(error.detail), ""))
+        return answer_problem(error.status_code, message, remedy, headers=error.headers)

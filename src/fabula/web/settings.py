@@ -1,0 +1,158 @@
+"""What can be set about the studio's web process, by the environment.
+
+| variable | is |
+|---|---|
+| `FABULA_PUBLIC_URL` | where people find the studio: `https://studio.example.org` |
+| `FABULA_HOSTS` | further names it answers to, by commas; `*` is any |
+| `FABULA_TRUSTED_PROXIES` | addresses or networks whose `X-Forwarded-*` are believed |
+| `FABULA_MAX_BODY`, `FABULA_MAX_INFLATED` | bytes of a request, and of one that was compressed |
+| `FABULA_RATE_ADDRESS`, `_PERSON`, `_SIGN_IN` | requests: `100/s`, `10/min`, `off` |
+| `FABULA_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET` | where people sign in elsewhere |
+| `FABULA_OIDC_CLAIM` | the claim that lists roles and scopes, by dots |
+| `FABULA_OIDC_MAP` | what its values mean here: `staff=researcher, readers=judgement` |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from fabula.core.errors import SettingError
+from fabula.studio.people import ROLES
+
+SCOPES = ("dataset", "judgement", "user_edits")
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many requests in so many seconds; as many may come at once. 0 is without limit."""
+
+    count: float
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class OpenIdSettings:
+    """Where people sign in elsewhere, and what is made of what it says of them."""
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False, default="")
+    claim: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def claim_path(self) -> list[str]:
+        """Where in the claims the list is: by default the client's roles, as Keycloak has them."""
+        return self.claim.split(".") if self.claim else ["resource_access", self.client_id, "roles"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that can be set; the defaults are for one's own machine."""
+
+    public_url: str = ""
+    hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    max_body: int = 4 * MIB
+    max_inflated: int = 32 * MIB
+    rate_address: Rate = Rate(200)
+    rate_person: Rate = Rate(50)
+    rate_sign_in: Rate = Rate(30, 60)
+    body_within_s: float = 30.0
+    open_id: OpenIdSettings | None = None
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings out of the environment; a bad one is named."""
+    given = os.environ if environment is None else environment
+    plain = Settings()
+    return Settings(
+        public_url=_read_url(given, "FABULA_PUBLIC_URL"),
+        hosts=_read_list(given, "FABULA_HOSTS"),
+        proxies=_read_list(given, "FABULA_TRUSTED_PROXIES"),
+        max_body=_read_bytes(given, "FABULA_MAX_BODY", plain.max_body),
+        max_inflated=_read_bytes(given, "FABULA_MAX_INFLATED", plain.max_inflated),
+        rate_address=_read_rate(given, "FABULA_RATE_ADDRESS", plain.rate_address),
+        rate_person=_read_rate(given, "FABULA_RATE_PERSON", plain.rate_person),
+        rate_sign_in=_read_rate(given, "FABULA_RATE_SIGN_IN", plain.rate_sign_in),
+        open_id=_read_open_id(given),
+    )
+
+
+def _read_list(given: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(word for part in given.get(name, "").split(",") if (word := part.strip()))
+
+
+def _read_url(given: Mapping[str, str], name: str) -> str:
+    url = given.get(name, "").strip().rstrip("/")
+    if not url:
+        return ""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise SettingError(f"{name} is no address: {url!r}", "write https://HOST")
+    return url
+
+
+def _read_bytes(given: Mapping[str, str], name: str, default: int) -> int:
+    text = given.get(name, "").strip()
+    if not text:
+        return default
+    if not re.fullmatch(r"[1-9][0-9]{0,11}", text):
+        raise SettingError(f"{name} is no number of bytes: {text!r}", f"write such as {default}")
+    return int(text)
+
+
+def _read_rate(given: Mapping[str, str], name: str, default: Rate) -> Rate:
+    text = given.get(name, "").strip()
+    if not text:
+        return default
+    if text == "off":
+        return Rate(0)
+    match = re.fullmatch(r"([1-9][0-9]{0,8})/(s|min|h)", text)
+    if match is None:
+        raise SettingError(f"{name} is no rate: {text!r}", "write such as 100/s, 10/min or off")
+    return Rate(float(match[1]), _SECONDS[match[2]])
+
+
+def _read_open_id(given: Mapping[str, str]) -> OpenIdSettings | None:
+    issuer = _read_url(given, "FABULA_OIDC_ISSUER")
+    if not issuer:
+        return None
+    client_id = given.get("FABULA_OIDC_CLIENT_ID", "").strip()
+    if not client_id:
+        raise SettingError(
+            "FABULA_OIDC_ISSUER is set without FABULA_OIDC_CLIENT_ID", "set both, or neither"
+        )
+    if urlsplit(issuer).scheme != "https" and urlsplit(issuer).hostname not in LOOPBACK_NAMES:
+        raise SettingError("FABULA_OIDC_ISSUER is not https", "sign-in needs https")
+    return OpenIdSettings(
+        issuer=issuer,
+        client_id=client_id,
+        client_secret=given.get("FABULA_OIDC_CLIENT_SECRET", "").strip(),
+        claim=given.get("FABULA_OIDC_CLAIM", "").strip(),
+        meanings=_read_meanings(given),
+    )
+
+
+def _read_meanings(given: Mapping[str, str]) -> dict[str, str]:
+    """What values of the claim mean; our own words mean themselves, but nobody is an admin by
+    chance: that role has to be named."""
+    meanings = {word: word for word in (*ROLES, *SCOPES) if word != "admin"}
+    for pair in _read_list(given, "FABULA_OIDC_MAP"):
+        theirs, _, ours = (part.strip() for part in pair.partition("="))
+        if not theirs or ours not in (*ROLES, *SCOPES):
+            raise SettingError(
+                f"FABULA_OIDC_MAP has {pair!r}",
+                f"write THEIRS=OURS, ours being one of {', '.join((*ROLES, *SCOPES))}",
+            )
+        meanings[theirs] = ours
+    return meanings
+
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from fabula.core.errors import InputError, SettingError
-from fabula.datasets._storium_game import Game, read_game
 from fabula.datasets.storium import split_games
+from fabula.datasets.story_games.game import Game, read_game
 from fakes.storium_games import long_game
 
 

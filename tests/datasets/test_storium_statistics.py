@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.datasets._storium_game import read_game
 from fabula.datasets.storium import count_tokens, count_words, statistics
+from fabula.datasets.story_games.game import read_game
 from fakes.storium_games import SMALL, game, long_game
 
 

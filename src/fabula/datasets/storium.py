@@ -11,8 +11,8 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.datasets._storium_game import Card, Entry, Game, read_game
 from fabula.datasets.releases.reading import Placed, gather_stories, read_object
+from fabula.datasets.story_games.game import Card, Entry, Game, read_game
 from fabula.datasets.tables.rows import detect_format, read_rows
 from fabula.datasets.tables.text_file import TextFile
 

@@ -4,7 +4,7 @@ The same on SQLite and on PostgreSQL. Names of constraints are given, so that a 
 speak of them.
 """
 
-from fabula.studio.tables._columns import METADATA
+from fabula.studio.tables._columns import METADATA, new_id, now
 from fabula.studio.tables.games import (
     cards,
     characters,
@@ -52,6 +52,8 @@ __all__ = [
     "links",
     "machines",
     "members",
+    "new_id",
+    "now",
     "people",
     "ratings",
     "roles",

@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from fabula.studio.tables._columns import METADATA, Json, Word, belongs_to, identity, moment
+from fabula.studio.tables._columns import METADATA, Json, Word, belongs_to, identity, moment, new_id
 
 # `extra` of a row holds the keys of an exported game that have no column, so that what came in
 # goes out again.
@@ -22,7 +22,8 @@ games = Table(
     "games",
     METADATA,
     identity(),
-    Column("pid", String(200), unique=True),
+    # What exports call it. Two people may each import the same game.
+    Column("pid", String(200), nullable=False, default=new_id),
     belongs_to("people", "owner_id", on_delete="RESTRICT"),
     Column("key", String(64)),
     Column("title", String(300), nullable=False),
@@ -32,8 +33,10 @@ games = Table(
     Column("extra", Json, nullable=False, default=dict),
     moment("created_at"),
     moment("changed_at"),
+    moment("completed_at", nullable=True),
     moment("archived_at", nullable=True),
     UniqueConstraint("owner_id", "key"),
+    UniqueConstraint("owner_id", "pid"),
 )
 
 members = Table(
@@ -50,12 +53,14 @@ characters = Table(
     METADATA,
     identity(),
     belongs_to("games", "game_id"),
+    Column("key", String(64)),
     Column("seq_id", Integer, nullable=False),
     Column("name", String(300), nullable=False, default=""),
     Column("description", Text, nullable=False, default=""),
     belongs_to("people", "player_id", nullable=True, on_delete="SET NULL"),
     Column("extra", Json, nullable=False, default=dict),
     UniqueConstraint("game_id", "seq_id"),
+    UniqueConstraint("game_id", "key"),
 )
 
 scenes = Table(
@@ -63,20 +68,24 @@ scenes = Table(
     METADATA,
     identity(),
     belongs_to("games", "game_id"),
+    Column("key", String(64)),
     Column("number", Integer, nullable=False),
     Column("title", String(300), nullable=False, default=""),
     Column("is_complete", Boolean, nullable=False, default=False),
     Column("extra", Json, nullable=False, default=dict),
     UniqueConstraint("game_id", "number"),
+    UniqueConstraint("game_id", "key"),
 )
 
 # A card of a game; a challenge is an obstacle with points and stakes, a place a card like others.
+# `card_id` is chosen by who makes it, `number` tells the order in which cards came.
 cards = Table(
     "cards",
     METADATA,
     identity(),
     belongs_to("games", "game_id"),
     Column("card_id", String(200), nullable=False),
+    Column("number", Integer, nullable=False, default=0),
     Column("namespace", Word, nullable=False),
     Column("name", String(300), nullable=False, default=""),
     Column("description", Text, nullable=False, default=""),

@@ -116,7 +116,7 @@ CREATE INDEX ix_assignments_machine_id ON assignments (machine_id);
 
 CREATE TABLE games (
 	id VARCHAR(32) NOT NULL,
-	pid VARCHAR(200),
+	pid VARCHAR(200) NOT NULL,
 	owner_id VARCHAR(32) NOT NULL,
 	key VARCHAR(64),
 	title VARCHAR(300) NOT NULL,
@@ -126,10 +126,11 @@ CREATE TABLE games (
 	extra JSONB NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	completed_at TIMESTAMP WITH TIME ZONE,
 	archived_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_games PRIMARY KEY (id),
 	CONSTRAINT uq_games_owner_id_key UNIQUE (owner_id, key),
-	CONSTRAINT uq_games_pid UNIQUE (pid),
+	CONSTRAINT uq_games_owner_id_pid UNIQUE (owner_id, pid),
 	CONSTRAINT fk_games_owner_id FOREIGN KEY(owner_id) REFERENCES people (id) ON DELETE RESTRICT
 );
 
@@ -192,6 +193,7 @@ CREATE INDEX ix_tokens_person_id ON tokens (person_id);
 CREATE TABLE characters (
 	id VARCHAR(32) NOT NULL,
 	game_id VARCHAR(32) NOT NULL,
+	key VARCHAR(64),
 	seq_id INTEGER NOT NULL,
 	name VARCHAR(300) NOT NULL,
 	description TEXT NOT NULL,
@@ -199,6 +201,7 @@ CREATE TABLE characters (
 	extra JSONB NOT NULL,
 	CONSTRAINT pk_characters PRIMARY KEY (id),
 	CONSTRAINT uq_characters_game_id_seq_id UNIQUE (game_id, seq_id),
+	CONSTRAINT uq_characters_game_id_key UNIQUE (game_id, key),
 	CONSTRAINT fk_characters_game_id FOREIGN KEY(game_id) REFERENCES games (id) ON DELETE CASCADE,
 	CONSTRAINT fk_characters_player_id FOREIGN KEY(player_id) REFERENCES people (id) ON DELETE SET NULL
 );
@@ -224,12 +227,14 @@ CREATE INDEX ix_members_person_id ON members (person_id);
 CREATE TABLE scenes (
 	id VARCHAR(32) NOT NULL,
 	game_id VARCHAR(32) NOT NULL,
+	key VARCHAR(64),
 	number INTEGER NOT NULL,
 	title VARCHAR(300) NOT NULL,
 	is_complete BOOLEAN NOT NULL,
 	extra JSONB NOT NULL,
 	CONSTRAINT pk_scenes PRIMARY KEY (id),
 	CONSTRAINT uq_scenes_game_id_number UNIQUE (game_id, number),
+	CONSTRAINT uq_scenes_game_id_key UNIQUE (game_id, key),
 	CONSTRAINT fk_scenes_game_id FOREIGN KEY(game_id) REFERENCES games (id) ON DELETE CASCADE
 );
 
@@ -239,6 +244,7 @@ CREATE TABLE cards (
 	id VARCHAR(32) NOT NULL,
 	game_id VARCHAR(32) NOT NULL,
 	card_id VARCHAR(200) NOT NULL,
+	number INTEGER NOT NULL,
 	namespace VARCHAR(32) NOT NULL,
 	name VARCHAR(300) NOT NULL,
 	description TEXT NOT NULL,

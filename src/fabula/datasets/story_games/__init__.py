@@ -1,0 +1,1 @@
+"""Games of collaborative storytelling in STORIUM's export format: what one holds, and counts."""

@@ -7,6 +7,7 @@ A challenge is an obstacle or a person with points and stakes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, update
@@ -66,20 +67,27 @@ def add_card(
     with studio.write() as db:
         lock_game(db, person, game_id, "narrator", "player")
         seq_id = _check_maker(db, person, game_id, character_id, namespace, is_wild)
-        last = select(func.max(cards.c.number)).where(cards.c.game_id == game_id)
-        row = values | {
-            "id": new_id(),
-            "game_id": game_id,
-            "card_id": check_key(key),
-            "number": (db.execute(last).scalar() or 0) + 1,
-            "namespace": namespace,
-            "polarity": POLARITIES.get(namespace, 0),
-            "is_wild": is_wild,
-            "character_id": character_id,
-            "extra": {"author_id": person.id, "author_character": seq_id, "full_stack": stack_size},
-        }
-        insert_once(db, cards, row)
+        made = values | {"namespace": namespace, "is_wild": is_wild, "character_id": character_id}
+        insert_card(db, game_id, key, made, author_id=person.id, author_character=seq_id)
         return find_card(db, game_id, key)
+
+
+def insert_card(
+    db: Connection, game_id: str, key: str, values: Mapping[str, Any], **extra: Any
+) -> bool:
+    """Put a card behind the others of its game, unless one of that key is there already."""
+    last = select(func.max(cards.c.number)).where(cards.c.game_id == game_id)
+    if values.get("stack_size") is not None:
+        extra["full_stack"] = values["stack_size"]
+    own = {
+        "id": new_id(),
+        "game_id": game_id,
+        "card_id": check_key(key),
+        "number": (db.execute(last).scalar() or 0) + 1,
+        "polarity": POLARITIES.get(values["namespace"], 0),
+        "extra": extra,
+    }
+    return insert_once(db, cards, {**values, **own})
 
 
 def _check_maker(

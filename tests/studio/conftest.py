@@ -7,9 +7,11 @@ from itertools import count
 
 import pytest
 
+from fabula.authors import AUTHORS
 from fabula.studio.database import open_studio
 from fabula.studio.migrations import migrate
 from fakes.postgres import serve_postgres
+from fakes.scripted_author import plug_in
 
 _numbers = count()
 
@@ -98,3 +100,18 @@ def studio(database_url):
     opened = open_studio(database_url)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def scripted_folder(tmp_path_factory):
+    """A folder to be put on the path, which offers the co-author `scripted` as a plug-in."""
+    return plug_in(tmp_path_factory.mktemp("plugin"))
+
+
+@pytest.fixture
+def scripted(scripted_folder, monkeypatch):
+    """The co-author `scripted`, found in this process as a plug-in."""
+    monkeypatch.syspath_prepend(scripted_folder)
+    AUTHORS.__dict__.pop("_plugins", None)
+    yield "scripted"
+    AUTHORS.__dict__.pop("_plugins", None)

@@ -47,7 +47,9 @@ stories = Table(
 )
 
 # Which machine writes for which story; the row of the greatest number counts, earlier ones tell
-# what was. `story` is a game's identity or that of an uploaded story. Nothing is taken out.
+# what was. `story` is a game's identity or that of an uploaded story. `turn` counts decisions of
+# a kind, `states` is what every machine was at that moment, by name: from both a decision can be
+# made again. Nothing is taken out.
 assignments = Table(
     "assignments",
     METADATA,
@@ -58,8 +60,11 @@ assignments = Table(
     belongs_to("machines", "machine_id", on_delete="RESTRICT"),
     Column("reason", Word, nullable=False),
     Column("seed", BigInteger, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("states", Json, nullable=False),
     moment("assigned_at"),
     UniqueConstraint("story", "kind", "number"),
+    UniqueConstraint("kind", "turn"),
     CheckConstraint("reason IN ('first', 'inactive', 'quota', 'chosen')", name="reason"),
 )
 

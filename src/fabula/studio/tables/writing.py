@@ -7,6 +7,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     Float,
+    Index,
     Integer,
     String,
     Table,
@@ -118,6 +119,8 @@ suggestions = Table(
     CheckConstraint(
         "status IN ('pending', 'executing', 'done', 'failed', 'cancelled')", name="status"
     ),
+    # What a machine was asked since some moment: its quota, and how fast it is.
+    Index("ix_suggestions_machine_asked", "machine_id", "asked_at"),
 )
 
 # An opinion of a person on a suggestion. Who gave it may be forgotten; the opinion stays.

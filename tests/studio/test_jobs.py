@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -221,7 +222,8 @@ def test_eight_workers_do_two_hundred_jobs_once_each(database_url, studio):
                     dead[job.key] += 1
                     dies = number == 2 and dead[job.key] == 1
                 if not dies:
-                    with own.write() as db:
+                    # On a busy machine a lease may have passed on: then nothing is written.
+                    with suppress(LeaseLost), own.write() as db:
                         db.execute(audit.insert().values(action=job.key))
                         finish_job(db, job)
         own.close()

@@ -156,7 +156,8 @@ def write_log(studio):
         db.execute(insert(edits).values(edit | span))
         db.execute(insert(audit).values(action="sign_in"))
         assigned = {"story": ids["games"], "number": 1, "machine_id": ids["machines"]}
-        db.execute(insert(assignments).values(assigned | {"reason": "first", "seed": 0}))
+        decision = {"reason": "first", "seed": 0, "turn": 1, "states": {}}
+        db.execute(insert(assignments).values(assigned | decision))
     return ids["drafts"]
 
 

@@ -165,7 +165,7 @@ def count_used(db: Connection, machine_ids: Collection[str], moment: datetime) -
     moment = moment.astimezone(UTC)
     month = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     counted = (
-        select(suggestions.c.machine_id, func.count())
+        select(suggestions.c.machine_id, func.count().label("used"))
         .where(
             suggestions.c.machine_id.in_(machine_ids),
             suggestions.c.asked_at >= month,
@@ -173,7 +173,7 @@ def count_used(db: Connection, machine_ids: Collection[str], moment: datetime) -
         )
         .group_by(suggestions.c.machine_id)
     )
-    return {machine: count for machine, count in db.execute(counted)}
+    return {row.machine_id: row.used for row in db.execute(counted)}
 
 
 def _need_admin(person: Person | None) -> None:

@@ -105,9 +105,12 @@ CREATE TABLE assignments (
 	machine_id VARCHAR(32) NOT NULL,
 	reason VARCHAR(32) NOT NULL,
 	seed BIGINT NOT NULL,
+	turn INTEGER NOT NULL,
+	states JSON NOT NULL,
 	assigned_at DATETIME NOT NULL,
 	CONSTRAINT pk_assignments PRIMARY KEY (id),
 	CONSTRAINT uq_assignments_story_kind_number UNIQUE (story, kind, number),
+	CONSTRAINT uq_assignments_kind_turn UNIQUE (kind, turn),
 	CONSTRAINT ck_assignments_reason CHECK (reason IN ('first', 'inactive', 'quota', 'chosen')),
 	CONSTRAINT fk_assignments_machine_id FOREIGN KEY(machine_id) REFERENCES machines (id) ON DELETE RESTRICT
 );
@@ -417,6 +420,8 @@ CREATE INDEX ix_suggestions_draft_id ON suggestions (draft_id);
 CREATE INDEX ix_suggestions_entry_id ON suggestions (entry_id);
 
 CREATE INDEX ix_suggestions_game_id ON suggestions (game_id);
+
+CREATE INDEX ix_suggestions_machine_asked ON suggestions (machine_id, asked_at);
 
 CREATE INDEX ix_suggestions_machine_id ON suggestions (machine_id);
 

@@ -25,7 +25,8 @@ _REMEDY = "write it as words=0-249, words=-50 (the next 50) or words=100-"
 # one is . ? or ! but for what closes after it, and a blank before something that can begin one.
 _MARKS = re.compile(r"\w\w([^\w\s](?:[^\w\s]|_)*+)(?:\s++|$)")
 _CLOSING = "\"'”’»*_~`)]"
-_OPENING = re.compile(r"[\"'“‘„«*_~`(\[]*(\w?)")
+OPENING = "\"'“‘„«*_~`(["
+_BEGIN = re.compile(rf"[{re.escape(OPENING)}]*(\w?)")
 
 
 def parse_ranges(text: str) -> list[Wanted]:
@@ -126,7 +127,7 @@ def locate_units(text: str, unit: Unit, keep_fragments: bool = True) -> list[tup
         pattern = _WORD if unit == "words" else _TOKEN
         return [match.span() for match in pattern.finditer(text)]
     spans, start = [], len(text) - len(text.lstrip())
-    for end, after in _locate_ends(text):
+    for end, after in locate_ends(text):
         spans.append((start, end))
         start = after
     if keep_fragments and start < len(text.rstrip()):
@@ -134,13 +135,13 @@ def locate_units(text: str, unit: Unit, keep_fragments: bool = True) -> list[tup
     return spans
 
 
-def _locate_ends(text: str) -> list[tuple[int, int]]:
+def locate_ends(text: str) -> list[tuple[int, int]]:
     """Where each sentence that has ended does so, and where the next one begins."""
     ends = []
     for match in _MARKS.finditer(text):
         if match[1].rstrip(_CLOSING)[-1:] not in (".", "?", "!"):
             continue
-        begin = _OPENING.match(text, match.end())
+        begin = _BEGIN.match(text, match.end())
         letter = begin[1] if begin else ""
         if match.end() == len(text) or letter.isupper():
             ends.append((match.end(1), match.end()))

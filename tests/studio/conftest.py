@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from itertools import count
 
 import pytest
+from argon2 import PasswordHasher
 
 from fabula.authors import AUTHORS
 from fabula.studio.database import open_studio
-from fabula.studio.migrations import migrate
+from fabula.studio.migrations import migrate, schema_state
+from fabula.studio.people import create_person
+from fabula.studio.tables import METADATA
 from fakes.postgres import serve_postgres
 from fakes.scripted_author import plug_in
 
@@ -19,6 +23,13 @@ _numbers = count()
 def _address(server: str, name: str) -> str:
     head, _, query = server.partition("?")
     return f"{head}/{name}" + (f"?{query}" if query else "")
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch):
+    """Hashes that are quick to make: tests sign in often."""
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr("fabula.studio._secrets.hasher", cheap)
 
 
 @pytest.fixture(scope="session")
@@ -33,17 +44,26 @@ def sqlite_template(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def postgres_server():
-    """A server with an empty studio called `template_studio`, to be copied."""
+    """A server, and a way to tell it something."""
     with serve_postgres() as server:
         if server is None:
             pytest.skip("there is no PostgreSQL: set FABULA_TEST_DATABASE_URL, or install one")
         root = open_studio(_address(server, "postgres"))
-        _run(root, "DROP DATABASE IF EXISTS template_studio", "CREATE DATABASE template_studio")
-        template = open_studio(_address(server, "template_studio"))
-        migrate(template)
-        template.close()
         yield server, root
         root.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_studio(postgres_server):
+    """The address of a studio that tests use one after the other: to make one takes long."""
+    server, root = postgres_server
+    name = f"studio_{os.getpid()}"
+    _run(root, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}")
+    studio = open_studio(_address(server, name))
+    migrate(studio)
+    studio.close()
+    yield _address(server, name)
+    _run(root, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _run(studio, *statements):
@@ -56,21 +76,35 @@ def _run(studio, *statements):
     connection.close()
 
 
+def _empty(address):
+    """Take everything out of a studio, logs too, and end who is connected to it still."""
+    studio = open_studio(address)
+    tables = [table.name for table in reversed(METADATA.sorted_tables)]
+    logs = ("edits", "audit", "assignments")
+    steps = [f"ALTER TABLE {name} DISABLE TRIGGER USER" for name in logs]
+    steps += [f"DELETE FROM {name}" for name in tables]
+    steps += [f"ALTER TABLE {name} ENABLE TRIGGER USER" for name in logs]
+    head = schema_state(studio).package
+    _run(
+        studio,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        f"DO $$ BEGIN {'; '.join(steps)}; UPDATE alembic_version SET version_num = '{head}'; END $$",
+        "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'",
+    )
+    studio.close()
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request, tmp_path):
     """The address of a fresh, empty studio."""
     if request.param == "sqlite":
         path = tmp_path / "studio.sqlite"
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        yield f"sqlite:///{path}"
-        return
-    server, root = request.getfixturevalue("postgres_server")
-    name = f"studio_{next(_numbers)}"
-    _run(
-        root, f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name} TEMPLATE template_studio"
-    )
-    yield _address(server, name)
-    _run(root, f"DROP DATABASE {name} WITH (FORCE)")
+        return f"sqlite:///{path}"
+    address = request.getfixturevalue("postgres_studio")
+    _empty(address)
+    return address
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -80,7 +114,7 @@ def blank_url(request, tmp_path):
         yield f"sqlite:///{tmp_path / 'blank.sqlite'}"
         return
     server, root = request.getfixturevalue("postgres_server")
-    name = f"blank_{next(_numbers)}"
+    name = f"blank_{os.getpid()}_{next(_numbers)}"
     _run(root, f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
     yield _address(server, name)
     _run(root, f"DROP DATABASE {name} WITH (FORCE)")
@@ -115,3 +149,15 @@ def scripted(scripted_folder, monkeypatch):
     AUTHORS.__dict__.pop("_plugins", None)
     yield "scripted"
     AUTHORS.__dict__.pop("_plugins", None)
+
+
+@pytest.fixture
+def admin(studio):
+    """An admin of the studio."""
+    return create_person(studio, None, name="ada", roles=("admin", "author"))
+
+
+@pytest.fixture
+def author(studio):
+    """An author, and nothing else."""
+    return create_person(studio, None, name="ann", password="four odd words here")

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import DatabaseError
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import InputError, SettingError
 from fabula.studio.database import open_studio
-from fabula.studio.tables import people, roles
+from fabula.studio.tables import audit, people, roles
 
 
 def names(studio):
@@ -51,3 +51,29 @@ def test_an_address_that_will_not_do_is_refused(url, monkeypatch):
     monkeypatch.setenv("FABULA_DATABASE_URL", "nonsense")
     with pytest.raises(SettingError):
         open_studio(url)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=ascii)
+def test_what_one_database_cannot_hold_is_refused_by_both(studio, text):
+    for table, row in (
+        (people, {"name": "ann", "display": text}),
+        (audit, {"action": "a", "detail": {"deep": [{"er": text}]}}),
+        (audit, {"action": "a", "detail": {text: 1}}),
+    ):
+        with pytest.raises(InputError, match="cannot be kept"), studio.write() as db:
+            db.execute(insert(table).values(row))
+        with pytest.raises(InputError, match="cannot be kept"), studio.read() as db:
+            db.execute(select(people).where(people.c.name == text))
+    assert names(studio) == []
+
+
+@pytest.mark.parametrize(
+    "text", [r"\u0000", r"\\u0000", "\U0001f40c\n\t\u2028", "\x7f\x01"], ids=ascii
+)
+def test_odd_characters_come_back_as_they_were(studio, text):
+    with studio.write() as db:
+        db.execute(insert(people).values(name="ann", display=text))
+        db.execute(insert(audit).values(action="a", detail={text: [text]}))
+    with studio.read() as db:
+        assert db.scalar(select(people.c.display)) == text
+        assert db.scalar(select(audit.c.detail)) == {text: [text]}

@@ -7,21 +7,25 @@ IMMEDIATE), so that nothing changes under its hands; on PostgreSQL verbs lock th
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
+from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DontWrapMixin, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from fabula.core.errors import PackageMissing, SettingError
+from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.files import data_home
 
 VARIABLE = "FABULA_DATABASE_URL"
@@ -60,6 +64,15 @@ class Studio:
             db.rollback()
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Look at one state of the database, however many questions are asked of it."""
+        with self.engine.connect() as db:
+            if not self.is_sqlite:
+                db = db.execution_options(isolation_level="REPEATABLE READ")
+            yield db
+            db.rollback()
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """Change the database: all of it or, if anything is raised, nothing."""
         if not self.is_sqlite:
@@ -75,6 +88,54 @@ class Studio:
     def close(self) -> None:
         """Give all connections back."""
         self.engine.dispose()
+
+
+def insert_new(db: Connection, table: Table, row: Mapping[str, Any]) -> str | None:
+    """Write a row with an identity, and give it; None where another row is in its way.
+
+    Unlike an error this lets the transaction go on, whatever the database.
+    """
+    fresh = make_insert(db, table).values(**row).on_conflict_do_nothing()
+    new_id: str | None = db.scalar(fresh.returning(table.c.id))
+    return new_id
+
+
+def make_insert(db: Connection, table: Table) -> SqliteInsert | PostgresInsert:
+    """Begin an insert that can say `on_conflict_do_nothing` and `on_conflict_do_update`."""
+    return SqliteInsert(table) if db.dialect.name == "sqlite" else PostgresInsert(table)
+
+
+class UnstorableText(InputError, DontWrapMixin):
+    """A text with a character that one of the databases cannot hold."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a text holds a zero character or half a character, which cannot be kept",
+            "take it out, and try again",
+        )
+
+
+def _refuse_unstorable(
+    db: Connection, cursor: Any, statement: str, parameters: Any, context: Any, many: bool
+) -> None:
+    """Refuse on both databases what PostgreSQL cannot hold, as something a user can mend."""
+    for row in parameters if many else (parameters,):
+        for value in row.values() if isinstance(row, Mapping) else row:
+            if isinstance(value, str) and not value.isprintable():
+                try:
+                    value.encode()
+                except UnicodeEncodeError:
+                    raise UnstorableText from None
+                if "\0" in value:
+                    raise UnstorableText
+
+
+def _dump_json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # A zero is escaped; a backslash of somebody's own is escaped itself.
+    if re.search(r"(?<!\\)(?:\\\\)*\\u0000", text):
+        raise UnstorableText
+    return text
 
 
 def default_url() -> str:
@@ -116,7 +177,14 @@ def _open_sqlite(parts: URL) -> Engine:
         )
     Path(parts.database).parent.mkdir(parents=True, exist_ok=True)
     arguments = {"timeout": BUSY_S, "check_same_thread": False}
-    engine = create_engine(parts, connect_args=arguments, pool_size=16, max_overflow=48)
+    engine = create_engine(
+        parts,
+        connect_args=arguments,
+        json_serializer=_dump_json,
+        pool_size=16,
+        max_overflow=48,
+    )
+    event.listen(engine, "before_cursor_execute", _refuse_unstorable)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: Any) -> None:
@@ -142,6 +210,14 @@ def _open_server(parts: URL) -> Engine:
         parts = parts.difference_update_query(["host"])
         parts = parts.update_query_dict({"unix_sock": f"{socket}/.s.PGSQL.{parts.port or 5432}"})
     try:
-        return create_engine(parts, pool_size=16, max_overflow=16, pool_pre_ping=True)
+        engine = create_engine(
+            parts,
+            json_serializer=_dump_json,
+            pool_size=16,
+            max_overflow=16,
+            pool_pre_ping=True,
+        )
     except ModuleNotFoundError as error:
         raise PackageMissing(error.name or "pg8000", "web") from None
+    event.listen(engine, "before_cursor_execute", _refuse_unstorable)
+    return engine

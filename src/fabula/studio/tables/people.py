@@ -38,6 +38,8 @@ sessions = Table(
     Column("digest", String(64), primary_key=True),
     belongs_to("people", "person_id"),
     Column("csrf", String(64), nullable=False),
+    # What a sign-in elsewhere gave beside the roles.
+    Column("scopes", Json, nullable=False, default=list),
     moment("created_at"),
     moment("expires_at"),
 )

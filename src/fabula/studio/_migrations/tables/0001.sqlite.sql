@@ -168,6 +168,7 @@ CREATE TABLE sessions (
 	digest VARCHAR(64) NOT NULL,
 	person_id VARCHAR(32) NOT NULL,
 	csrf VARCHAR(64) NOT NULL,
+	scopes JSON NOT NULL,
 	created_at DATETIME NOT NULL,
 	expires_at DATETIME NOT NULL,
 	CONSTRAINT pk_sessions PRIMARY KEY (digest),

@@ -84,12 +84,13 @@ def _empty(address):
     steps = [f"ALTER TABLE {name} DISABLE TRIGGER USER" for name in logs]
     steps += [f"DELETE FROM {name}" for name in tables]
     steps += [f"ALTER TABLE {name} ENABLE TRIGGER USER" for name in logs]
-    head = schema_state(studio).package
+    steps.append(f"UPDATE alembic_version SET version_num = '{schema_state(studio).package}'")
+    studio.close()
     _run(
         studio,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid()",
-        f"DO $$ BEGIN {'; '.join(steps)}; UPDATE alembic_version SET version_num = '{head}'; END $$",
+        f"DO $$ BEGIN {'; '.join(steps)}; END $$",
         "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'",
     )
     studio.close()

@@ -62,6 +62,21 @@ def make_link(
     `first` makes the first person of an empty studio and is for who runs the machine (`actor` is
     None); `invite` a new person with these roles; `password` gives this person a new one.
     """
+    _check_request(actor, purpose, person_id, hours)
+    secret, given = make_secret(), sorted(check_roles(roles))
+    with studio.write() as db:
+        if purpose == "first" and _has_people(db):
+            raise Conflict("somebody is here already", "ask an admin for an invitation")
+        if person_id:
+            load_person(db, person_id)
+        row = {"person_id": person_id, "purpose": purpose, "roles": given}
+        ends = now() + timedelta(hours=hours)
+        db.execute(insert(links).values(**row, digest=digest_secret(secret), expires_at=ends))
+        write_audit(db, actor, "make_link", person_id or "", purpose=purpose, roles=given)
+    return secret
+
+
+def _check_request(actor: Person | None, purpose: str, person_id: str | None, hours: float) -> None:
     if purpose not in ("first", "invite", "password"):
         raise InputError(f"no link is for {purpose!r}", "choose first, invite or password")
     if (purpose == "password") != (person_id is not None):
@@ -72,23 +87,6 @@ def make_link(
         actor.need("admin")
         if purpose == "first":
             raise NotAllowed("the first link is for who runs the machine")
-    secret, given = make_secret(), sorted(check_roles(roles))
-    with studio.write() as db:
-        if purpose == "first" and _has_people(db):
-            raise Conflict("somebody is here already", "ask an admin for an invitation")
-        if person_id:
-            load_person(db, person_id)
-        db.execute(
-            insert(links).values(
-                digest=digest_secret(secret),
-                person_id=person_id,
-                purpose=purpose,
-                roles=given,
-                expires_at=now() + timedelta(hours=hours),
-            )
-        )
-        write_audit(db, actor, "make_link", person_id or "", purpose=purpose, roles=given)
-    return secret
 
 
 def find_link(studio: Studio, secret: str) -> Link | None:

@@ -254,6 +254,17 @@ def read_game(studio: Studio, person: Person, game_id: str) -> GameView:
         )
 
 
+def find_entry(db: Connection, entry_id: str) -> Entry:
+    """Give an entry. Who may have it, is for the verb that asks to say."""
+    row = db.execute(select(entries).where(entries.c.id == entry_id)).first()
+    if row is None:
+        raise NotFound(f"there is no entry {entry_id}", "see the game's entries")
+    laid = select(entry_cards).where(entry_cards.c.entry_id == entry_id)
+    found = db.execute(laid.order_by(entry_cards.c.use, entry_cards.c.position))
+    cards = tuple(LaidCard(card.use, card.card_id, card.snapshot) for card in found)
+    return Entry(cards=cards, **pick_fields(row, Entry, {"cards"}))
+
+
 def _read_laid(db: Connection, game_id: str) -> dict[str, list[LaidCard]]:
     query = (
         select(entry_cards)

@@ -6,6 +6,7 @@
 # make chains  how many files each daily command passes through
 # make fuzz   thousands of odd texts, files, run folders and weights
 # make migration  the studio's first tables as SQL, while no release holds them
+# make openapi  freezes the studio's API as it is now
 # make columns  HANNA's 72 columns again, beside the published
 PYTHON ?= python3
 VENV ?= .venv
@@ -109,6 +110,10 @@ docs: $(VENV)/.dev
 # Only until a release has gone out; then a change of the tables is a revision of its own.
 migration: $(VENV)/.dev
 	$(BIN)/python tests/fakes/first_migration.py
+
+# What programs of others rely on; tests/web/test_openapi.py says when it has changed.
+openapi: $(VENV)/.dev
+	$(BIN)/fabula serve --openapi > docs/studio/openapi.json
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -76,12 +76,13 @@ def test_a_secret_is_not_shown():
     assert "hidden" not in repr(read_settings(LAB))
 
 
-def test_nobody_is_an_admin_by_a_word_of_the_provider_unless_it_is_mapped():
+def test_nobody_has_a_role_by_a_word_of_the_provider_unless_it_is_mapped():
     plain = read_settings(LAB).open_id.meanings
     named = read_settings(LAB | {"FABULA_OIDC_MAP": "staff=admin, readers=judgement"}).open_id
     assert plain["dataset"] == "dataset"
-    assert plain["researcher"] == "researcher"
+    assert "researcher" not in plain
     assert "admin" not in plain
+    assert named.managed_roles == ("admin",)
     assert named.meanings["staff"] == "admin"
     assert named.meanings["readers"] == "judgement"
 

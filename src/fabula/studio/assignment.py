@@ -18,8 +18,10 @@ from typing import Literal
 from sqlalchemy import Connection, and_, func, insert, select
 
 from fabula.core.errors import NoCapacity
+from fabula.studio.database import Studio
 from fabula.studio.jobs import read_clock
 from fabula.studio.machines import Machine, count_used, need_machine, read_machine
+from fabula.studio.people import Person
 from fabula.studio.tables import assignments, machines
 
 # Free machines get new stories; draining ones keep theirs; full (over their quota) and inactive
@@ -228,3 +230,12 @@ def read_assignments(
         event = AssignmentEvent(row.story, row.states, row.kind, chosen)
         recorded.append((event, Assignment(row.story, row.kind, row.name, row.reason)))
     return recorded
+
+
+def list_assignments(
+    studio: Studio, person: Person, *, kind: str = "scene_entry"
+) -> list[Assignment]:
+    """Which story was given which machine, and why, in the order of decisions; for researchers."""
+    person.need("researcher")
+    with studio.read() as db:
+        return [given for _, given in read_assignments(db, kind=kind)]

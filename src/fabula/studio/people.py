@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
@@ -25,6 +25,7 @@ SCOPES: dict[str, tuple[Role, ...]] = {
     "judgement": ("researcher",),
     "user_edits": ("researcher",),
     "backend": ("admin",),
+    "metrics": ("admin",),
 }
 # An @ tells an e-mail address from a name.
 _NAME = re.compile(r"\w[\w.+-]{0,99}")
@@ -34,7 +35,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 @dataclass(frozen=True)
 class Person:
     """Who acts. `scopes` are what a token or a sign-in elsewhere was given beside the roles:
-    `dataset`, `judgement`, `user_edits`, `backend`."""
+    `dataset`, `judgement`, `user_edits`, `backend`, `metrics`."""
 
     id: str
     name: str
@@ -210,14 +211,20 @@ def set_roles(studio: Studio, actor: Person | None, person_id: str, roles: Itera
         before = load_person(db, person_id, lock=True)
         if "admin" not in wanted:
             need_other_admin(db, person_id)
-        if before.roles != wanted:
-            db.execute(delete(role_rows).where(role_rows.c.person_id == person_id))
-            for role in sorted(wanted):
-                db.execute(insert(role_rows).values(person_id=person_id, role=role))
-            write_audit(
-                db, actor, "set_roles", person_id, before=sorted(before.roles), after=sorted(wanted)
-            )
-    return Person(person_id, before.name, wanted)
+        return write_roles(db, actor, before, wanted)
+
+
+def write_roles(
+    db: Connection, actor: Person | None, before: Person, wanted: frozenset[Role]
+) -> Person:
+    """Write the roles of a person who is locked, and who gave them."""
+    if before.roles != wanted:
+        db.execute(delete(role_rows).where(role_rows.c.person_id == before.id))
+        for role in sorted(wanted):
+            db.execute(insert(role_rows).values(person_id=before.id, role=role))
+        changed = {"before": sorted(before.roles), "after": sorted(wanted)}
+        write_audit(db, actor, "set_roles", before.id, **changed)
+    return replace(before, roles=wanted)
 
 
 def need_other_admin(db: Connection, person_id: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, insert, or_, select, update
 
-from fabula.core.errors import InputError, NoCapacity, NotAllowed
+from fabula.core.errors import Conflict, InputError, NoCapacity, NotAllowed
 from fabula.studio._secrets import (
     check_password,
     digest_secret,
@@ -26,8 +26,17 @@ from fabula.studio._secrets import (
     make_secret,
 )
 from fabula.studio.database import Studio, insert_new, make_insert
-from fabula.studio.people import Person, load_person, write_audit
-from fabula.studio.tables import attempts, links, people, roles, sessions
+from fabula.studio.people import (
+    Person,
+    Role,
+    check_roles,
+    load_person,
+    need_other_admin,
+    write_audit,
+    write_roles,
+)
+from fabula.studio.tables import attempts, links, people, sessions
+from fabula.studio.tables import roles as role_rows
 from fabula.studio.tables._columns import now
 
 SESSION_DAYS = 14
@@ -146,12 +155,15 @@ def sign_in_oidc(
     email: str | None,
     display: str,
     scopes: Iterable[str] = (),
+    roles: Iterable[str] = (),
+    managed: Iterable[str] = (),
 ) -> Session:
     """Let somebody in whom an OpenID provider vouches for; who is new becomes an author.
 
     A person is known by issuer and subject alone. An e-mail address never joins two accounts: a
     provider may hand out an address that is somebody else's here. Of the scopes count `dataset`,
-    `judgement` and `user_edits`.
+    `judgement` and `user_edits`. Of the `managed` roles a person has those that the provider
+    gives at this sign-in, and no others; what is not managed, admins give here.
     """
     if not 0 < len(issuer) <= 500 or not 0 < len(subject) <= 255:
         raise InputError("the sign-in names no issuer and subject", "look at the provider")
@@ -161,9 +173,23 @@ def sign_in_oidc(
         if person_id is None:
             row = {"issuer": issuer, "subject": subject, "display": " ".join(display.split())[:200]}
             person_id = _insert_guest(db, row, email)
-        person = load_person(db, person_id, scopes=_FOREIGN_SCOPES & set(scopes))
+        before = load_person(db, person_id, scopes=_FOREIGN_SCOPES & set(scopes), lock=True)
+        person = _follow_provider(db, before, check_roles(roles), check_roles(managed))
         write_audit(db, person, "sign_in_oidc", person.id, scopes=sorted(person.scopes))
         return _open_session(db, person)
+
+
+def _follow_provider(
+    db: Connection, before: Person, given: frozenset[Role], managed: frozenset[Role]
+) -> Person:
+    wanted = (before.roles - managed) | (given & managed)
+    if "admin" in before.roles - wanted:
+        try:
+            need_other_admin(db, before.id)
+        except Conflict:
+            # The provider may not leave the studio without anyone to look after it.
+            wanted |= {"admin"}
+    return write_roles(db, None, before, wanted)
 
 
 def _insert_guest(db: Connection, row: dict[str, Any], email: str | None) -> str:
@@ -178,7 +204,7 @@ def _insert_guest(db: Connection, row: dict[str, Any], email: str | None) -> str
     for number in range(1, 1000):
         row["name"] = root if number == 1 else f"{root}-{number}"
         if person_id := insert_new(db, people, row):
-            db.execute(insert(roles).values(person_id=person_id, role="author"))
+            db.execute(insert(role_rows).values(person_id=person_id, role="author"))
             write_audit(db, None, "create_person", person_id, roles=["author"])
             return person_id
         # In the way was this very person, let in by another process at this moment, or the name.

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 
 from fabula.core.errors import Conflict, NoCapacity, NotAllowed, NotFound, UserError
 from fabula.studio.database import NO_ANSWER
+from fabula.studio.sign_in import Throttled
 from fabula.web.limits import Compressed, TooBig, TooMany, Unreadable
 
 LOG = logging.getLogger("fabula.web")
@@ -45,6 +46,7 @@ STATUSES: dict[type[UserError], int] = {
     Compressed: 415,
     Unreadable: 400,
     TooMany: 429,
+    Throttled: 429,
     NoCapacity: 503,
 }
 
@@ -70,9 +72,9 @@ def answer_problem(
 def answer_error(error: UserError) -> JSONResponse:
     """Make the answer to an error of ours."""
     headers = {}
-    if isinstance(error, TooMany):
+    if isinstance(error, TooMany | Throttled):
         headers["Retry-After"] = str(max(1, math.ceil(error.wait_s)))
-    if isinstance(error, NoCapacity):
+    elif isinstance(error, NoCapacity):
         headers["Retry-After"] = str(_CAPACITY_WAIT_S)
     if isinstance(error, Unauthenticated):
         headers["WWW-Authenticate"] = 'Bearer realm="fabula"'

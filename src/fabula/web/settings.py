@@ -47,6 +47,11 @@ class OpenIdSettings:
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def managed_roles(self) -> tuple[str, ...]:
+        """Roles that the provider gives and takes; all others an admin gives here."""
+        return tuple(role for role in ROLES if role in self.meanings.values())
+
+    @property
     def claim_path(self) -> list[str]:
         """Where in the claims the list is: by default the client's roles, as Keycloak has them."""
         return self.claim.split(".") if self.claim else ["resource_access", self.client_id, "roles"]
@@ -141,9 +146,9 @@ def _read_open_id(given: Mapping[str, str]) -> OpenIdSettings | None:
 
 
 def _read_meanings(given: Mapping[str, str]) -> dict[str, str]:
-    """What values of the claim mean; our own words mean themselves, but nobody is an admin by
-    chance: that role has to be named."""
-    meanings = {word: word for word in (*ROLES, *SCOPES) if word != "admin"}
+    """What values of the claim mean. Scopes mean themselves; roles have to be named: nobody is a
+    researcher or an admin by chance."""
+    meanings = {scope: scope for scope in SCOPES}
     for pair in _read_list(given, "FABULA_OIDC_MAP"):
         theirs, _, ours = (part.strip() for part in pair.partition("="))
         if not theirs or ours not in (*ROLES, *SCOPES):

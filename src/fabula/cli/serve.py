@@ -1,0 +1,121 @@
+"""Open the studio."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from fabula.cli import echo
+
+if TYPE_CHECKING:
+    from fabula.studio.database import Studio
+
+
+@click.command()
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen at."
+)
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Port to listen at; 0 finds a free one.",
+)
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Processes that answer requests; they share the database.",
+)
+@click.option(
+    "--database",
+    metavar="URL",
+    help="The studio's database: sqlite:///FILE or postgresql://HOST/NAME. "
+    "FABULA_DATABASE_URL names it too.",
+)
+@click.option(
+    "--no-worker",
+    is_flag=True,
+    help="Start no worker beside it; co-authors write where `fabula worker` runs.",
+)
+@click.option("--openapi", is_flag=True, help="Print the API's description, and exit.")
+def command(
+    host: str, port: int, workers: int, database: str | None, no_worker: bool, openapi: bool
+) -> None:
+    """Open the studio, where people write with co-authors.
+
+    One command is the whole studio: its database is made or brought up to date, a worker runs the
+    co-authors in a process of its own, and the first start prints a link that makes the first
+    admin. Ctrl-C ends it all.
+    """
+    if openapi:
+        _print_openapi()
+        return
+    from fabula.studio.database import VARIABLE, open_studio
+    from fabula.studio.migrations import migrate
+    from fabula.web.serving import find_port, is_open_to_others, serve, spell_address, work_beside
+    from fabula.web.settings import read_settings
+
+    settings = read_settings()
+    port = find_port(host, port)
+    if database:
+        os.environ[VARIABLE] = database
+    studio = open_studio()
+    done = migrate(studio)
+    if done.copy:
+        echo(f"The database was brought up to date; as it was, it lies in {done.copy}", err=True)
+    address = settings.public_url or spell_address(host, port)
+    _offer_first_machine(studio)
+    _invite_first_person(studio, address)
+    studio.close()
+    if is_open_to_others(host) and not settings.public_url.startswith("https:"):
+        echo("Others sign in over https only: docs/studio/security.md says how.", err=True)
+    echo(f"The studio is at {address} (Ctrl-C ends it)", err=True)
+    with work_beside(is_wanted=not no_worker):
+        serve(host, port, workers=workers)
+    echo("The studio is closed.", err=True)
+
+
+def _invite_first_person(studio: Studio, address: str) -> None:
+    """Print the one way into an empty studio."""
+    from fabula.studio.links import is_empty, make_link
+
+    if is_empty(studio):
+        secret = make_link(studio, None, purpose="first")
+        echo("Nobody is here yet. This link makes the first admin, once, within a day:", err=True)
+        echo(f"  {address}/account/link/{secret}")
+
+
+def _offer_first_machine(studio: Studio) -> None:
+    """Offer the co-author that every machine can run, where there is none; say what it needs."""
+    from fabula.models.store.asset import AssetError
+    from fabula.models.store.folder import path_of
+    from fabula.studio.machines import add_machine, list_machines
+
+    if list_machines(studio, None):
+        return
+    add_machine(studio, None, name="embedded", spec="embedded")
+    echo("The co-author `embedded` is on offer.", err=True)
+    try:
+        path_of("smollm2")
+    except AssetError as error:
+        echo(f"It cannot write yet: {error}", err=True)
+
+
+def _print_openapi() -> None:
+    """Print the document that docs/studio/openapi.json holds."""
+    import json
+    import tempfile
+
+    from fabula.studio.database import open_studio
+    from fabula.web.app import create_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        app = create_app(open_studio(f"sqlite:///{folder}/studio.sqlite"))
+        echo(json.dumps(app.openapi(), indent=1, ensure_ascii=False, sort_keys=True))

@@ -1,0 +1,14 @@
+"""Our own typed API, a module a resource. Handlers are thin: verbs of the studio do the work.
+
+What a verb gives back is answered as it is: a frozen data-class of the studio is its own schema,
+and the frozen OpenAPI document shows when one changes.
+"""
+
+from fabula.web.api import account, games, machines, people
+
+ROUTERS = (
+    account.router,
+    people.router,
+    games.router,
+    machines.router,
+)

@@ -1,0 +1,157 @@
+"""Oneself: coming in and going out, tokens, one's data and its end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from fabula.core.errors import NotAllowed
+from fabula.studio.links import use_link
+from fabula.studio.people import read_profile
+from fabula.studio.sign_in import Session, change_password, sign_in, sign_out
+from fabula.studio.tokens import Token, list_tokens, make_token, revoke_token
+from fabula.web.api.shapes import Body, Line, Page, PersonAnswer, Wanted, describe_person
+from fabula.web.errors import Unauthenticated
+from fabula.web.identity import Anybody, Id, Somebody, Visit
+
+router = APIRouter(tags=["account"])
+Password = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class SignIn(Body):
+    """A name (or an e-mail address) and a password."""
+
+    name: Line
+    password: Password
+
+
+class LinkUse(Body):
+    """A link's secret, and how one wants to be called."""
+
+    secret: Line
+    name: Line = ""
+    password: Password
+
+
+class PasswordChange(Body):
+    """The password of now and that of the future."""
+
+    old: Password
+    new: Password
+
+
+class NewToken(Body):
+    """What a token is for; without days it works until it is revoked."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    scopes: Annotated[tuple[Line, ...], Field(max_length=20)] = ()
+    days: Annotated[float | None, Field(gt=0, le=3650)] = None
+
+
+class Farewell(Body):
+    """One's own name, typed out: nobody deletes themselves by mistake."""
+
+    name: Line
+
+
+class SignedIn(BaseModel):
+    """A session: its cookie comes along, `csrf` goes with all that changes something."""
+
+    person: PersonAnswer
+    csrf: str
+    expires_at: datetime
+
+
+class Me(BaseModel):
+    """Who one is; `csrf` is there for those who came by a cookie."""
+
+    person: PersonAnswer
+    email: str | None
+    display: str
+    has_password: bool
+    csrf: str | None
+
+
+class TokenSecret(BaseModel):
+    """A new token. Its secret is not shown again."""
+
+    id: str
+    secret: str
+
+
+def _begin(visit: Visit, response: Response, session: Session) -> SignedIn:
+    visit.begin_session(response, session)
+    person = describe_person(session.person)
+    return SignedIn(person=person, csrf=session.csrf, expires_at=session.expires_at)
+
+
+@router.post("/sign-in")
+def come_in(visit: Anybody, body: SignIn, response: Response) -> SignedIn:
+    """Sign in by name and password."""
+    visit.limit_sign_in()
+    try:
+        session = sign_in(visit.studio, body.name, body.password, address=visit.address)
+    except NotAllowed as error:
+        raise Unauthenticated(error.problem, error.remedy) from None
+    return _begin(visit, response, session)
+
+
+@router.post("/sign-out", status_code=204)
+def go_out(call: Somebody, response: Response) -> None:
+    """Sign out; a token is revoked instead."""
+    if call.session:
+        sign_out(call.studio, call.session.secret)
+        call.set_cookie(response, "", seconds=0)
+
+
+@router.post("/links/use")
+def come_in_by_link(visit: Anybody, body: LinkUse, response: Response) -> SignedIn:
+    """Use a link: the first person's, an invitation, or one for a new password."""
+    visit.limit_sign_in()
+    person = use_link(visit.studio, body.secret, name=body.name, password=body.password)
+    session = sign_in(visit.studio, person.name, body.password, address=visit.address)
+    return _begin(visit, response, session)
+
+
+@router.get("/me")
+def read_me(call: Somebody) -> Me:
+    """Tell who one is."""
+    profile = read_profile(call.studio, call.person, call.person.id)
+    return Me(
+        person=describe_person(call.person),
+        email=profile.email,
+        display=profile.display,
+        has_password=profile.has_password,
+        csrf=call.session.csrf if call.session else None,
+    )
+
+
+@router.put("/me/password")
+def renew_password(call: Somebody, body: PasswordChange, response: Response) -> SignedIn:
+    """Change one's password; all other sessions end."""
+    call.limit_sign_in()
+    return _begin(call, response, change_password(call.studio, call.person, body.old, body.new))
+
+
+@router.get("/tokens")
+def read_tokens(call: Somebody, window: Wanted) -> Page[Token]:
+    """List one's tokens, without their secrets."""
+    return window.cut(list_tokens(call.studio, call.person))
+
+
+@router.post("/tokens", status_code=201)
+def add_token(call: Somebody, body: NewToken) -> TokenSecret:
+    """Make a token for a program."""
+    token_id, secret = make_token(
+        call.studio, call.person, body.name, scopes=body.scopes, days=body.days
+    )
+    return TokenSecret(id=token_id, secret=secret)
+
+
+@router.delete("/tokens/{token_id}", status_code=204)
+def remove_token(call: Somebody, token_id: Id) -> None:
+    """Let a token work no more."""
+    revoke_token(call.studio, call.person, token_id)

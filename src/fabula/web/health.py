@@ -1,0 +1,111 @@
+"""Whether the process lives, whether it can work, and how much it does."""
+
+from __future__ import annotations
+
+import os
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram
+from prometheus_client import generate_latest as spell_metrics
+from prometheus_client.multiprocess import MultiProcessCollector
+from pydantic import BaseModel
+from starlette.types import Scope
+
+from fabula.core.errors import NotAllowed
+from fabula.studio.database import NO_ANSWER, Studio
+from fabula.studio.migrations import schema_state
+from fabula.web.identity import Anybody, Visit, find_call
+from fabula.web.security import is_loopback
+
+# Where several processes count together; `fabula serve --workers` sets it.
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+router = APIRouter()
+
+
+class RequestFigures:
+    """Requests by route, method and status, and how long they took."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._count = Counter(
+            "fabula_requests",
+            "Requests answered.",
+            ("route", "method", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "fabula_request_seconds",
+            "Seconds until a request was answered.",
+            ("route", "method"),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        """Take a request that was answered; paths that lead nowhere are one route."""
+        route = getattr(scope.get("route"), "path", "nowhere")
+        method = scope["method"] if route != "nowhere" else ""
+        self._count.labels(route, method, str(status)).inc()
+        self._seconds.labels(route, method).observe(seconds)
+
+
+class Health(BaseModel):
+    """That the process answers."""
+
+    status: str = "ok"
+
+
+class Readiness(BaseModel):
+    """Whether the studio can work; where something is missing, what."""
+
+    ready: bool
+    database: str
+    tables: str
+
+
+@router.get("/healthz")
+async def read_health() -> Health:
+    """Say that the process lives; nothing else is looked at."""
+    return Health()
+
+
+@router.get("/readyz", responses={503: {"model": Readiness}})
+def read_readiness(visit: Anybody, response: Response) -> Readiness:
+    """Say whether requests can be served: the database answers, and its tables are ours."""
+    readiness = look_around(visit.studio)
+    response.status_code = 200 if readiness.ready else 503
+    return readiness
+
+
+def look_around(studio: Studio) -> Readiness:
+    """Ask all that the studio needs."""
+    try:
+        tables = schema_state(studio).state
+    except NO_ANSWER:
+        return Readiness(ready=False, database="does not answer", tables="unknown")
+    return Readiness(ready=tables == "current", database="answers", tables=tables)
+
+
+@router.get("/metrics", response_class=Response, include_in_schema=False)
+def read_metrics(visit: Anybody) -> Response:
+    """Give the figures for Prometheus: to this machine, or to a token of scope `metrics`."""
+    need_metrics(visit)
+    registry = visit.request.app.state.figures.registry
+    if os.environ.get(SHARED_FOLDER):
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return Response(spell_metrics(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def need_metrics(visit: Visit) -> None:
+    """Refuse who may not see the figures. What a proxy passed on does not come from here, even
+    where the proxy is not one that is trusted."""
+    headers = visit.request.headers
+    if is_loopback(visit.address) and not any(name in headers for name in _FORWARDED):
+        return
+    person = find_call(visit.request).person
+    if "metrics" not in person.scopes and not person.may("admin"):
+        raise NotAllowed("these figures are not for everyone", "ask for a token of scope metrics")

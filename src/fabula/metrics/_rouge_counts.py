@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.score import Missing, Status
 from fabula.text.ngrams import count_shared_ngrams, count_shared_skip_bigrams
 from fabula.text.stem import Stems
-from fabula.text.subsequence import lcs_length, weighted_lcs
+from fabula.text.subsequence import lcs_length, weigh_lcs, weighted_lcs
 from fabula.text.words import ascii_words, bare_words
 
 # rouge-score and ROUGE-1.5.5 alike stem words of more than three letters only.
@@ -74,7 +74,7 @@ def count_weighted_hits(text: Words, reference: Words, weight: float) -> Hits:
     """Weight of the common subsequence; a whole text of k words would weigh k**weight."""
     refuse_long(text, reference)
     sides = number_words(reference, text)
-    total, _ = weighted_lcs(sides[0], sides[1], weight)
+    total = weigh_lcs(sides[0], sides[1], weight)
     return Hits(total, len(reference) ** weight, len(text) ** weight)
 
 

@@ -82,7 +82,7 @@ class Rouge(PairMetric):
 
     n: Literal[1, 2, 3, 4, "L", "W", "S*", "SU*"] = "L"
     stem: bool = True
-    stop_words: Annotated[str, Means("'english' or a file of words to leave out")] = ""
+    stop_words: Annotated[str, Means("'english', 'user' or a file of words to leave out")] = ""
     weight: Annotated[float, Between(1.0, 2.0)] = 1.2
 
     def check(self) -> None:
@@ -100,9 +100,14 @@ class Rouge(PairMetric):
     def compare(self, text: str, reference: str) -> Value:
         """Recall, precision and f of a text beside one reference."""
         if self.compat:
-            sides = [perl_lines(side, self.stem, self._left_out) for side in (text, reference)]
-            return perl_values(self.n, sides[0], sides[1], self.weight)
-        hits = self._hits(*(rouge_words(s, self.stem, self._left_out) for s in (text, reference)))
+            lines = [perl_lines(side, self.stem, self._left_out) for side in (text, reference)]
+            return perl_values(self.n, lines[0], lines[1], self.weight)
+        sides = [rouge_words(side, self.stem, self._left_out) for side in (text, reference)]
+        return self.compare_words(sides[0], sides[1])
+
+    def compare_words(self, text: list[str], reference: list[str]) -> Value:
+        """Compare words that are stemmed already, stop words left out; not for `compat`."""
+        hits = self._hits(text, reference)
         if not hits.reference:
             raise Missing(Status.UNDEFINED, f"the reference is too short for ROUGE-{self.n}")
         if not hits.text:

@@ -57,22 +57,26 @@ class User(PairMetric):
 
     def check(self) -> None:
         """Read the stop words: a list that cannot be read is refused."""
-        _ = self._left_out
+        _ = self.left_out
 
     def traits(self) -> dict[str, str]:
         """Tokeniser, the stop words' digest, and how references are joined."""
         tok = "ascii" if self.compat else "unicode"
         junk = "yes" if self.autojunk or self.compat else "no"
-        stop = stop_words_digest(self._left_out)
+        stop = stop_words_digest(self.left_out)
         return {"tok": tok, "autojunk": junk, "stop": stop, "refs": "best-precision"}
 
     def compare(self, text: str, reference: str) -> Value:
         """Recall, f and precision of a suggestion beside what was published."""
         words, published = self.words(text), self.words(reference)
+        return self.share(words, published, self.kept_blocks(words, published))
+
+    def share(self, words: list[str], published: list[str], blocks: list[Block]) -> Value:
+        """Recall, f and precision of blocks that `kept_blocks` found in these words."""
         if not words or not published:
             which = "text" if not words else "reference"
             raise Missing(Status.UNDEFINED, f"there is no word in the {which}")
-        kept = sum(block.size for block in self.kept_blocks(words, published))
+        kept = sum(block.size for block in blocks)
         recall, precision = kept / len(published), kept / len(words)
         f = 2 * precision * recall / (precision + recall) if kept else 0.0
         return recall, f, precision
@@ -91,9 +95,10 @@ class User(PairMetric):
         return [
             block
             for block in matching_blocks(words, published, autojunk=junk)
-            if not self._left_out.issuperset(words[block.left : block.left + block.size])
+            if not self.left_out.issuperset(words[block.left : block.left + block.size])
         ]
 
     @cached_property
-    def _left_out(self) -> frozenset[str]:
+    def left_out(self) -> frozenset[str]:
+        """The stop words: what a block may not consist of alone."""
         return stop_words(self.stop_words)

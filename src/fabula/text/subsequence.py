@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -15,6 +17,8 @@ Move = Callable[[int, int], int]
 
 _DIAGONAL, _UP, _LEFT = 0, 1, 2
 _SMALL = 2_000
+# One match costs about as much as so many cells that are filled without compiled code.
+_DENSE = 4
 
 
 def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
@@ -33,6 +37,73 @@ def weighted_lcs(left: Sequence[int], right: Sequence[int], weight: float) -> tu
     rows, columns = (np.asarray(side, dtype=np.int64) for side in (left, right))
     total, moves = _kernel()(rows, columns, gains)
     return float(total), _marks(moves, len(left), len(right))
+
+
+def weigh_lcs(left: Sequence[int], right: Sequence[int], weight: float) -> float:
+    """Weight of the common subsequence alone, as `weighted_lcs` finds it.
+
+    Where few tokens are alike, most cells of the table hold what stands above them: without a
+    compiled kernel only the cells where something can change are looked at.
+    """
+    gains = np.diff(np.arange(min(len(left), len(right)) + 2, dtype=np.float64) ** weight)
+    kernel = _kernel()
+    if kernel is fill_plainly:
+        counts = Counter(right)
+        matches = sum(counts[token] for token in left)
+        if matches * _DENSE <= len(left) * len(right):
+            return weigh_sparsely(left, right, gains.tolist())
+    rows, columns = (np.asarray(side, dtype=np.int64) for side in (left, right))
+    return float(kernel(rows, columns, gains)[0])
+
+
+def weigh_sparsely(left: Sequence[int], right: Sequence[int], gains: Sequence[float]) -> float:
+    """Go down the rows of the table with one list, and in each to where it can change.
+
+    A row differs from the one above at matches and to the right of them, as far as what they
+    gained is more than what stands there. A match may be worth less than the cell to its left
+    (a dip): that cell alone is below its neighbour, and the next row raises it.
+    """
+    columns: dict[int, list[int]] = {}
+    for column, token in enumerate(right, 1):
+        columns.setdefault(token, []).append(column)
+    row, runs, dips = [0.0] * (len(right) + 1), {}, []  # type: list[float], dict[int, int], list[int]
+    for token in left:
+        matches = columns.get(token, [])
+        runs, dips = _weigh_row(row, matches, runs, dips, gains)
+    return row[-1]
+
+
+def _weigh_row(
+    row: list[float],
+    matches: list[int],
+    runs: dict[int, int],
+    dips: list[int],
+    gains: Sequence[float],
+) -> tuple[dict[int, int], list[int]]:
+    """Turn a row into the next; give the runs that end at its matches, and its dips."""
+    places = sorted({*matches, *dips}) if dips else matches
+    matched, new_runs, new_dips = set(matches) if dips else None, {}, []
+    # What stood in the last cell that was written, in the row above.
+    written, above = -1, 0.0
+    for at, column in enumerate(places):
+        diagonal = above if written == column - 1 else row[column - 1]
+        neighbour, value = row[column - 1], row[column]
+        written, above = column, value
+        if matched is None or column in matched:
+            run = runs.get(column - 1, 0)
+            value, new_runs[column] = diagonal + gains[run], run + 1
+            if value < neighbour:
+                new_dips.append(column)
+        else:
+            value = max(value, neighbour)
+        row[column] = value
+        # Up to the next place the row above does not fall: what is less gives way.
+        stop = places[at + 1] if at + 1 < len(places) else len(row)
+        end = bisect_left(row, value, column + 1, stop)
+        if end > column + 1:
+            written, above = end - 1, row[end - 1]
+            row[column + 1 : end] = [value] * (end - column - 1)
+    return new_runs, new_dips
 
 
 def _marks(moves: Move, rows: int, columns: int) -> Array:

@@ -64,6 +64,13 @@ def test_the_filter_finds_where_a_regular_expression_finds(text):
         assert set(covered[slice(*first.span())]) == {"*"}
 
 
+@given(st.text(st.sampled_from("hecdarn oy3@4,.!*\n"), max_size=40), st.integers(0, 40))
+def test_a_text_may_be_read_on_from_where_no_word_was_under_way(text, border):
+    words = WordFilter(WORDS)
+    covered, settled = words.cover_on(text[:border])
+    assert covered[:settled] + words.cover(text[settled:]) == words.cover(text)
+
+
 @pytest.mark.parametrize("text", ["a$" * 50_000, "$" * 100_000, "s-" * 50_000, "@*!|1" * 20_000])
 @pytest.mark.parametrize("compat", [True, False])
 def test_odd_texts_take_no_long_time(text, compat):
@@ -82,9 +89,11 @@ def test_our_list_is_short_and_finds_whole_words_alone():
     assert cover_profanities("Damn you!") == "**** you!"
 
 
-def test_a_list_of_ones_own_is_read(tmp_path):
+def test_a_list_of_ones_own_is_read(tmp_path, monkeypatch):
     path = tmp_path / "words.txt"
     path.write_text("# mine\nheck\n\noh my  # a phrase\n", encoding="utf-8")
+    monkeypatch.setenv("FABULA_PROFANITIES", str(path))
+    assert cover_profanities("Damn, heck!") == "Damn, ****!"
     assert read_words(path) == ["heck", "oh my"]
     assert WordFilter(read_words(path)).cover("oh  my heck") == "oh  my ****"
     path.write_bytes(b"\xff\xfe\x00")

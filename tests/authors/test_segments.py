@@ -117,7 +117,7 @@ def test_what_is_missing_is_left_out():
 
 
 def test_a_draft_may_stand_in_a_scene_that_is_not_the_last():
-    context = storium_context(GAME, entry(99, ""), story="s1", scene=0)
+    context = storium_context(GAME, entry(1, ""), story="s1", scene=0)
     assert ("intro", "", "The first night.") in show(context)
     assert [text for kind, _, text in show(context) if kind == "previous"] == ["Ida sang."]
 

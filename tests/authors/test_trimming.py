@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.authors.context.profanity import cover_profanities
+from fabula.authors.context.profanity import load_filter
 from fabula.authors.context.ranges import UNITS, count_units, parse_wanted
 from fabula.authors.context.trimming import Trimmer
 from fabula.core.author import Context, Decoding, Request, Wanted
@@ -53,7 +54,7 @@ def split_at(text: str, borders: list[int]) -> list[str]:
 )
 def test_the_borders_of_pieces_change_nothing(text, before, wanted, most, is_covered, borders):
     def trim(pieces):
-        cover = cover_profanities if is_covered else None
+        cover = load_filter() if is_covered else None
         return feed(Trimmer(wanted, before, max_sentences=most, cover=cover), pieces)
 
     whole, final = trim([text])
@@ -125,6 +126,18 @@ def test_a_model_may_stop_as_soon_as_it_is_enough():
     assert trimmer.is_full
     assert trimmer.feed("away") == ""
     assert Trimmer(parse_wanted("words=-0")).is_full
+
+
+@pytest.mark.parametrize("is_filtered", [True, False])
+def test_a_long_text_is_trimmed_in_no_long_time(is_filtered):
+    """Every piece is looked at once: ten thousand take a second, not minutes."""
+    cover = load_filter() if is_filtered else None
+    trimmer = Trimmer(parse_wanted("words=-9000"), "So it " * 9000, max_sentences=9000, cover=cover)
+    begin = time.perf_counter()
+    for place in range(10_000):
+        trimmer.feed(" went." if place % 9 == 0 else " On" if place % 9 == 1 else " and")
+    assert trimmer.is_full
+    assert time.perf_counter() - begin < 10
 
 
 def test_what_was_shown_is_replaced_only_where_it_must_be():

@@ -105,11 +105,10 @@ class Lorem:
         draw = random.Random(f"{request.seed}/{request.context.story}/{before}")
         fails_after = draw.randint(0, 9) if draw.random() < self.fail else None
         try:
-            seen = self._look_at(request.context).seen
+            seen, trimmer = self._look_at(request.context).seen, Trimmer.of(request)
         except UserError as error:  # one that fails does not take the others along
             yield Piece(request.id, "", "failed", problem=str(error))
             return
-        trimmer = Trimmer.of(request)
         ending = _draw_words(draw, before)
         written = 0
         while not trimmer.is_full and (written < self.words or _is_told(request)):

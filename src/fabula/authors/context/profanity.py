@@ -8,6 +8,7 @@ words would try all ways of reading a run of signs that are letters and punctuat
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
@@ -50,20 +51,30 @@ class WordFilter:
 
     def cover(self, text: str) -> str:
         """Cover every word of the list with as many stars."""
+        return self.cover_on(text)[0]
+
+    def cover_on(self, text: str) -> tuple[str, int]:
+        """Cover words, and say up to where that stays whatever follows the text: from there on
+        it can be read again together with what follows, and the rest need not be."""
+        matches, settled = self._find(text)
         covered, place = [], 0
-        for start, stop in self._find(text):
+        for start, stop in matches:
             covered += [text[place:start], "*" * (stop - start)]
             place = stop
-        return "".join(covered) + text[place:]
+        return "".join(covered) + text[place:], settled
 
-    def _find(self, text: str) -> list[tuple[int, int]]:
-        """Where words stand: the leftmost first, of those that begin together the longest."""
+    def _find(self, text: str) -> tuple[list[tuple[int, int]], int]:
+        """Where words stand: the leftmost first, of those that begin together the longest; and the
+        last place before which no word was under way."""
+        settled = 0
         matches: dict[int, int] = {}
         # Words under way: the node of the tree, and where the first of them that is there began.
         active: dict[int, int] = {}
         for place, sign in enumerate(text):
             letters = _read(sign, compat=self.compat)
             is_mark = not sign.isalnum() and not sign.isspace() and sign != "_"
+            if not active and not (place and _is_word(text[place - 1])):
+                settled = place
             if self._may_begin(text, place):
                 active = {0: place} | active
             reached: dict[int, int] = {}
@@ -83,7 +94,7 @@ class WordFilter:
         for start, stop in sorted(matches.items()):
             if not spans or start >= spans[-1][1]:
                 spans.append((start, stop))
-        return spans
+        return spans, settled
 
     def _may_begin(self, text: str, place: int) -> bool:
         is_inside = place > 0 and _is_word(text[place - 1])
@@ -128,15 +139,20 @@ def read_words(path: Path | None = None) -> list[str]:
     return [line for line in lines if line]
 
 
+def load_filter() -> WordFilter:
+    """Give the filter of the list that `FABULA_PROFANITIES` names, or of ours; made once."""
+    return _make_filter(os.environ.get("FABULA_PROFANITIES", ""))
+
+
 @cache
-def _own_filter() -> WordFilter:
-    return WordFilter(read_words())
+def _make_filter(path: str) -> WordFilter:
+    return WordFilter(read_words(Path(path) if path else None))
 
 
 def cover_profanities(
     text: str, words: Iterable[str] | None = None, *, compat: bool = False
 ) -> str:
-    """Cover the words of a list, or of ours, with as many stars."""
+    """Cover the words of a list, or of the one that is set, with as many stars."""
     if words is None and not compat:
-        return _own_filter().cover(text)
+        return load_filter().cover(text)
     return WordFilter(read_words() if words is None else words, compat=compat).cover(text)

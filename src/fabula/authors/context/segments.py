@@ -58,7 +58,8 @@ def storium_context(
 
     `history` is how many of the entries before are shown; the last of them is the one right before
     it, and where that is another character's, the character's own last one is shown as well.
-    `scene` is the place of its scene among the game's (the one that holds it, else the last).
+    An entry that the game holds is seen by its `seq_id`; a new one stands at the end of the last
+    scene, or of the one whose place among the game's scenes `scene` tells.
     `strongest` says which end of the paper's priorities gives way last, for the paper does not.
     `compat` shows what was released: the entry right before left out, none of other scenes, the
     cards of an entry instead of its text.
@@ -96,7 +97,7 @@ class _Place:
             for place, each in enumerate(entries)
             if number is not None and each.get("seq_id") == number
         ]
-        if holders and scene in (None, holders[0][0]):
+        if holders and scene is None:
             at, place = holders[0]
         else:
             at = len(scenes) - 1 if scene is None else scene

@@ -21,8 +21,7 @@ from fabula.studio.sign_in import (
     sign_in_oidc,
     sign_out,
 )
-from fabula.studio.tables import attempts, people, sessions
-from fabula.studio.tables._columns import now
+from fabula.studio.tables import attempts, now, people, sessions
 
 PASSWORD = "four odd words here"
 

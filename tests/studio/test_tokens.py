@@ -12,8 +12,7 @@ from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.links import find_link, is_empty, make_link, use_link
 from fabula.studio.people import create_person, find_person, list_people, set_roles
 from fabula.studio.sign_in import find_session, sign_in
-from fabula.studio.tables import links, tokens
-from fabula.studio.tables._columns import now
+from fabula.studio.tables import links, now, tokens
 from fabula.studio.tokens import find_token, list_tokens, make_token, revoke_token
 
 PASSWORD = "some other words"

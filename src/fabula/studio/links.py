@@ -26,8 +26,7 @@ from fabula.studio.people import (
     write_audit,
 )
 from fabula.studio.sign_in import set_password
-from fabula.studio.tables import links, people
-from fabula.studio.tables._columns import now
+from fabula.studio.tables import links, now, people
 
 Purpose = Literal["first", "invite", "password"]
 MOST_HOURS = 24 * 30

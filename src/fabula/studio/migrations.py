@@ -55,7 +55,7 @@ class Migrated:
 def schema_state(studio: Studio) -> SchemaState:
     """Tell what tables a database has."""
     with studio.read() as db:
-        return _read_state(db)
+        return read_state(db)
 
 
 def need_schema(studio: Studio) -> None:
@@ -72,20 +72,28 @@ def migrate(studio: Studio) -> Migrated:
 
     Several processes may start at once: one does it, the others wait and find it done.
     """
-    with _hold_alone(studio) as db:
-        before = _read_state(db)
+    with hold_alone(studio) as db:
+        before = read_state(db)
         _refuse_unknown(before)
         if before.state == "current":
             return Migrated(before, before)
         copy = _copy_file(studio, before) if studio.is_sqlite and before.database else None
-        config = _configure()
-        config.attributes["connection"] = db
-        command.upgrade(config, "head")
-        if studio.is_sqlite and (broken := db.exec_driver_sql("PRAGMA foreign_key_check").all()):
+        upgrade(db)
+        return Migrated(before, read_state(db), copy)
+
+
+def upgrade(db: Connection, revision: str = "head") -> None:
+    """Bring a database that is held alone up to a revision."""
+    config = _configure()
+    if revision != "head":
+        try:
+            ScriptDirectory.from_config(config).get_revision(revision)
+        except CommandError:
             raise Conflict(
-                f"rows of {broken[0][0]} would name rows that are not there", "restore a backup"
-            )
-        return Migrated(before, _read_state(db), copy)
+                f"tables {revision} are those of a newer Fabula", "install that version"
+            ) from None
+    config.attributes["connection"] = db
+    command.upgrade(config, revision)
 
 
 def _configure() -> Config:
@@ -94,7 +102,8 @@ def _configure() -> Config:
     return config
 
 
-def _read_state(db: Connection) -> SchemaState:
+def read_state(db: Connection) -> SchemaState:
+    """Tell what tables the database of a transaction has."""
     scripts = ScriptDirectory.from_config(_configure())
     package = scripts.get_current_head() or ""
     found = MigrationContext.configure(db).get_current_revision()
@@ -123,8 +132,8 @@ def _refuse_unknown(found: SchemaState) -> None:
 
 
 @contextmanager
-def _hold_alone(studio: Studio) -> Iterator[Connection]:
-    """Give one transaction that no other process migrates beside."""
+def hold_alone(studio: Studio) -> Iterator[Connection]:
+    """Give one transaction beside which no other process migrates or restores."""
     if not studio.is_sqlite:
         with studio.write() as db:
             db.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
@@ -140,6 +149,11 @@ def _hold_alone(studio: Studio) -> Iterator[Connection]:
         try:
             with db.begin():
                 yield db
+                if broken := db.exec_driver_sql("PRAGMA foreign_key_check").all():
+                    raise Conflict(
+                        f"a row of {broken[0][0]} would name one that is not there",
+                        "restore another backup",
+                    )
         finally:
             driver.execute("PRAGMA foreign_keys = ON")
 

@@ -35,9 +35,8 @@ from fabula.studio.people import (
     write_audit,
     write_roles,
 )
-from fabula.studio.tables import attempts, links, people, sessions
+from fabula.studio.tables import attempts, links, now, people, sessions
 from fabula.studio.tables import roles as role_rows
-from fabula.studio.tables._columns import now
 
 SESSION_DAYS = 14
 # Failures that cost nothing: of a name from one address, of an address, and of a name wherever it

@@ -16,8 +16,7 @@ from fabula.core.errors import Conflict, InputError, NotFound, closest
 from fabula.studio._secrets import digest_secret, make_secret
 from fabula.studio.database import Studio
 from fabula.studio.people import SCOPES, Person, load_person, write_audit
-from fabula.studio.tables import people, tokens
-from fabula.studio.tables._columns import new_id, now
+from fabula.studio.tables import new_id, now, people, tokens
 
 PREFIX = "fab_"
 MOST_TOKENS = 50

@@ -4,7 +4,7 @@ The same on SQLite and on PostgreSQL. Names of constraints are given, so that a 
 speak of them.
 """
 
-from fabula.studio.tables._columns import METADATA, new_id, now
+from fabula.studio.tables._columns import METADATA, Json, Moment, new_id, now
 from fabula.studio.tables.games import (
     cards,
     characters,
@@ -37,6 +37,8 @@ from fabula.studio.tables.writing import (
 
 __all__ = [
     "METADATA",
+    "Json",
+    "Moment",
     "assignments",
     "attempts",
     "audit",

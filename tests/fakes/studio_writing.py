@@ -37,8 +37,8 @@ def lay_table(studio: Studio, name: str = "ann") -> Table:
 
 
 def begin_draft(studio: Studio, table: Table, key: str = "draft", **other: Any) -> Draft:
-    """Open a draft at a table."""
-    place = {"game_id": table.game_id, "scene_id": table.scene_id}
+    """Open a draft at a table; the narrator's, unless told otherwise."""
+    place = {"game_id": table.game_id, "scene_id": table.scene_id, "format": "addition"}
     return open_draft(studio, table.person, key=key, **place | other)
 
 

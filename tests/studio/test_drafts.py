@@ -49,7 +49,7 @@ def test_a_draft_is_opened_where_no_machine_is_free(studio, table):
 
 def test_a_player_writes_as_a_character_of_theirs(studio, table, bob):
     place = {"game_id": table.game_id, "scene_id": table.scene_id}
-    with pytest.raises(InputError, match="who writes is not told"):
+    with pytest.raises(InputError, match="a move needs a character"):
         open_draft(studio, bob, key="a", **place)
     maker = (studio, table.person, table.game_id)
     mine = add_character(*maker, key="m", name="Mira", player_id=bob.id)
@@ -60,6 +60,8 @@ def test_a_player_writes_as_a_character_of_theirs(studio, table, bob):
     with pytest.raises(NotAllowed, match="a player writes no conclusion"):
         open_draft(studio, bob, key="b", **place, format="conclusion")
     assert open_draft(studio, table.person, key="b", **place, character_id=other.id)
+    with pytest.raises(InputError, match="the narrator writes the addition"):
+        begin_draft(studio, table, character_id=other.id)
 
 
 def test_a_draft_needs_a_game_and_an_open_scene_of_it(studio, table):

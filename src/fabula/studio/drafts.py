@@ -67,7 +67,8 @@ def open_draft(
 ) -> Draft:
     """Begin an entry of a scene, and let the game's co-author get ready for it.
 
-    A player writes as a character of theirs, and need not say which if there is but one.
+    A move is a character's; who plays but one need not say which. What a narrator writes
+    (establishment, addition, conclusion) is no character's.
     """
     check_key(key)
     if format not in FORMATS:
@@ -77,13 +78,10 @@ def open_draft(
         same = (drafts.c.author_id == person.id) & (drafts.c.key == key)
         if (row := db.execute(select(drafts).where(same)).first()) is not None:
             return read_row(row)
-        if format in NARRATOR_FORMATS and part != "narrator":
-            raise NotAllowed(f"a player writes no {format}", "write a move")
         need_open_scene(db, game_id, scene_id)
-        if part == "player":
-            character_id = character_id or _find_own_character(db, person, game_id)
-        if character_id is not None:
-            need_character(db, person, game_id, character_id)
+        if part == "player" and format in NARRATOR_FORMATS:
+            raise NotAllowed(f"a player writes no {format}", "write a move")
+        character_id = _choose_character(db, person, game_id, format, character_id)
         place = {"game_id": game_id, "scene_id": scene_id, "character_id": character_id}
         laid = _check_cards(db, game_id, cards or {})
         values = {"author_id": person.id, "key": key, "format": format, "cards": laid}
@@ -182,16 +180,25 @@ def cancel_unfinished(db: Connection, draft_id: str) -> list[str]:
     return waiting
 
 
-def _find_own_character(db: Connection, person: Person, game_id: str) -> str:
-    query = select(characters.c.id).where(
-        characters.c.game_id == game_id, characters.c.player_id == person.id
-    )
-    own = list(db.scalars(query))
-    if len(own) != 1:
-        raise InputError(
-            "who writes is not told", "give the character_id of a character that you play"
+def _choose_character(
+    db: Connection, person: Person, game_id: str, format: str, character_id: str | None
+) -> str | None:
+    """Give the character that writes; nobody but the narrator writes without one."""
+    if format in NARRATOR_FORMATS:
+        if character_id is not None:
+            raise InputError(f"the narrator writes the {format}", "leave character_id out")
+        return None
+    if character_id is None:
+        query = select(characters.c.id).where(
+            characters.c.game_id == game_id, characters.c.player_id == person.id
         )
-    return str(own[0])
+        own = list(db.scalars(query))
+        if len(own) != 1:
+            raise InputError(
+                f"a {format} needs a character", "give the character_id of one that you play"
+            )
+        character_id = own[0]
+    return need_character(db, person, game_id, character_id).id
 
 
 def _check_cards(

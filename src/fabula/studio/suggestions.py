@@ -111,7 +111,7 @@ def ask_suggestion(
         values = {"id": new_id(), "key": key, "machine_id": assigned.id, **place, **order}
         db.execute(insert(suggestions).values(context=shown, **values))
         add_job(db, "suggest", values["id"], machine_id=assigned.id)
-        return read_row(_find(db, person, values["id"]))
+        return find_suggestion(db, person, values["id"])
 
 
 def _take_turn(db: Connection, person: Person) -> None:
@@ -144,14 +144,14 @@ def draft_context(db: Connection, draft_id: str) -> Context | None:
 def read_suggestion(studio: Studio, person: Person, suggestion_id: str) -> Suggestion:
     """Give a suggestion to who asked for it, with the text so far."""
     with studio.read() as db:
-        return read_row(_find(db, person, suggestion_id))
+        return find_suggestion(db, person, suggestion_id)
 
 
 def read_context(studio: Studio, person: Person, suggestion_id: str) -> Mapping[str, Any]:
     """Give all that the co-author could have seen, as plain values: game, entry, segments."""
     query = select(suggestions.c.context).where(suggestions.c.id == suggestion_id)
     with studio.read() as db:
-        _find(db, person, suggestion_id)
+        find_suggestion(db, person, suggestion_id)
         return dict(db.execute(query).scalar_one())
 
 
@@ -167,15 +167,14 @@ def list_suggestions(studio: Studio, person: Person, draft_id: str) -> list[Sugg
 def cancel_suggestion(studio: Studio, person: Person, suggestion_id: str) -> Suggestion:
     """Let a co-author stop; what it has written stays. One that has ended stays as it is."""
     with studio.write() as db:
-        row = _find(db, person, suggestion_id)
-        if row.person_id != person.id:
+        if find_suggestion(db, person, suggestion_id).person_id != person.id:
             raise NotAllowed("somebody else asked for this suggestion", "cancel your own")
         # A worker locks the job and then the suggestion: the same order here.
         cancel_job(db, "suggest", suggestion_id)
         which = (suggestions.c.id == suggestion_id) & suggestions.c.status.in_(UNFINISHED)
         values = {"status": "cancelled", "ended_at": now()}
         db.execute(update(suggestions).where(which).values(**values))
-        return read_row(_find(db, person, suggestion_id))
+        return find_suggestion(db, person, suggestion_id)
 
 
 # All but the context, which is long and rarely asked for.
@@ -187,11 +186,15 @@ def read_row(row: Row[Any]) -> Suggestion:
     return Suggestion(**row._mapping)
 
 
-def _find(db: Connection, person: Person, suggestion_id: str) -> Row[Any]:
-    row = db.execute(select(*_COLUMNS).where(suggestions.c.id == suggestion_id)).first()
+def find_suggestion(
+    db: Connection, person: Person, suggestion_id: str, *, lock: bool = False
+) -> Suggestion:
+    """Give a suggestion to who asked for it, or to researchers; `lock` it to decide upon it."""
+    query = select(*_COLUMNS).where(suggestions.c.id == suggestion_id)
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
     if row is None or not (row.person_id == person.id or person.may("researcher")):
         raise NotFound(f"there is no suggestion {suggestion_id}", "see those of your draft")
-    return row
+    return read_row(row)
 
 
 def _find_by_key(db: Connection, person: Person, key: str) -> Suggestion | None:

@@ -20,7 +20,7 @@ WORDS = ["darn", "heck", "oh my"]
     [
         ("Darn it, heck!", "**** it, ****!"),
         ("d4rn d-a.r-n DÀRN", "**** ******* ****"),
-        ("darning checks heckle", "darning checks heckle"),
+        ("darning checks heckle oheck, a_heck", "darning checks heckle oheck, a_heck"),
         ("(heck)", "(****)"),
         ("h3ck,", "****,"),
         ("Oh\nmy word", "***** word"),

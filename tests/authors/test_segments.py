@@ -79,6 +79,8 @@ def test_the_entry_right_before_is_part_of_the_history():
     assert [text for kind, _, text in show(by_ida) if kind == "previous"] == [
         "Ida stirs.", "Bo builds a dam.", "The water rises.",
     ]  # fmt: skip
+    more = storium_context(GAME, entry(7, "", **by(1)), story="s1", history=3)
+    assert more.segments == by_ida.segments
     bare = storium_context(GAME, entry(5, ""), story="s1", history=0)
     assert "previous" not in [each.kind for each in bare.segments]
 

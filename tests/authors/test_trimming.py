@@ -103,6 +103,22 @@ def test_at_most_so_many_sentences_are_left():
     assert finish(text, "sentences=0-1", before="Nobody ran. Then ") == "One ran."
 
 
+def test_a_sentence_is_counted_once_however_often_it_is_looked_at():
+    text = "He left. “Then,” she said. They ran. Nobody saw."
+    for border in range(len(text)):
+        trimmer = Trimmer(Wanted(), max_sentences=3)
+        left = feed(trimmer, [text[:border], text[border:]])[0]
+        assert left == "He left. “Then,” she said. They ran."
+
+
+def test_a_letter_is_shown_when_no_mark_can_change_it():
+    trimmer = Trimmer(parse_wanted("chars=-9"))
+    assert [trimmer.feed(piece) for piece in ("a\u0315", "\u0301", "b", ".")] == [
+        "", "", "á\u0315", "b",
+    ]  # fmt: skip
+    assert trimmer.finish() == (".", False)
+
+
 def test_a_sentence_of_the_text_before_is_ended():
     assert finish("or. Then he", before="She opened the do") == "or."
     assert finish(" came. He", before="She") == " came."

@@ -146,14 +146,14 @@ def test_a_model_may_stop_as_soon_as_it_is_enough():
 
 @pytest.mark.parametrize("is_filtered", [True, False])
 def test_a_long_text_is_trimmed_in_no_long_time(is_filtered):
-    """Every piece is looked at once: ten thousand take a second, not minutes."""
+    """Every piece is looked at once: four thousand take a second, not a minute."""
     cover = load_filter() if is_filtered else None
-    trimmer = Trimmer(parse_wanted("words=-9000"), "So it " * 9000, max_sentences=9000, cover=cover)
+    trimmer = Trimmer(parse_wanted("words=-4000"), "So it " * 9000, max_sentences=9000, cover=cover)
     begin = time.perf_counter()
-    for place in range(10_000):
+    for place in range(4_000):
         trimmer.feed(" went." if place % 9 == 0 else " On" if place % 9 == 1 else " and")
     assert trimmer.is_full
-    assert time.perf_counter() - begin < 10
+    assert time.perf_counter() - begin < 5
 
 
 def test_what_was_shown_is_replaced_only_where_it_must_be():

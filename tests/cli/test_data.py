@@ -240,3 +240,31 @@ def test_a_source_that_will_not_do_is_explained(
 
 def test_a_table_may_be_given_as_the_path_of_the_data_set_table(table: Path) -> None:
     assert len(opened("table", "--path", table, "--gold", "fun").ratings) == 2
+
+
+def test_statistics_of_the_sample_games_stand_beside_the_papers() -> None:
+    lines = [line.split() for line in run("statistics", "storium_samples").output.splitlines()]
+    assert ["entries", "90", "448,264"] in lines
+    assert ["completed", "games", "2", "586"] in lines
+    assert ["validation", "1", "569"] in lines
+
+
+def test_statistics_for_programs_have_every_value() -> None:
+    rows = json.loads(run("statistics", "storium_samples", "-f", "json").output)
+    found = {(row["table"], row["what"]): (row["count"], row["printed"]) for row in rows}
+    assert found["stories", "users"] == (6, 30119)
+    assert found["entries per scene", "10"] == (6, None)
+    csv_rows = list(
+        csv.DictReader(run("statistics", "storium_samples", "-f", "csv").output.split("\n"))
+    )
+    assert len(csv_rows) == len(rows) and csv_rows[0] == {
+        "table": "stories", "what": "games", "count": "3", "printed": "5743",
+    }  # fmt: skip
+
+
+def test_statistics_are_of_games(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="'hanna' has no games to count"):
+        run("statistics", "hanna")
+    (tmp_path / "g.json").write_text("[]")
+    with pytest.raises(InputError, match=r"g\.json"):
+        run("statistics", "storium", "--path", tmp_path)

@@ -11,7 +11,7 @@ from fabula.cli import echo
 from fabula.cli._completion import complete_datasets
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
 from fabula.cli._options import OVERWRITE, output_option, path_option, seed_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._output import format_option, paper_format_option, print_rows
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.story import count_text
 
@@ -114,6 +114,33 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
     print_rows([vars(check) for check in checks], form)
     if wrong := [check.what for check in checks if check.verdict == "wrong"]:
         raise UserError(f"{name}: not as its card says: {', '.join(wrong)}", "fetch it again")
+
+
+@command.command("statistics", short_help="Count what games hold, as STORIUM's paper does.")
+@click.argument("name", shell_complete=complete_datasets)
+@path_option()
+@paper_format_option
+def statistics_command(name: str, path: Path | None, form: str) -> None:
+    """Count what games hold: stories, characters, cards, tokens, a split, and histograms.
+
+    NAME is storium, or storium_samples for the three games that come with Fabula. What the paper
+    prints of its corpus stands beside. JSON, JSONL and CSV have every value of a histogram.
+    """
+    from fabula.core.protocols import watch
+    from fabula.datasets import find_place, storium, storium_samples
+    from fabula.datasets.story_games.statistics import statistics
+    from fabula.replication.storium import list_figures, tabulate
+    from fabula.reports.tables import render
+
+    games = {"storium": None, "storium_samples": storium_samples.FOLDER}
+    if name not in games:
+        raise UnknownName(f"{name!r} has no games to count", closest(name, games))
+    with watch.get().during(f"counting {name}"):
+        found = statistics(storium.games(path or find_place(name) or games[name]))
+    if form in ("table", "latex"):
+        echo(render(form, [], tabulate(found), {}))
+    else:
+        print_rows([vars(figure) for figure in list_figures(found)], form)
 
 
 @command.command("convert", short_help="Write stories, ratings and scores as plain rows.")

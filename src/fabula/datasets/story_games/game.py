@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.core.errors import InputError
@@ -22,25 +22,36 @@ _Checks = Mapping[str, _Check]
 
 @dataclass(frozen=True)
 class Card:
-    """A card: its kind, whether it is a wild one, and its texts."""
+    """A card: its kind and its texts; whether it is a wild one, or was played by way of one; and
+    whether a user made or changed it, where others come from the game's world."""
 
     id: str
     namespace: str
-    wild: bool
+    wild: bool = field(compare=False)
     description: str = ""
     stakes: tuple[str, ...] = ()
+    own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A turn: who took it as whom, what they wrote, and the cards on the table."""
+    """A turn: who took it as whom, what they wrote, and the cards on the table: those `played` on
+    a challenge, challenges that were set, the `place`, and what lies there for pickup."""
 
     id: str
     format: str
     role: str
     text: str
     played: tuple[Card, ...] = ()
-    placed: tuple[Card, ...] = ()
+    challenges: tuple[Card, ...] = ()
+    place: tuple[Card, ...] = ()
+    pickup: tuple[Card, ...] = ()
+    user: str = ""
+
+    @property
+    def laid(self) -> tuple[Card, ...]:
+        """All cards on the table."""
+        return (*self.played, *self.challenges, *self.place, *self.pickup)
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,7 @@ class Game:
     characters: tuple[str, ...]
     cards: tuple[Card, ...]
     scenes: tuple[Scene, ...]
+    completed: bool = False
 
     def entries(self) -> Iterator[Entry]:
         """Go through the entries of all scenes."""
@@ -81,6 +93,7 @@ def read_game(value: Any, where: str) -> Game:
         tuple(character.get("description") or "" for character in characters),
         _read_cards(game, "cards", where),
         tuple(scenes),
+        bool(game.get("completed_at")),
     )
 
 
@@ -98,16 +111,18 @@ def _read_entry(value: Any, where: str) -> Entry:
     for number, autotext in enumerate(entry["autotexts"], 1):
         _check_keys(autotext, f"{where}, autotext {number}", _AUTOTEXT)
     place = entry.get("place_card")
-    placed = _read_cards(entry, "challenge_cards", where)
-    if place is not None:
-        placed += (_read_card(place, f"{where}, place_card"),)
+    if entry.get("target_challenge_card") is not None:
+        _read_card(entry["target_challenge_card"], f"{where}, target_challenge_card")
     return Entry(
         str(entry["seq_id"]),
         entry["format"],
         entry["role"],
         entry.get("description") or "",
         _read_cards(entry, "cards_played_on_challenge", where),
-        placed,
+        _read_cards(entry, "challenge_cards", where),
+        () if place is None else (_read_card(place, f"{where}, place_card"),),
+        _read_cards(entry, "cards_for_pickup", where),
+        str(entry["user_pid"]),
     )
 
 
@@ -121,12 +136,14 @@ def _read_cards(value: dict[str, Any], key: str, where: str) -> tuple[Card, ...]
 def _read_card(value: Any, where: str) -> Card:
     card = _check_keys(value, where, _CARD)
     stakes = (card.get("success_stakes"), card.get("failure_stakes"))
+    is_made = card.get("author_user_pid") is not None and card.get("world_card_id") is None
     return Card(
         str(card["card_id"]),
         card["namespace"],
-        card["is_wild"],
+        card["is_wild"] or card.get("via_wild_exchanged_for") is not None,
         card.get("description") or "",
         tuple(text for text in stakes if text),
+        is_made or card.get("is_edited") is True,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.text.detokenise import detokenise, split_any_case
+from fabula.text.detokenise import detokenise, respace, split_any_case
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,18 @@ def test_a_text_with_capitals_is_parted_as_ever() -> None:
 
 def test_no_text_has_no_parts() -> None:
     assert split_any_case("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`` Go , '' she said .", '"Go," she said.'),
+        ('" Go , " she said . " Now ! "', '"Go," she said. "Now!"'),
+        ("a man ( and a dog ) waited ...", "a man (and a dog) waited..."),
+        ('He said " yes', "He said yes"),
+        ('"Go," she said.', '"Go," she said.'),
+        ("`` One .\nTwo . ''", '"One.\nTwo."'),
+    ],
+)
+def test_marks_and_brackets_are_closed_up_for_those_who_learn_to_write(text, expected):
+    assert respace(text) == expected

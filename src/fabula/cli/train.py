@@ -13,6 +13,7 @@ import click
 from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
+from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
 from fabula.cli._train_options import (
     ASPECT,
     DEVICE,
@@ -139,15 +140,19 @@ def _add_readers() -> None:
     """Add a command for every kind of reader; they differ in their recipes alone."""
     for kind, about in READERS.items():
         own = PERSONAL_OPTIONS if kind == "storyer" else ()
-        run: Callable[..., Any] = partial(reader_command, kind)
-        for option in reversed((*READER_OPTIONS, *own)):
-            run = option(run)
         text = f"{about}\n\nThe recipe that is built in is recipes/{kind}.toml."
         text += f" {_PERSONAL}" if own else ""
-        command.add_command(click.command(kind, help=text)(run))
+        _add(kind, partial(reader_command, kind), (*READER_OPTIONS, *own), text)
+
+
+def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) -> None:
+    for option in reversed(options):
+        run = option(run)
+    command.add_command(click.command(name, help=text)(run))
 
 
 _add_readers()
+_add("author", partial(author_command), (OUTPUT, *AUTHOR_OPTIONS, QUIET), AUTHOR_HELP)
 
 
 @command.command("encoder")

@@ -11,6 +11,8 @@ from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.model import MeanGuess, Model
 from fabula.core.settings import AtLeast, check_settings
 from fabula.models._runtime import limit_threads
+from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
+from fabula.models.networks.adapter import read_adapter
 from fabula.models.networks.bert import load_bert
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import Checkpoint
@@ -56,10 +58,14 @@ class _Opening:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The asset as transformers reads it."""
-        return Checkpoint(
-            self.folder, self.name, self.digest, self.settings.dtype, backend="embedded"
-        )
+        """The asset as transformers reads it; of a difference, the model that it belongs to."""
+        folder, pinned, adapter = self.folder, self.digest, None
+        if (self.folder / ADAPTER_CONFIG).is_file():
+            adapter = read_adapter(self.folder)
+            folder = path_of(adapter.model)
+            pinned += f"+{adapter.model}@{get_asset(adapter.model).tree_sha256[:12]}"
+        dtype = self.settings.dtype
+        return Checkpoint(folder, self.name, pinned, dtype, backend="embedded", adapter=adapter)
 
     def overlap(self, room: int, usual: int) -> int:
         """Tokens that neighbouring windows share, of `room` in each."""
@@ -190,6 +196,7 @@ _OPENERS: dict[str, Callable[[_Opening], Model]] = {
     "minilm": _open_encoder,
     "story_encoder": _open_masked,
     "smollm2": _open_causal,
+    "smollm2_stories": _open_causal,
     "t5_titles": _open_onnx,
     "glove_50d": _open_words,
 }

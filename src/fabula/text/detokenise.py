@@ -14,6 +14,10 @@ _PLACEHOLDER = re.compile(r"[<\[](male|female|neutral|location|organization)[>\]
 _NEWLINE = re.compile(r"<\\?newline>|<br ?/?>", re.IGNORECASE)
 _BLANKS = re.compile(r"[^\S\n]+")
 _STRAY = re.compile(r"[\s@]+$")
+_OPENING = re.compile(r"(``|[(\[])[^\S\n]+")
+_CLOSING = re.compile(r"[^\S\n]+(''|[)\]])")
+_ELLIPSIS = re.compile(r"(?<=\w)[^\S\n]+(\.\.\.|…)(?!\w)")
+_LONE_QUOTE = re.compile(r'(?<!\S)"(?!\S)')
 _END = re.compile(r"(?<=[.!?…])([\"'”’)]*)\s+(?=(\S))")
 
 
@@ -26,6 +30,25 @@ def detokenise(text: str) -> str:
     text = _PLACEHOLDER.sub(r"\1", _NEWLINE.sub("\n", _QUOTES.sub('"', text)))
     text = _CLITIC.sub(r"\1\2", _NOT.sub("n't", text))
     return _STRAY.sub("", _BLANKS.sub(" ", _STOP.sub(r"\1", text))).strip()
+
+
+def respace(text: str) -> str:
+    """Detokenise, and close up quotation marks and brackets as well: text to learn to write from.
+
+    A straight mark between blanks opens and closes in turn, line by line; on a line with an odd
+    number of them the last is dropped, for nobody can tell which way it looks.
+    """
+    text = detokenise(_CLOSING.sub(r"\1", _OPENING.sub(r"\1", text)))
+    return "\n".join(map(_close_quotes, _ELLIPSIS.sub(r"\1", text).split("\n")))
+
+
+def _close_quotes(line: str) -> str:
+    parts = _LONE_QUOTE.split(line)
+    if len(parts) % 2 == 0:
+        parts[-2:] = [f"{parts[-2].rstrip()} {parts[-1].lstrip()}".strip()]
+    inside = parts[1::2]
+    parts[1::2] = [f'"{speech.strip()}"' for speech in inside]
+    return "".join(parts)
 
 
 def split_any_case(text: str) -> list[str]:

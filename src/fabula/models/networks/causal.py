@@ -18,7 +18,7 @@ from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
 from fabula.models.reading.tokens import (
     TokenisedText,
     count_unknown,
-    find_ends,
+    find_beginning,
     split_chunks,
     tokenise,
 )
@@ -184,10 +184,7 @@ class CausalModel(Writer):
     @cached_property
     def _beginning(self) -> tuple[int, ...]:
         """What stands at the beginning of a text: the tokeniser's sign, or that between texts."""
-        tokenizer = self.checkpoint.tokenizer
-        signs = (tokenizer.bos_token_id, tokenizer.eos_token_id)
-        known = next((sign for sign in signs if sign is not None), None)
-        return find_ends(tokenizer).before or (() if known is None else (known,))
+        return find_beginning(self.checkpoint.tokenizer)
 
     def _logs_of(self, pairs: list[tuple[str, str]]) -> Iterator[TokenLogs]:
         tokenizer = self.checkpoint.tokenizer

@@ -18,6 +18,7 @@ from fabula.models._runtime import (
     require_precision,
     silence,
 )
+from fabula.models.networks.adapter import Adapter
 from fabula.models.store.asset import MANIFEST, file_sha256, tree_sha256
 
 Dtype = Literal["fp32", "bf16", "fp16"]
@@ -47,6 +48,7 @@ class Checkpoint:
     dtype: Dtype = "fp32"
     device: str = "auto"
     backend: str = "huggingface"
+    adapter: Adapter | None = None  # a difference that is added to the weights
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -158,6 +160,8 @@ class Checkpoint:
             if not weight.detach().sum(dtype=package("torch").float64).isfinite():
                 problem = f"the weights of {self.name} are damaged ({name} holds what is no number)"
                 raise CheckpointError(problem, "get them again")
+        if self.adapter:
+            self.adapter.merge_into(model)
         return model.to(self.torch_device).eval()
 
     def _read(self, loader: Any) -> tuple[Any, dict[str, Any]]:

@@ -101,3 +101,13 @@ def split_chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
     remaining = iter(items)
     while chunk := list(islice(remaining, size)):
         yield chunk
+
+
+def find_beginning(tokenizer: Any) -> tuple[int, ...]:
+    """Find what stands before a text that is written on: the tokeniser's own, or a known sign.
+
+    Of the latter, that of a beginning, else the one between texts.
+    """
+    signs = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+    known = next((sign for sign in signs if sign is not None), None)
+    return find_ends(tokenizer).before or (() if known is None else (known,))

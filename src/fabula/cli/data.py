@@ -18,6 +18,7 @@ from fabula.core.story import count_text
 if TYPE_CHECKING:
     from fabula.core.dataset import DatasetCard
     from fabula.datasets import Place
+    from fabula.datasets.tables.row_files import RowForm
     from fabula.scoring.sources import DatasetSource
 
 
@@ -156,7 +157,7 @@ def statistics_command(name: str, path: Path | None, form: str) -> None:
     help="Form of the files to write.",
 )
 @OVERWRITE
-def convert_command(source: DatasetSource, output: Path, form: str, overwrite: bool) -> None:
+def convert_command(source: DatasetSource, output: Path, form: RowForm, overwrite: bool) -> None:
     """Write stories, ratings, scores and preferences as plain rows, a file each.
 
     SOURCE is a data set's name, a table of your own or a run folder.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import ssl
 import threading
 import time
 from collections.abc import Mapping
@@ -76,11 +77,12 @@ class Provider:
     """An OpenID Connect provider; what it says of itself is asked once an hour."""
 
     settings: OpenIdSettings
-    transport: httpx.BaseTransport | None = None
     _facts: dict[str, Any] = field(default_factory=dict)
     _keys: KeySet | None = None
     _asked_at: float = -_KNOWN_FOR_S
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    # The machine's own list of authorities: a lab may have one that is in no other. Read once.
+    _tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
 
     def depart(self, redirect_uri: str, target: str) -> tuple[str, Departure]:
         """Give the address to send a person to, and what to keep meanwhile."""
@@ -136,7 +138,7 @@ class Provider:
                 "client_secret_basic" if self.settings.client_secret else "none"
             ),
             timeout=_TIMEOUT_S,
-            transport=self.transport,
+            verify=self._tls,
         )
 
     def _read_facts(self) -> dict[str, Any]:
@@ -165,7 +167,7 @@ class Provider:
 
     def _get(self, url: str) -> Any:
         try:
-            with httpx.Client(timeout=_TIMEOUT_S, transport=self.transport) as client:
+            with httpx.Client(timeout=_TIMEOUT_S, verify=self._tls) as client:
                 return client.get(url).raise_for_status().json()
         except (httpx.HTTPError, ValueError):
             raise NoCapacity("the provider does not answer", "try again soon") from None

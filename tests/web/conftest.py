@@ -6,12 +6,22 @@ import shutil
 from dataclasses import dataclass, field
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
+from fabula.studio.cards import add_card
 from fabula.studio.database import Studio, open_studio
+from fabula.studio.drafts import open_draft
+from fabula.studio.edits import Edit
+from fabula.studio.games import create_game
+from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
 from fabula.studio.people import Person, create_person
+from fabula.studio.scenes import add_character, add_scene
+from fabula.studio.suggestions import ask_suggestion
+from fabula.studio.tables import now, suggestions
 from fabula.studio.tokens import make_token
+from fabula.studio.versions import save_draft
 from fabula.web.app import create_app
 from fabula.web.settings import Rate, Settings
 
@@ -50,6 +60,41 @@ def people_the_studio(studio: Studio, world: World) -> None:
         _, world.secrets[name] = make_token(studio, person, "tests")
 
 
+def begin_a_game(studio: Studio, world: World) -> None:
+    """A game of Ann's with something of everything in it."""
+    ann, ids = world.people["ann"], world.ids
+    machine = add_machine(studio, None, name="lorem", spec="lorem")
+    game = create_game(studio, ann, key="game", title="The lantern")
+    ids |= {"machine_id": machine.id, "game_id": game.id}
+    ids["scene_id"] = add_scene(studio, ann, game.id, key="scene", title="Below the stairs").id
+    hero = add_character(studio, ann, game.id, key="hero", name="Mina", player_id=ann.id)
+    card = add_card(studio, ann, game.id, key="card", namespace="strength", name="Patience")
+    wild = add_card(
+        studio, ann, game.id, key="wild", namespace="strength", name="?", is_wild=True,
+        character_id=hero.id, stack_size=1,
+    )  # fmt: skip
+    ids |= {"character_id": hero.id, "card_id": card.card_id, "wild_id": wild.card_id}
+    draft = open_draft(
+        studio, ann, game_id=game.id, scene_id=ids["scene_id"], key="draft", character_id=hero.id
+    )
+    save_draft(
+        studio,
+        ann,
+        draft.id,
+        key="1",
+        base_version=0,
+        edits=[Edit(0, 0, "She held the lantern up.")],
+    )
+    ids["draft_id"] = draft.id
+    ids["suggestion_id"] = ask_suggestion(studio, ann, draft.id, key="ask").id
+    with studio.write() as db:
+        written = {"status": "done", "generated": " The stairs went on.", "ended_at": now()}
+        db.execute(update(suggestions).values(written))
+    ids |= {"number": "1", "person_id": world.people["ben"].id}
+    ids["token_id"], _ = make_token(studio, ann, "of a notebook")
+    ids["secret"] = "not-a-secret-of-anybody"
+
+
 @pytest.fixture(scope="session")
 def first_world(tmp_path_factory):
     """The people, in a file to be copied."""
@@ -58,6 +103,7 @@ def first_world(tmp_path_factory):
     migrate(studio)
     world = World(f"sqlite:///{path}")
     people_the_studio(studio, world)
+    begin_a_game(studio, world)
     studio.close()
     return path, world
 

@@ -7,22 +7,21 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from fabula._version import __version__
 from fabula.studio.database import Studio, open_studio
 from fabula.web import front, health
-from fabula.web.api import ROUTERS
-from fabula.web.errors import Problem, add_error_answers
+from fabula.web.api import ROUTERS as API_ROUTERS
+from fabula.web.api.shapes import API
+from fabula.web.errors import add_error_answers
 from fabula.web.health import RequestFigures
-from fabula.web.identity import CSRF_HEADER, StrictRoute, Web
+from fabula.web.identity import CSRF_HEADER, Web
 from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
 
-API = "/api/v1"
+ROUTERS = (*API_ROUTERS, front.router, health.router)
 _FOR_ANYBODY = ("/healthz", "/readyz", f"{API}/sign-in", f"{API}/links/use")
 _DESCRIPTION = f"""
 Sign in at `{API}/sign-in` and send the cookie, with the header `{CSRF_HEADER}` on whatever changes
@@ -38,26 +37,20 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
     figures = RequestFigures()
     app = FastAPI(
         title="Fabula Studio",
-        version=__version__,
+        # The API's own: a release of Fabula that changes nothing of it does not show here.
+        version="1",
         description=_DESCRIPTION,
         # Their pages load scripts of others; `front` has one of our own.
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=_close_at_end,
-        generate_unique_id_function=_name_operation,
-        responses=_describe_problems(),
     )
     app.state.web = Web(studio, settings)
     app.state.figures = figures
-    app.router.route_class = StrictRoute
     add_error_answers(app)
-    app.include_router(front.router)
-    app.include_router(health.router)
-    api = APIRouter(prefix=API, route_class=StrictRoute)
     for router in ROUTERS:
-        api.include_router(router)
-    app.include_router(api)
+        app.include_router(router)
     app.openapi = cache(lambda: describe_api(app))  # type: ignore[method-assign]
     app.add_middleware(Gate, settings=settings, observer=figures)
     if settings.proxies:
@@ -74,30 +67,6 @@ def make_app() -> FastAPI:
 async def _close_at_end(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.web.studio.close()
-
-
-def _name_operation(route: APIRoute) -> str:
-    """Call an operation as its function is called, in its module."""
-    return f"{route.endpoint.__module__.rpartition('.')[2]}.{route.endpoint.__name__}"
-
-
-def _describe_problems() -> dict[int | str, dict[str, Any]]:
-    """What any request may be answered with."""
-    problems = {
-        400: "The request cannot be read.",
-        401: "Nobody is signed in.",
-        403: "This person may not do this.",
-        404: "There is no such thing, or not for these eyes.",
-        409: "Somebody else was first.",
-        413: "The body is too long.",
-        415: "The body is compressed where it may not be.",
-        422: "A field will not do.",
-        429: "Too many requests.",
-        503: "Nobody can do this now.",
-    }
-    return {
-        status: {"model": Problem, "description": sentence} for status, sentence in problems.items()
-    }
 
 
 def describe_api(app: FastAPI) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -37,6 +38,23 @@ class Problem(BaseModel):
     id: str | None = Field(default=None, description="Stands in the log beside the cause.")
 
 
+_DESCRIPTIONS = {
+    400: "The request cannot be read.",
+    401: "Nobody is signed in.",
+    403: "This person may not do this.",
+    404: "There is no such thing, or not for these eyes.",
+    409: "Somebody else was first.",
+    413: "The body is too long.",
+    415: "The body is compressed where it may not be.",
+    422: "A field will not do.",
+    429: "Too many requests.",
+    503: "Nobody can do this now.",
+}
+# What any request of the API may be answered with.
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": sentence}
+    for status, sentence in _DESCRIPTIONS.items()
+}
 STATUSES: dict[type[UserError], int] = {
     Unauthenticated: 401,
     NotAllowed: 403,

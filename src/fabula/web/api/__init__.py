@@ -4,11 +4,14 @@ What a verb gives back is answered as it is: a frozen data-class of the studio i
 and the frozen OpenAPI document shows when one changes.
 """
 
-from fabula.web.api import account, games, machines, people
+from fabula.web.api import account, cards, drafts, games, machines, people, suggestions
 
 ROUTERS = (
     account.router,
     people.router,
     games.router,
+    cards.router,
+    drafts.router,
+    suggestions.router,
     machines.router,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, Field
 
 from fabula.core.errors import NotAllowed
@@ -13,11 +13,19 @@ from fabula.studio.links import use_link
 from fabula.studio.people import read_profile
 from fabula.studio.sign_in import Session, change_password, sign_in, sign_out
 from fabula.studio.tokens import Token, list_tokens, make_token, revoke_token
-from fabula.web.api.shapes import Body, Line, Page, PersonAnswer, Wanted, describe_person
+from fabula.web.api.shapes import (
+    Body,
+    Line,
+    Page,
+    PersonAnswer,
+    Wanted,
+    describe_person,
+    make_router,
+)
 from fabula.web.errors import Unauthenticated
 from fabula.web.identity import Anybody, Id, Somebody, Visit
 
-router = APIRouter(tags=["account"])
+router = make_router("account")
 Password = Annotated[str, Field(min_length=1, max_length=1000)]
 
 

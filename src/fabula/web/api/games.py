@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
-from fabula.studio.cards import (
-    add_card,
-    change_card,
-    delete_card,
-    give_card,
-    list_cards,
-)
 from fabula.studio.games import (
     Character,
     Game,
@@ -38,14 +31,10 @@ from fabula.studio.scenes import (
     read_game,
 )
 from fabula.studio.storium_json import export_game, import_game
-from fabula.web.api.shapes import Body, Identity, Key, Line, Page, Prose, Small, Wanted
+from fabula.web.api.shapes import Body, Identity, Key, Line, Page, Prose, Wanted, make_router
 from fabula.web.identity import Id, Somebody
 
-router = APIRouter(tags=["games"])
-CardId = Annotated[str, Path(min_length=1, max_length=200, pattern=r"^[\w.:@ -]+$")]
-Namespace = Literal[
-    "chartype", "goal", "person", "place", "thing", "strength", "weakness", "obstacle", "subplot"
-]
+router = make_router("games")
 
 
 class NewGame(Body):
@@ -97,38 +86,6 @@ class CharacterChange(Body):
     name: Line | None = None
     description: Prose | None = None
     player_id: Identity | None = None
-
-
-class NewCard(Body):
-    """A card; an obstacle with points is a challenge."""
-
-    key: Key
-    namespace: Namespace
-    name: Line
-    description: Prose = ""
-    character_id: Identity | None = None
-    stack_size: Small | None = None
-    is_wild: bool = False
-    challenge_points: Small | None = None
-    success_stakes: Prose | None = None
-    failure_stakes: Prose | None = None
-
-
-class CardChange(Body):
-    """What of a card is to be another."""
-
-    name: Line | None = None
-    description: Prose | None = None
-    stack_size: Small | None = None
-    challenge_points: Small | None = None
-    success_stakes: Prose | None = None
-    failure_stakes: Prose | None = None
-
-
-class CardOwner(Body):
-    """Whose hand a card is in; null is nobody's."""
-
-    character_id: Identity | None
 
 
 class Invitation(Body):
@@ -254,34 +211,3 @@ def alter_character(
     """Change a character, or who plays it."""
     changes = body.model_dump(exclude_unset=True)
     return change_character(call.studio, call.person, game_id, character_id, **changes)
-
-
-@router.get("/games/{game_id}/cards")
-def read_cards(call: Somebody, game_id: Id, window: Wanted) -> Page[Card]:
-    """List a game's cards."""
-    return window.cut(list_cards(call.studio, call.person, game_id))
-
-
-@router.post("/games/{game_id}/cards", status_code=201)
-def make_card(call: Somebody, game_id: Id, body: NewCard) -> Card:
-    """Make a card."""
-    return add_card(call.studio, call.person, game_id, **body.model_dump())
-
-
-@router.patch("/games/{game_id}/cards/{card_id}")
-def alter_card(call: Somebody, game_id: Id, card_id: CardId, body: CardChange) -> Card:
-    """Change a card; entries keep it as it was when it was played."""
-    changes = body.model_dump(exclude_unset=True)
-    return change_card(call.studio, call.person, game_id, card_id, **changes)
-
-
-@router.put("/games/{game_id}/cards/{card_id}/owner")
-def hand_card(call: Somebody, game_id: Id, card_id: CardId, body: CardOwner) -> Card:
-    """Give a card to a character."""
-    return give_card(call.studio, call.person, game_id, card_id, body.character_id)
-
-
-@router.delete("/games/{game_id}/cards/{card_id}")
-def drop_card(call: Somebody, game_id: Id, card_id: CardId) -> Card:
-    """Take a card out of the game; entries keep it."""
-    return delete_card(call.studio, call.person, game_id, card_id)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from fabula.studio.assignment import Assignment, list_assignments
 from fabula.studio.machines import Machine, add_machine, change_machine, list_machines
-from fabula.web.api.shapes import Body, Line, Page, Wanted
+from fabula.web.api.shapes import Body, Line, Page, Wanted, make_router
 from fabula.web.identity import Id, Somebody
 
-router = APIRouter(tags=["machines"])
+router = make_router("machines")
 Status = Literal["active", "draining", "inactive"]
 Quota = Annotated[int, Field(ge=-1, le=2**31 - 1, description="Suggestions a month; -1: any.")]
 Decoding = Annotated[dict[str, float | int | bool], Field(max_length=20)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from fabula.studio.links import make_link
@@ -25,10 +24,11 @@ from fabula.web.api.shapes import (
     PersonAnswer,
     Wanted,
     describe_person,
+    make_router,
 )
 from fabula.web.identity import Id, Somebody
 
-router = APIRouter(tags=["people"])
+router = make_router("people")
 Roles = Annotated[tuple[Role, ...], Field(max_length=4)]
 
 

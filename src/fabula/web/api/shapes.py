@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Generic, TypeVar
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.studio.people import Person, Role
+from fabula.web.errors import PROBLEMS
+from fabula.web.identity import StrictRoute
 
 Item = TypeVar("Item")
+API = "/api/v1"
 
 # A text's own bounds are for the studio to say; these keep a request from being absurd.
 Identity = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
@@ -24,14 +28,25 @@ Small = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
+def make_router(name: str, inside: str = "") -> APIRouter:
+    """Make the router of a resource; its operations are called as their functions are."""
+
+    def name_operation(route: APIRoute) -> str:
+        return f"{name}.{route.endpoint.__name__}"
+
+    return APIRouter(
+        prefix=API + inside,
+        tags=[name],
+        route_class=StrictRoute,
+        responses=PROBLEMS,
+        generate_unique_id_function=name_operation,
+    )
+
+
 class Body(BaseModel):
     """What is sent: a field that is not known is a mistake, not nothing."""
 
     model_config = ConfigDict(extra="forbid")
-
-    def changes(self) -> dict[str, object]:
-        """The fields that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class Page(BaseModel, Generic[Item]):

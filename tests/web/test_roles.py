@@ -1,0 +1,194 @@
+"""Every route of the app, asked by everyone: who is answered what.
+
+The table is held against the routes themselves: a route without a row fails, and so does a row
+without a route.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+import httpx
+import pytest
+
+from fabula.studio.database import open_studio
+from fabula.web.app import ROUTERS, create_app
+from web.conftest import HOME, PASSWORD, QUICK
+
+WHO = ("nobody", "ann", "ben", "cat", "dan", "eve")
+A = "/api/v1"
+G = f"{A}/games/{{game_id}}"
+D = f"{A}/drafts/{{draft_id}}"
+S = f"{A}/suggestions/{{suggestion_id}}"
+
+# nobody, the author whose things they are, another author, annotator, researcher, admin
+TABLE = {
+    f"POST {A}/sign-in": "200 200 200 200 200 200",
+    f"POST {A}/sign-out": "401 204 204 204 204 204",
+    f"POST {A}/links/use": "404 404 404 404 404 404",
+    f"GET {A}/me": "401 200 200 200 200 200",
+    f"PUT {A}/me/password": "401 200 403 403 403 403",
+    f"GET {A}/tokens": "401 200 200 200 200 200",
+    f"POST {A}/tokens": "401 201 201 201 201 201",
+    f"DELETE {A}/tokens/{{token_id}}": "401 204 404 404 404 204",
+    f"GET {A}/people": "401 403 403 403 403 200",
+    f"POST {A}/people": "401 403 403 403 403 201",
+    f"GET {A}/people/{{person_id}}": "401 404 200 404 404 200",
+    f"PUT {A}/people/{{person_id}}/roles": "401 403 403 403 403 200",
+    f"POST {A}/links": "401 403 403 403 403 201",
+    f"GET {A}/games": "401 200 200 200 200 200",
+    f"POST {A}/games": "401 201 201 403 403 201",
+    f"POST {A}/games/import": "401 422 422 403 422 422",
+    f"GET {G}": "401 200 404 404 200 200",
+    f"PATCH {G}": "401 200 404 404 403 403",
+    f"GET {G}/storium": "401 200 404 404 200 200",
+    f"GET {G}/entries": "401 200 404 404 200 200",
+    f"PUT {G}/members/{{person_id}}": "401 200 404 404 403 403",
+    f"DELETE {G}/members/{{person_id}}": "401 204 404 404 403 403",
+    f"POST {G}/scenes": "401 201 404 404 403 403",
+    f"PATCH {G}/scenes/{{scene_id}}": "401 200 404 404 403 403",
+    f"GET {G}/scenes/{{scene_id}}/challenges": "401 200 404 404 200 200",
+    f"POST {G}/scenes/{{scene_id}}/refresh": "401 201 404 404 403 403",
+    f"POST {G}/scenes/{{scene_id}}/subplot": "401 201 404 404 403 403",
+    f"POST {G}/characters": "401 201 404 404 403 403",
+    f"PATCH {G}/characters/{{character_id}}": "401 200 404 404 403 403",
+    f"GET {G}/cards": "401 200 404 404 200 200",
+    f"POST {G}/cards": "401 201 404 404 403 403",
+    f"PATCH {G}/cards/{{card_id}}": "401 200 404 404 403 403",
+    f"PUT {G}/cards/{{card_id}}/owner": "401 200 404 404 403 403",
+    f"DELETE {G}/cards/{{card_id}}": "401 200 404 404 403 403",
+    f"POST {G}/cards/{{card_id}}/exchange": "401 201 404 404 403 403",
+    f"POST {A}/drafts": "401 201 404 404 403 403",
+    f"GET {A}/drafts": "401 200 200 200 200 200",
+    f"GET {D}": "401 200 404 404 200 200",
+    f"PATCH {D}": "401 200 404 404 403 403",
+    f"POST {D}/save": "401 200 404 404 403 403",
+    f"GET {D}/versions": "401 200 404 404 200 200",
+    f"GET {D}/versions/{{number}}": "401 200 404 404 200 200",
+    f"PUT {D}/versions/{{number}}/name": "401 204 404 404 403 403",
+    f"POST {D}/restore": "401 200 404 404 403 403",
+    f"GET {D}/log": "401 200 404 404 200 200",
+    f"POST {D}/discard": "401 200 404 404 403 403",
+    f"POST {D}/suggestions": "401 202 404 404 403 403",
+    f"GET {D}/suggestions": "401 200 404 404 200 200",
+    f"GET {S}": "401 200 404 404 200 200",
+    f"GET {S}/context": "401 200 404 404 200 200",
+    f"GET {S}/stream": "401 200 404 404 200 200",
+    f"POST {S}/cancel": "401 200 404 404 403 403",
+    f"GET {A}/machines": "401 200 200 200 200 200",
+    f"POST {A}/machines": "401 403 403 403 403 201",
+    f"PATCH {A}/machines/{{machine_id}}": "401 403 403 403 403 200",
+    f"GET {A}/assignments": "401 403 403 403 200 200",
+    "GET /": "200 200 200 200 200 200",
+    "GET /api/docs": "200 200 200 200 200 200",
+    "GET /healthz": "200 200 200 200 200 200",
+    "GET /readyz": "200 200 200 200 200 200",
+    "GET /metrics": "401 403 403 403 403 200",
+    "GET /account/link/{secret}": "404 404 404 404 404 404",
+    "POST /account/link/{secret}": "404 404 404 404 404 404",
+    "GET /account/login": "404 404 404 404 404 404",
+    "GET /account/auth": "404 404 404 404 404 404",
+    "GET /account/logout": "303 303 303 303 303 303",
+}
+
+EDIT = {"start": 0, "stop": 3, "inserted": "He"}
+BODIES = {
+    f"POST {A}/sign-in": {"name": "ann", "password": PASSWORD},
+    f"POST {A}/links/use": {"secret": "none", "name": "fay", "password": PASSWORD},
+    f"PUT {A}/me/password": {"old": PASSWORD, "new": "a boat without a bottom"},
+    f"POST {A}/tokens": {"name": "another"},
+    f"POST {A}/people": {"name": "fay"},
+    f"PUT {A}/people/{{person_id}}/roles": {"roles": ["author", "annotator"]},
+    f"POST {A}/links": {"purpose": "invite"},
+    f"POST {A}/games": {"key": "k", "title": "Another"},
+    f"POST {A}/games/import": {"details": "none"},
+    f"PATCH {G}": {"title": "The lamp"},
+    f"PUT {G}/members/{{person_id}}": {"part": "player"},
+    f"POST {G}/scenes": {"key": "k"},
+    f"PATCH {G}/scenes/{{scene_id}}": {"title": "Above"},
+    f"POST {G}/scenes/{{scene_id}}/refresh": {"key": "k", "character_id": "{character_id}"},
+    f"POST {G}/scenes/{{scene_id}}/subplot": {
+        "key": "k", "character_id": "{character_id}", "name": "A letter",
+    },
+    f"POST {G}/characters": {"key": "k", "name": "Jonas"},
+    f"PATCH {G}/characters/{{character_id}}": {"name": "Minna"},
+    f"POST {G}/cards": {"key": "k", "namespace": "thing", "name": "Rope"},
+    f"PATCH {G}/cards/{{card_id}}": {"name": "Calm"},
+    f"PUT {G}/cards/{{card_id}}/owner": {"character_id": "{character_id}"},
+    f"POST {G}/cards/{{card_id}}/exchange": {"key": "k", "name": "Stubborn"},
+    f"POST {A}/drafts": {
+        "key": "k", "game_id": "{game_id}", "scene_id": "{scene_id}",
+        "character_id": "{character_id}",
+    },
+    f"PATCH {D}": {"cards": {}},
+    f"POST {D}/save": {"key": "k", "base_version": 1, "edits": [EDIT]},
+    f"PUT {D}/versions/{{number}}/name": {"name": "before"},
+    f"POST {D}/restore": {"key": "k", "number": 0, "base_version": 1},
+    f"POST {D}/suggestions": {"key": "k"},
+    f"POST {A}/machines": {"name": "other", "spec": "lorem"},
+    f"PATCH {A}/machines/{{machine_id}}": {"quota": 10},
+}  # fmt: skip
+
+
+def list_routes():
+    return {f"{method} {route.path}" for router in ROUTERS for route in router.routes
+            for method in route.methods}  # fmt: skip
+
+
+def fill(value, ids):
+    if isinstance(value, dict):
+        return {name: fill(inner, ids) for name, inner in value.items()}
+    return ids[value[1:-1]] if isinstance(value, str) and value[:1] == "{" else value
+
+
+def spell(row, world, who):
+    """A request of the table, as somebody sends it."""
+    method, path = row.split()
+    ids = world.ids | ({"card_id": world.ids["wild_id"]} if path.endswith("/exchange") else {})
+    request = {"headers": {} if who == "nobody" else world.bearer(who)}
+    if row == "POST /account/link/{secret}":
+        request["data"] = {"name": "fay", "password": PASSWORD}
+    elif row in BODIES:
+        request["json"] = fill(BODIES[row], ids)
+    return method, path.format(**ids), request
+
+
+async def ask_everyone(row, app, world, opened):
+    """Let everyone send a request, each to the studio that `opened` gives."""
+    # Not from this machine, where figures are for everyone.
+    door = httpx.ASGITransport(app, client=("203.0.113.5", 1))
+    statuses = []
+    async with httpx.AsyncClient(transport=door, base_url=HOME) as client:
+        for who in WHO:
+            app.state.web.studio = opened(who)
+            method, path, request = spell(row, world, who)
+            statuses.append(str((await client.request(method, path, **request)).status_code))
+    return " ".join(statuses)
+
+
+def test_every_route_has_a_row_and_every_row_a_route():
+    assert list_routes() == set(TABLE)
+
+
+@pytest.fixture(scope="module")
+def shared_app(first_world):
+    return create_app(open_studio(first_world[1].url), QUICK)
+
+
+@pytest.mark.parametrize("row", TABLE)
+def test_who_is_answered_what(row, shared_app, first_world, tmp_path):
+    path, world = first_world
+    studios = {}
+
+    def open_copy(who):
+        # Everyone finds the studio as it was at first; who only looks leaves it so.
+        name = "all" if row.startswith("GET") else who
+        if name not in studios:
+            shutil.copy(path, tmp_path / f"{name}.sqlite")
+            studios[name] = open_studio(f"sqlite:///{tmp_path / name}.sqlite")
+        return studios[name]
+
+    assert asyncio.run(ask_everyone(row, shared_app, world, open_copy)) == TABLE[row]
+    for studio in studios.values():
+        studio.close()

@@ -203,6 +203,20 @@ def test_product_code_knows_of_no_paper():
     assert [name for name in offenders if not name.startswith("src/fabula/cli/")] == []
 
 
+def test_the_web_holds_no_sql_and_the_studio_no_http():
+    apart = {"web": {"sqlalchemy"}, "studio": {"fastapi", "starlette", "uvicorn", "httpx"}}
+    offenders = [
+        f"{label(path)} imports {name}"
+        for room, foreign in apart.items()
+        for path in SOURCES
+        if path.is_relative_to(PACKAGE / room)
+        for node in ast.walk(tree_of(path))
+        for name in imported(node, path)
+        if name.partition(".")[0] in foreign
+    ]
+    assert offenders == []
+
+
 def loaded_by(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter has loaded after some code."""
     script = f"import json, sys\n{code}\nprint('\\n' + json.dumps(sorted(sys.modules)))"

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 
 import pytest
+from argon2 import PasswordHasher
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
@@ -95,9 +96,19 @@ def begin_a_game(studio: Studio, world: World) -> None:
     ids["secret"] = "not-a-secret-of-anybody"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords():
+    """Digests that are quick to make: nobody attacks a test."""
+    patch = pytest.MonkeyPatch()
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    patch.setattr("fabula.studio._secrets.hasher", cheap)
+    yield
+    patch.undo()
+
+
 @pytest.fixture(scope="session")
-def first_world(tmp_path_factory):
-    """The people, in a file to be copied."""
+def first_world(tmp_path_factory, cheap_passwords):
+    """People and a game, in a file to be copied."""
     path = tmp_path_factory.mktemp("web") / "people.sqlite"
     studio = open_studio(f"sqlite:///{path}")
     migrate(studio)

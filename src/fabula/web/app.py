@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -12,10 +13,11 @@ from fastapi.openapi.utils import get_openapi
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from fabula.studio.database import Studio, open_studio
+from fabula.studio.kept import score_suggestion
 from fabula.web import front, health
 from fabula.web.api import ROUTERS as API_ROUTERS
 from fabula.web.api.shapes import API
-from fabula.web.errors import add_error_answers
+from fabula.web.errors import PROBLEMS, add_error_answers
 from fabula.web.health import RequestFigures
 from fabula.web.identity import CSRF_HEADER, Web
 from fabula.web.security import Gate
@@ -44,7 +46,7 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        lifespan=_close_at_end,
+        lifespan=_live,
     )
     app.state.web = Web(studio, settings)
     app.state.figures = figures
@@ -64,7 +66,9 @@ def make_app() -> FastAPI:
 
 
 @asynccontextmanager
-async def _close_at_end(app: FastAPI) -> AsyncIterator[None]:
+async def _live(app: FastAPI) -> AsyncIterator[None]:
+    # What scores compiles on first use, for seconds: the first who publishes need not wait.
+    threading.Thread(target=score_suggestion, args=("one", "one"), daemon=True).start()
     yield
     app.state.web.studio.close()
 
@@ -78,8 +82,15 @@ def describe_api(app: FastAPI) -> dict[str, Any]:
         "token": {"type": "http", "scheme": "bearer"},
         "session": {"type": "apiKey", "in": "cookie", "name": "fabula-session"},
     }
+    problems = described["components"]["responses"] = {}
     for path, operations in described["paths"].items():
         for operation in operations.values():
             if path not in _FOR_ANYBODY:
                 operation["security"] = [{"token": []}, {"session": []}]
+            # Said once, and not with every operation.
+            if not path.startswith(API):
+                continue
+            for status in {str(status) for status in PROBLEMS} & operation["responses"].keys():
+                problems[status] = operation["responses"][status]
+                operation["responses"][status] = {"$ref": f"#/components/responses/{status}"}
     return described

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import Response
 from pydantic import BaseModel, Field
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from fabula.core.errors import NotAllowed
 from fabula.studio.links import use_link
 from fabula.studio.people import read_profile
+from fabula.studio.privacy import delete_person, export_person
 from fabula.studio.sign_in import Session, change_password, sign_in, sign_out
 from fabula.studio.tokens import Token, list_tokens, make_token, revoke_token
 from fabula.web.api.shapes import (
@@ -23,7 +24,7 @@ from fabula.web.api.shapes import (
     make_router,
 )
 from fabula.web.errors import Unauthenticated
-from fabula.web.identity import Anybody, Id, Somebody, Visit
+from fabula.web.identity import Anybody, Call, Id, Somebody, Visit
 
 router = make_router("account")
 Password = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -60,9 +61,11 @@ class NewToken(Body):
 
 
 class Farewell(Body):
-    """One's own name, typed out: nobody deletes themselves by mistake."""
+    """One's own name, typed out, so that nobody deletes themselves by mistake; and whether what
+    one published stays without an author, or is emptied."""
 
     name: Line
+    entries: Literal["keep", "empty"] = "keep"
 
 
 class SignedIn(BaseModel):
@@ -142,6 +145,25 @@ def renew_password(call: Somebody, body: PasswordChange, response: Response) -> 
     """Change one's password; all other sessions end."""
     call.limit_sign_in()
     return _begin(call, response, change_password(call.studio, call.person, body.old, body.new))
+
+
+@router.get("/me/data")
+def read_my_data(call: Somebody) -> dict[str, Any]:
+    """Give all that the studio holds of oneself."""
+    return export_person(call.studio, call.person, call.person.id)
+
+
+@router.delete("/me", status_code=204)
+def delete_me(call: Somebody, body: Farewell, response: Response) -> None:
+    """Delete oneself. What one rated stays, and no longer says by whom."""
+    _need_own_name(call, body.name)
+    delete_person(call.studio, call.person, call.person.id, entries=body.entries)
+    call.set_cookie(response, "", seconds=0)
+
+
+def _need_own_name(call: Call, name: str) -> None:
+    if name.strip().casefold() != call.person.name.casefold():
+        raise NotAllowed("this is not your name", "type it as it stands in /api/v1/me")
 
 
 @router.get("/tokens")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import Path
+from pydantic import BaseModel
 
 from fabula.studio.cards import add_card, change_card, delete_card, give_card, list_cards
 from fabula.studio.hands import choose_subplot, exchange_wild, refresh_cards
@@ -75,6 +76,16 @@ class WildExchange(Body):
     description: Prose = ""
 
 
+class ChallengeAnswer(BaseModel):
+    """A challenge: 1 is a strong outcome, -1 a weak one, 0 an uncertain one."""
+
+    card_id: str
+    name: str
+    points: int
+    points_left: int
+    outcome: int | None
+
+
 @router.get("/cards")
 def read_cards(call: Somebody, game_id: Id, window: Wanted) -> Page[Card]:
     """List a game's cards."""
@@ -113,9 +124,22 @@ def change_wild(call: Somebody, game_id: Id, card_id: CardId, body: WildExchange
 
 
 @router.get("/scenes/{scene_id}/challenges")
-def read_challenges(call: Somebody, game_id: Id, scene_id: Id, window: Wanted) -> Page[Challenge]:
+def read_challenges(
+    call: Somebody, game_id: Id, scene_id: Id, window: Wanted
+) -> Page[ChallengeAnswer]:
     """List a scene's challenges and how they stand."""
-    return window.cut(list_challenges(call.studio, call.person, game_id, scene_id))
+    found = list_challenges(call.studio, call.person, game_id, scene_id)
+    return window.cut([_describe(challenge) for challenge in found])
+
+
+def _describe(challenge: Challenge) -> ChallengeAnswer:
+    return ChallengeAnswer(
+        card_id=challenge.card_id,
+        name=challenge.name,
+        points=challenge.points,
+        points_left=challenge.points_left,
+        outcome=challenge.outcome,
+    )
 
 
 @router.post("/scenes/{scene_id}/refresh", status_code=201)

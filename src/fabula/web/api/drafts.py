@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Path, Query
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from fabula.studio.drafts import (
     Draft,
@@ -16,6 +17,7 @@ from fabula.studio.drafts import (
     read_draft,
 )
 from fabula.studio.edits import Edit, LoggedEdit
+from fabula.studio.publishing import publish_entry
 from fabula.studio.versions import (
     Version,
     list_versions,
@@ -89,6 +91,33 @@ class VersionName(Body):
     """What a version is called."""
 
     name: Line | None
+
+
+class Publishing(Body):
+    """Which version goes out: what one has seen."""
+
+    version: Small
+
+
+class ScoreAnswer(BaseModel):
+    """What a metric says of a suggestion beside what was published; no value where the status
+    says why."""
+
+    suggestion_id: str
+    scorer: str
+    aspect: str
+    value: float | None
+    status: str
+    note: str
+
+
+class PublishedAnswer(BaseModel):
+    """An entry, its number in the game, and the scores of what was suggested for it."""
+
+    entry_id: str
+    seq_id: int
+    published_at: datetime
+    scores: list[ScoreAnswer]
 
 
 @router.post("/drafts", status_code=201)
@@ -175,3 +204,25 @@ def read_edits(
 def discard(call: Somebody, draft_id: Id) -> Draft:
     """Throw a draft away; its log stays."""
     return discard_draft(call.studio, call.person, draft_id)
+
+
+@router.post("/drafts/{draft_id}/publish")
+def publish(call: Somebody, draft_id: Id, body: Publishing) -> PublishedAnswer:
+    """Publish a draft as an entry of its scene; sent again, it gives the same entry."""
+    published = publish_entry(call.studio, call.person, draft_id, version=body.version)
+    return PublishedAnswer(
+        entry_id=published.entry_id,
+        seq_id=published.seq_id,
+        published_at=published.published_at,
+        scores=[
+            ScoreAnswer(
+                suggestion_id=score.story,
+                scorer=score.scorer,
+                aspect=score.aspect,
+                value=score.value if score.ok else None,
+                status=score.status.value,
+                note=score.note,
+            )
+            for score in published.scores
+        ],
+    )

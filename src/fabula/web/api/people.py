@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,6 +16,7 @@ from fabula.studio.people import (
     read_profile,
     set_roles,
 )
+from fabula.studio.privacy import delete_person, export_person
 from fabula.web.api.shapes import (
     Body,
     Identity,
@@ -117,6 +118,20 @@ def read_person(call: Somebody, person_id: Id) -> ProfileAnswer:
 def change_roles(call: Somebody, person_id: Id, body: RoleChange) -> PersonAnswer:
     """Give a person these roles."""
     return describe_person(set_roles(call.studio, call.person, person_id, body.roles))
+
+
+@router.get("/people/{person_id}/data")
+def read_data(call: Somebody, person_id: Id) -> dict[str, Any]:
+    """Give all that the studio holds of a person."""
+    return export_person(call.studio, call.person, person_id)
+
+
+@router.delete("/people/{person_id}", status_code=204)
+def remove_person(
+    call: Somebody, person_id: Id, entries: Literal["keep", "empty"] = "keep"
+) -> None:
+    """Delete a person. What they rated stays, and no longer says by whom."""
+    delete_person(call.studio, call.person, person_id, entries=entries)
 
 
 @router.post("/links", status_code=201)

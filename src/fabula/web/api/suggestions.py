@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from fabula.core.errors import NoCapacity
+from fabula.studio.ratings import QUESTIONS, Question, Rating, rate_suggestion, read_ratings
 from fabula.studio.suggestions import (
     WANTED,
     Suggestion,
@@ -22,7 +23,7 @@ from fabula.studio.suggestions import (
     read_context,
     read_suggestion,
 )
-from fabula.web.api.shapes import Body, Key, Line, Page, Seed, Small, Wanted, make_router
+from fabula.web.api.shapes import Body, Key, Line, Page, Prose, Seed, Small, Wanted, make_router
 from fabula.web.identity import Call, Id, Somebody
 
 router = make_router("suggestions")
@@ -42,6 +43,21 @@ class Asking(Body):
     decoding: Annotated[dict[str, float | int | bool], Field(max_length=20)] | None = None
     seed: Seed | None = None
     machine: Line | None = None
+
+
+class RatingBody(Body):
+    """Answers to the questions, from 1 to 5, and words of one's own; some may be left out."""
+
+    ratings: Annotated[dict[Line, Annotated[int, Field(ge=1, le=5)]], Field(max_length=10)] = Field(
+        default_factory=dict
+    )
+    comment: Prose = ""
+
+
+@router.get("/questions")
+def read_questions(call: Somebody) -> list[Question]:
+    """List what authors are asked about a suggestion."""
+    return list(QUESTIONS.values())
 
 
 @router.post("/drafts/{draft_id}/suggestions", status_code=202)
@@ -72,6 +88,19 @@ def read_seen(call: Somebody, suggestion_id: Id) -> dict[str, Any]:
 def cancel(call: Somebody, suggestion_id: Id) -> Suggestion:
     """Let a suggestion go no further; what was written stays."""
     return cancel_suggestion(call.studio, call.person, suggestion_id)
+
+
+@router.get("/suggestions/{suggestion_id}/ratings")
+def read_opinions(call: Somebody, suggestion_id: Id) -> list[Rating]:
+    """List the ratings of a suggestion."""
+    return read_ratings(call.studio, call.person, suggestion_id)
+
+
+@router.put("/suggestions/{suggestion_id}/ratings")
+def rate(call: Somebody, suggestion_id: Id, body: RatingBody) -> list[Rating]:
+    """Say what one thinks of a suggestion."""
+    given, comment = body.ratings, body.comment
+    return rate_suggestion(call.studio, call.person, suggestion_id, given, comment)
 
 
 @router.get(

@@ -157,7 +157,7 @@ def test_meta_holds_the_metrics_of_an_export_against_its_authors(studio, filled,
     study = Study(
         levels=("pooled",), coefficients=("spearman",), aspects=("fluency",), resamples=20
     )
-    [found] = study.run(dataset).of(metric="user.precision")
+    [found] = study.run(dataset).of(metric="user precision")
     assert found.estimate.value == pytest.approx(8.5 / (42 * 40.5) ** 0.5)
 
 

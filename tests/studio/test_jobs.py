@@ -26,8 +26,10 @@ from fabula.studio.jobs import (
     give_back,
     lease_jobs,
     lost_jobs,
+    queue_figures,
 )
 from fabula.studio.tables import audit, jobs, now
+from fakes.suggestion_rows import ask, offer
 
 
 def add(studio, *keys, kind="suggest", **other):
@@ -206,6 +208,39 @@ def test_a_job_that_kills_every_worker_is_found_and_given_to_no_other(studio):
     with studio.write() as db:
         (lost,) = lost_jobs(db)
         assert lost.key == "a" and fail_job(db, lost, "lost", retry_in_s=0.0) == "failed"
+
+
+def test_the_queue_is_told_in_figures(studio):
+    """Waits of 1, 2, 3 and 4 seconds: half of them are at most 2, nine in ten at most 4."""
+    machine = offer(studio)
+    for waited_s in (3, 1, 4, 2):
+        asked = now() - timedelta(minutes=5)
+        first = asked + timedelta(seconds=waited_s)
+        ask(studio, machine, asked_at=asked, first_token_at=first)
+    ask(studio, machine, asked_at=now() - timedelta(hours=2), first_token_at=now())
+    ask(studio, machine, asked_at=now())
+    done, failed, _ = lease(studio, 3)
+    end(studio, finish_job, done)
+    end(studio, fail_job, failed, "broken")
+    add(studio, "p", kind="prepare", due_at=now() - timedelta(seconds=60))
+    add(studio, "later", kind="prepare", due_at=now() + timedelta(hours=1))
+    figures = queue_figures(studio)
+    assert 60 <= figures.pop("oldest_waiting_s") < 90
+    assert figures == {
+        "waiting": {"suggest": 3, "prepare": 2},
+        "leased": {"suggest": 1},
+        "done": {"suggest": 1},
+        "failed": {"suggest": 1},
+        "cancelled": {},
+        "first_token_s": {0.5: 2.0, 0.9: 4.0, 0.99: 4.0},
+        "first_token_count": 4,
+    }
+
+
+def test_an_empty_queue_has_figures_too(studio):
+    figures = queue_figures(studio)
+    assert (figures["waiting"], figures["oldest_waiting_s"]) == ({}, 0.0)
+    assert (figures["first_token_s"], figures["first_token_count"]) == ({}, 0)
 
 
 def test_eight_workers_do_two_hundred_jobs_once_each(database_url, studio):

@@ -52,6 +52,13 @@ path_option = partial(
     metavar="PATH",
     help="Folder or file of the data set, where it was not added by `fabula data add`.",
 )
+database_option = partial(
+    click.option,
+    "--database",
+    metavar="URL",
+    help="The studio's database: sqlite:///FILE or postgresql://HOST/NAME. "
+    "FABULA_DATABASE_URL names it too.",
+)
 PARTIAL = click.option(
     "--partial", is_flag=True, help="Use a release of which some files are missing."
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli import echo
+from fabula.cli._options import database_option
 
 if TYPE_CHECKING:
     from fabula.studio.database import Studio
@@ -33,12 +34,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Processes that answer requests; they share the database.",
 )
-@click.option(
-    "--database",
-    metavar="URL",
-    help="The studio's database: sqlite:///FILE or postgresql://HOST/NAME. "
-    "FABULA_DATABASE_URL names it too.",
-)
+@database_option()
 @click.option(
     "--no-worker",
     is_flag=True,

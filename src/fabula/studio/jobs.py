@@ -14,6 +14,7 @@ Moments are the database's, not those of the machines around it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -24,18 +25,20 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from fabula.core.errors import Conflict, NoCapacity
 from fabula.studio.database import Studio
-from fabula.studio.tables import jobs, new_id, now
+from fabula.studio.tables import jobs, machines, new_id, now, suggestions
 
 LEASE_S = 10.0
 # Jobs of a kind that may wait for one machine; who asks for more is told to come back. Several
 # who ask at the same moment may exceed it by their number.
 MOST_WAITING: Mapping[str, int] = {"suggest": 500, "prepare": 2000}
 _MOST_WAITING_OF_OTHERS = 10_000
+_QUANTILES = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True)
 class Job:
-    """Work that a worker has leased; `lease` names the lease."""
+    """Work that a worker has leased; `lease` names the lease, `problem` is what hindered it the
+    last time."""
 
     id: str
     kind: str
@@ -46,6 +49,7 @@ class Job:
     most_attempts: int
     lease: str
     priority: int = 0
+    problem: str = ""
     created_at: datetime = field(default_factory=now)
 
     @property
@@ -186,6 +190,7 @@ def _read_job(row: Row[Any], lease: str, attempts: int) -> Job:
         most_attempts=row.most_attempts,
         lease=lease,
         priority=row.priority,
+        problem=row.problem,
         created_at=row.created_at,
     )
 
@@ -265,3 +270,34 @@ def cancel_job(db: Connection, kind: str, key: str) -> bool:
     values = {"state": "cancelled", "ended_at": read_clock(db), "leased_until": None}
     changed = db.execute(update(jobs).where(_is(kind, key), open_job).values(**values))
     return changed.rowcount == 1
+
+
+def queue_figures(studio: Studio) -> dict[str, Any]:
+    """What there is to say of the queue, for those who watch it.
+
+    `waiting` and `leased` jobs by kind and the age of the oldest that is due, `done`, `failed`
+    and `cancelled` since the beginning, and how long those who asked in the last hour waited for
+    the first word: quantiles in seconds, and how many they were.
+    """
+    states = ("waiting", "leased", "done", "failed", "cancelled")
+    figures: dict[str, Any] = {state: {} for state in states}
+    with studio.read() as db:
+        moment = read_clock(db)
+        counted = select(jobs.c.state, jobs.c.kind, func.count().label("number"))
+        for row in db.execute(counted.group_by(jobs.c.state, jobs.c.kind)):
+            figures[row.state][row.kind] = row.number
+        due = and_(jobs.c.state == "waiting", jobs.c.due_at <= moment)
+        oldest = db.execute(select(func.min(jobs.c.due_at)).where(due)).scalar()
+        # By the index of machines and moments: rows are long.
+        recent = select(suggestions.c.asked_at, suggestions.c.first_token_at).where(
+            suggestions.c.machine_id.in_(select(machines.c.id)),
+            suggestions.c.asked_at >= moment - timedelta(hours=1),
+            suggestions.c.first_token_at.is_not(None),
+        )
+        waits = sorted((first - asked).total_seconds() for asked, first in db.execute(recent))
+    figures["oldest_waiting_s"] = (moment - oldest).total_seconds() if oldest else 0.0
+    figures["first_token_s"] = {
+        quantile: waits[math.ceil(quantile * len(waits)) - 1] for quantile in _QUANTILES if waits
+    }
+    figures["first_token_count"] = len(waits)
+    return figures

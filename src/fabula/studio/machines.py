@@ -20,8 +20,8 @@ from fabula.core.author import Decoding
 from fabula.core.errors import Conflict, InputError, NotFound, closest
 from fabula.core.plain import from_plain
 from fabula.studio.database import Studio
-from fabula.studio.people import Person
-from fabula.studio.tables import machines, now, suggestions
+from fabula.studio.people import Person, write_audit
+from fabula.studio.tables import machines, new_id, now, suggestions
 
 MachineStatus = Literal["active", "draining", "inactive"]
 STATUSES: tuple[MachineStatus, ...] = get_args(MachineStatus)
@@ -78,10 +78,10 @@ def add_machine(
             raise Conflict(
                 f"the machine {name!r} is {existing.spec} already", "give this one another name"
             )
-        db.execute(machines.insert().values(**values))
-        made = find_machine(db, name)
-    assert made is not None
-    return made
+        machine_id = new_id()
+        db.execute(machines.insert().values(id=machine_id, **values))
+        write_audit(db, person, "add_machine", machine_id, **values)
+        return need_machine(db, machine_id)
 
 
 def change_machine(
@@ -106,6 +106,7 @@ def change_machine(
         found = need_machine(db, machine)
         if values:
             db.execute(update(machines).where(machines.c.id == found.id).values(**values))
+            write_audit(db, person, "change_machine", found.id, **values)
         return need_machine(db, found.id)
 
 

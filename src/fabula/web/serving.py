@@ -86,7 +86,7 @@ class WorkerBeside:
     """A worker in a process of its own, started again when it ends by itself."""
 
     def __init__(self, *words: str) -> None:
-        self._command = [sys.executable, "-m", "fabula", "worker", *words]
+        self._command = [sys.executable, "-m", "fabula", "worker", "--tied", *words]
         self._over = threading.Event()
         self._child: subprocess.Popen[bytes] | None = None
         self._watcher = threading.Thread(target=self._watch, daemon=True)

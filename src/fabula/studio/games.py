@@ -132,10 +132,12 @@ def lock_game(db: Connection, person: Person, game_id: str, *parts: Part) -> Row
 
 def next_seq_id(db: Connection, game_id: str) -> int:
     """Number of the next entry of a game, which is locked until the end of the transaction."""
-    lock = select(games.c.id).where(games.c.id == game_id).with_for_update()
-    if db.execute(lock).scalar() is None:
+    change = update(games).where(games.c.id == game_id).values(changed_at=now())
+    row = db.execute(change.returning(games.c.archived_at)).first()
+    if row is None:
         raise NotFound(f"there is no game {game_id}", "see the list of your games")
-    db.execute(update(games).where(games.c.id == game_id).values(changed_at=now()))
+    if row.archived_at is not None:
+        raise Conflict("the game is archived", "its narrator can take it back")
     last = db.execute(select(func.max(entries.c.seq_id)).where(entries.c.game_id == game_id))
     return (last.scalar() or 0) + 1
 

@@ -149,6 +149,8 @@ def _find_cards(
     db: Connection, game_id: str, wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, Mapping[str, Any]]:
     ids = {card_id for _, card_id in _pairs(wanted)}
+    if not ids:
+        return {}
     query = select(cards).where(cards.c.game_id == game_id, cards.c.card_id.in_(ids))
     found = db.execute(query).mappings()
     held: dict[str, Mapping[str, Any]] = {row["card_id"]: dict(row) for row in found}

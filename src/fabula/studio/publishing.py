@@ -26,7 +26,7 @@ from fabula.studio.games import next_seq_id
 from fabula.studio.kept import score_suggestion, signature_of
 from fabula.studio.people import Person
 from fabula.studio.plays import lay_cards, plan_turn
-from fabula.studio.tables import drafts, entries, games, new_id, now, suggestions
+from fabula.studio.tables import drafts, entries, new_id, now, suggestions
 from fabula.studio.tables import scores as score_table
 from fabula.studio.versions import StaleVersion
 
@@ -63,14 +63,20 @@ def publish_entry(studio: Studio, person: Person, draft_id: str, *, version: int
                 cancel_unfinished(db, draft_id)
             continue
         scored = score_asked(asked, row.text, row.marks)
-        with studio.write() as db:
-            row = find_draft(db, person, draft_id, lock=True)
-            if row.state == "published":
-                return _read_published(db, draft_id)
-            _check(row, version)
-            if [one.id for one in _read_asked(db, draft_id)] == [one.id for one in asked]:
-                return _publish(db, person, row, scored)
+        try:
+            with studio.write() as db:
+                row = find_draft(db, person, draft_id, lock=True)
+                if row.state == "published":
+                    return _read_published(db, draft_id)
+                _check(row, version)
+                return _publish(db, person, row, len(asked), scored)
+        except _SuggestionAdded:
+            continue
     raise Conflict("suggestions are being asked for meanwhile", "publish once they are there")
+
+
+class _SuggestionAdded(Exception):
+    """Somebody has asked for a suggestion since the others were scored."""
 
 
 def score_asked(
@@ -105,12 +111,12 @@ def _read_asked(db: Connection, draft_id: str) -> list[Row[Any]]:
     return list(db.execute(query.order_by(suggestions.c.id)))
 
 
-def _publish(db: Connection, person: Person, draft: Row[Any], scored: Sequence[Score]) -> Published:
+def _publish(
+    db: Connection, person: Person, draft: Row[Any], asked: int, scored: Sequence[Score]
+) -> Published:
     """Write the entry of a draft that is locked, and all that belongs to it."""
-    # The game's row is locked by this: what is planned stays so until the end.
+    # This locks the game: what is planned stays so until the end.
     seq_id, entry_id, moment = next_seq_id(db, draft.game_id), new_id(), now()
-    if db.scalar(select(games.c.archived_at).where(games.c.id == draft.game_id)) is not None:
-        raise Conflict("the game is archived", "its narrator can take it back")
     place = {
         "game_id": draft.game_id,
         "scene_id": draft.scene_id,
@@ -124,7 +130,9 @@ def _publish(db: Connection, person: Person, draft: Row[Any], scored: Sequence[S
     lay_cards(db, entry_id, draft.game_id, turn)
     db.execute(update(drafts).where(drafts.c.id == draft.id).values(state="published"))
     final = {"published": draft.text, "published_at": moment, "entry_id": entry_id}
-    db.execute(update(suggestions).where(suggestions.c.draft_id == draft.id).values(**final))
+    finish = update(suggestions).where(suggestions.c.draft_id == draft.id).values(**final)
+    if db.execute(finish).rowcount != asked:
+        raise _SuggestionAdded
     write_scores(db, scored)
     return Published(entry_id, seq_id, moment, tuple(scored))
 

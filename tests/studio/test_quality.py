@@ -151,6 +151,6 @@ _TEXTS = st.lists(st.sampled_from(["The", "grey", "ferry", "é", ",", "\n", "日
 def test_a_diff_holds_the_whole_of_both_texts(generated, published):
     diff = diff_suggestion(generated, published)
     assert "".join(block.text for block in diff if block.kind != "deleted") == published
-    suggested = "".join(block.text for block in diff if block.kind != "added")
+    suggested = " ".join(block.text for block in diff if block.kind != "added")
     words = [word for word in suggested.lower().split() if word != ","]
     assert words == [word for word in generated.lower().split() if word != ","]

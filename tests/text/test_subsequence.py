@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.text import subsequence
-from fabula.text.subsequence import fill_by_diagonals, lcs_length, weighted_lcs
+from fabula.text.subsequence import (
+    fill_by_cells,
+    fill_by_diagonals,
+    fill_plainly,
+    lcs_length,
+    weigh_lcs,
+    weigh_sparsely,
+    weighted_lcs,
+)
 
 numbers = st.lists(st.integers(0, 4), max_size=25)
 weights = st.sampled_from([1.0, 1.2, 1.5, 2.0])
@@ -130,3 +138,29 @@ def test_both_kernels_agree_on_long_sequences_exactly(kinds):
     assert total == other_total
     marks = [subsequence._marks(one, 700, 900) for one in (lambda i, j: moves[i - 1, j - 1], move)]
     np.testing.assert_array_equal(*marks)
+
+
+@given(numbers, numbers, weights)
+def test_the_sparse_way_gives_the_same_weight_exactly(left, right, weight):
+    gains = gains_for(left, right, weight)
+    sides = (np.array(side, dtype=np.int64) for side in (left, right))
+    assert weigh_sparsely(left, right, gains.tolist()) == fill_by_cells(*sides, gains)[0]
+
+
+def test_a_match_may_weigh_less_than_what_stands_beside_it():
+    # The run 1 2 3 weighs 9. The second 3 is a match that extends nothing: it takes the last cell
+    # with 4 + 1, less than the 9 beside it, and the next row raises it.
+    right, gains = [1, 2, 3, 3], [1.0, 3.0, 5.0, 7.0, 9.0]
+    for left, expected in (([1, 2, 3], 5.0), ([1, 2, 3, 4], 9.0)):
+        assert fill_by_cells(np.array(left), np.array(right), np.array(gains))[0] == expected
+        assert weigh_sparsely(left, right, gains) == expected
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 30, 1000])
+def test_without_a_compiled_kernel_the_weight_is_the_same(monkeypatch, kinds):
+    rng = np.random.default_rng(kinds)
+    left, right = rng.integers(0, kinds, 90).tolist(), rng.integers(0, kinds, 120).tolist()
+    expected = weighted_lcs(left, right, 1.2)[0]
+    assert weigh_lcs(left, right, 1.2) == expected
+    monkeypatch.setattr(subsequence, "_kernel", lambda: fill_plainly)
+    assert weigh_lcs(left, right, 1.2) == expected

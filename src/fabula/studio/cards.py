@@ -25,7 +25,7 @@ from fabula.studio.games import (
     need_member,
     pick_fields,
 )
-from fabula.studio.people import Person
+from fabula.studio.people import Person, write_audit
 from fabula.studio.scenes import Card, find_character, need_character
 from fabula.studio.tables import cards, entries, entry_cards, new_id
 
@@ -182,6 +182,7 @@ def delete_card(studio: Studio, person: Person, game_id: str, card_id: str) -> C
         db.execute(
             update(cards).where(cards.c.id == row.id).values(is_deleted=True, character_id=None)
         )
+        write_audit(db, person, "card.delete", game_id, card_id=card_id)
         return find_card(db, game_id, card_id)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.database import Studio
-from fabula.studio.people import Person
+from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import characters, entries, games, members, new_id, now, people
 
 Part = Literal["narrator", "player", "reader"]
@@ -164,6 +164,7 @@ def create_game(
             db.execute(
                 members.insert().values(game_id=identity, person_id=person.id, part="narrator")
             )
+            write_audit(db, person, "game.create", identity)
         query = select(games.c.id).where(games.c.owner_id == person.id, games.c.key == key)
         return find_game(db, person, db.execute(query).scalar_one())
 
@@ -226,6 +227,7 @@ def archive_game(studio: Studio, person: Person, game_id: str, *, back: bool = F
         need_member(db, person, game_id, "narrator")
         values = {"archived_at": None if back else now()}
         db.execute(update(games).where(games.c.id == game_id).values(**values))
+        write_audit(db, person, "game.restore" if back else "game.archive", game_id)
         return find_game(db, person, game_id)
 
 
@@ -235,6 +237,7 @@ def exclude_game(studio: Studio, person: Person, game_id: str, *, is_excluded: b
     with studio.write() as db:
         need_member(db, person, game_id)
         db.execute(update(games).where(games.c.id == game_id).values(is_excluded=is_excluded))
+        write_audit(db, person, "game.exclude", game_id, is_excluded=is_excluded)
         return find_game(db, person, game_id)
 
 
@@ -259,6 +262,7 @@ def invite_member(
                 .where(members.c.game_id == game_id, members.c.person_id == person_id)
                 .values(part=part)
             )
+        write_audit(db, person, "member.invite", game_id, person_id=person_id, part=part)
         return Member(person_id, invited.name or "", part)
 
 
@@ -277,6 +281,7 @@ def remove_member(studio: Studio, person: Person, game_id: str, person_id: str) 
             .where(characters.c.game_id == game_id, characters.c.player_id == person_id)
             .values(player_id=None)
         )
+        write_audit(db, person, "member.remove", game_id, person_id=person_id)
 
 
 def list_members(db: Connection, person: Person, game_id: str) -> list[Member]:

@@ -15,11 +15,12 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from fabula.core.errors import Conflict, InputError, NotFound
+from fabula.datasets import storium_samples
 from fabula.datasets.story_games.game import read_game
 from fabula.studio import _storium_rows as rows
 from fabula.studio.database import Studio
-from fabula.studio.games import check_text, insert_once
-from fabula.studio.people import Person
+from fabula.studio.games import check_text, insert_once, need_member
+from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import (
     cards,
     characters,
@@ -35,6 +36,13 @@ from fabula.studio.tables import (
 
 Object = dict[str, Any]
 _DEEPEST = 50
+
+
+def download_game(studio: Studio, person: Person, game_id: str) -> Object:
+    """Give a whole game to who may read it."""
+    with studio.read() as db:
+        need_member(db, person, game_id)
+        return export_game(db, game_id)
 
 
 def export_game(db: Connection, game_id: str) -> Object:
@@ -142,6 +150,7 @@ def import_game(studio: Studio, person: Person, value: Any, *, where: str = "the
             for table, values in tables[1:]:
                 if values:
                     db.execute(table.insert(), values)
+            write_audit(db, person, "game.import", game["id"])
             return str(game["id"])
         query = select(games.c.id, games.c.extra).where(
             games.c.owner_id == person.id, games.c.pid == game["pid"]
@@ -153,6 +162,14 @@ def import_game(studio: Studio, person: Person, value: Any, *, where: str = "the
             "give this one another game_pid to have both",
         )
     return str(known.id)
+
+
+def import_samples(studio: Studio, person: Person) -> list[str]:
+    """Take the sample games in, which come with Fabula; those that are there already stay."""
+    return [
+        import_game(studio, person, value, where=str(value["name"]))
+        for value in storium_samples.read_exports()
+    ]
 
 
 def _check_values(value: Any, where: str, depth: int = 0) -> None:

@@ -18,7 +18,6 @@ from fabula.studio.games import (
     exclude_game,
     invite_member,
     list_games,
-    need_member,
     remove_member,
 )
 from fabula.studio.scenes import (
@@ -30,7 +29,7 @@ from fabula.studio.scenes import (
     change_scene,
     read_game,
 )
-from fabula.studio.storium_json import export_game, import_game
+from fabula.studio.storium_json import download_game, import_game
 from fabula.web.api.shapes import Body, Identity, Key, Line, Page, Prose, Wanted, make_router
 from fabula.web.identity import Id, Somebody
 
@@ -157,9 +156,7 @@ def alter_game(call: Somebody, game_id: Id, body: GameChange) -> Game:
 @router.get("/games/{game_id}/storium")
 def write_game(call: Somebody, game_id: Id) -> dict[str, Any]:
     """Give a game as STORIUM's JSON (format 0.9.2)."""
-    with call.studio.read() as db:
-        need_member(db, call.person, game_id)
-        return export_game(db, game_id)
+    return download_game(call.studio, call.person, game_id)
 
 
 @router.get("/games/{game_id}/entries")

@@ -46,13 +46,14 @@ class StoryColumns:
         given: Mapping[str, str],
         where: str,
         *,
+        need: str = "text",
         remedy: str = "name it with --column text=NAME",
     ) -> StoryColumns:
         """Take the columns that are given and guess the others by their usual names."""
         chosen = {role: _choose_fields(role, present, given, where) for role in ROLES}
-        if not chosen["text"]:
+        if not chosen[need]:
             raise InputError(
-                f"{where}: no column for the text among {_list_names(present)}",
+                f"{where}: no column for the {need} among {_list_names(present)}",
                 remedy,
             )
         return cls({role: names for role, names in chosen.items() if names})
@@ -213,7 +214,7 @@ class StoryFile:
         columns = self.columns
         seen: dict[str, int] = {}
         number = 0
-        for where, row in self._read_rows():
+        for where, row in self.rows():
             try:
                 story = columns.make_story(row, number + 1, where)
                 if story.id in seen:
@@ -235,7 +236,7 @@ class StoryFile:
         names: dict[str, None] = {}
         first = ""
         try:
-            for where, row in self._read_rows():
+            for where, row in self.rows():
                 first = first or where
                 names.update(dict.fromkeys(row))
                 if self.kind in _TABLES:
@@ -253,7 +254,8 @@ class StoryFile:
             remedy += "; the first row must hold the names of the columns"
         return StoryColumns.choose(list(names), self.given, first, remedy=remedy)
 
-    def _read_rows(self) -> Rows:
+    def rows(self) -> Rows:
+        """Go through the rows as they stand: where each is, and its fields."""
         return read_rows(self._file, self.kind, self.reading)
 
     def describe(self) -> list[str]:

@@ -65,7 +65,7 @@ class AuthorRecipe:
     left_out: tuple[str, ...] = ()  # data sets: what resembles their stories is not learned from
     model: str = "embedded('smollm2')"
     tag: str = "***"  # line between prompt and story; "": none
-    loss: Literal["story", "all"] = "all"  # which tokens are learned from: the prompt's too?
+    loss: Literal["story", "all"] = "story"  # which tokens are learned from: the prompt's too?
     cleaned: bool = True  # tokens joined, mark-up and notes around forum posts dropped
     cased: bool = True  # leave out stories in small letters, or with masked names
 
@@ -79,7 +79,7 @@ class AuthorRecipe:
     at_once: int = 8  # rows that pass through the network together
     packed: bool = True  # several stories in a row, which do not see each other
     epochs: float = 2.0
-    rate: float = 5e-4
+    rate: float = 1e-3
     warmup: float = 0.05  # share of all steps
     weight_decay: float = 0.01
     clip: float = 1.0

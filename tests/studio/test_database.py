@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import DatabaseError
 
-from fabula.core.errors import InputError, SettingError
-from fabula.studio.database import open_studio
+from fabula.core.errors import InputError, NoCapacity, SettingError
+from fabula.studio.database import need_answer, open_studio
 from fabula.studio.tables import audit, people, roles
 
 
@@ -77,3 +77,11 @@ def test_odd_characters_come_back_as_they_were(studio, text):
     with studio.read() as db:
         assert db.scalar(select(people.c.display)) == text
         assert db.scalar(select(audit.c.detail)) == {text: [text]}
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:secret@127.0.0.1:1/x", "sqlite:///{folder}"])
+def test_a_database_that_cannot_be_opened_is_named_without_its_password(url, tmp_path):
+    studio = open_studio(url.format(folder=tmp_path))
+    with pytest.raises(NoCapacity) as refused:
+        need_answer(studio)
+    assert "cannot be opened" in str(refused.value) and "secret" not in str(refused.value)

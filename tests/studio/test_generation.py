@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy import select, update
 
 from fabula.core.author import Piece, SeenSegment
+from fabula.studio.drafts import discard_draft, open_draft
+from fabula.studio.games import create_game
 from fabula.studio.generation import (
     Writing,
     end_preparation,
@@ -22,6 +24,7 @@ from fabula.studio.generation import (
     tidy_problem,
 )
 from fabula.studio.jobs import add_job, cancel_job, lease_jobs
+from fabula.studio.scenes import add_scene
 from fabula.studio.tables import jobs, now, stories, suggestions
 from fakes.suggestion_rows import ask, offer, read
 
@@ -82,6 +85,20 @@ def test_a_suggestion_goes_from_waiting_to_done_with_its_job(studio, asked):
     ]
     assert row.asked_at <= row.started_at <= row.first_token_at <= row.ended_at
     assert job_states(studio) == {first: "done", second: "leased"}
+
+
+def test_what_no_database_can_hold_is_left_out_of_a_text(studio, asked):
+    """A zero, and the two halves of a smile that came apart; a half alone is a question mark."""
+    _, first, _ = asked
+    job = start_suggestions(studio, lease(studio, 1))[0][0]
+    seen = (SeenSegment("prompt", "\0", 1, 1),)
+    writing = write(job, Piece("x", "a\0b \ud83d", seen=seen))
+    store_pieces(studio, [writing])
+    assert read(studio, first).generated == "ab \ufffd"
+    writing.add(Piece("x", "\ude00", status="failed", problem="no\0"))
+    end_suggestions(studio, [writing], "")
+    row = read(studio, first)
+    assert (row.generated, row.problem, row.seen[0]["text"]) == ("ab \U0001f600", "no", "")
 
 
 def test_what_somebody_else_holds_is_not_touched(studio, asked):
@@ -174,6 +191,19 @@ def test_a_job_whose_suggestion_has_ended_is_done(studio, asked):
         db.execute(changed.values(status="cancelled", ended_at=now() - timedelta(seconds=1)))
     assert [job.key for job, _ in start_suggestions(studio, lease(studio))] == [second]
     assert job_states(studio) == {first: "done", second: "leased"}
+
+
+def test_a_draft_is_prepared_with_its_context_while_it_is_open(studio, admin):
+    game = create_game(studio, admin, key="g", title="The Reeds")
+    scene = add_scene(studio, admin, game.id, key="s", title="Dawn")
+    offer(studio)
+    where = {"game_id": game.id, "scene_id": scene.id, "format": "establishment"}
+    draft = open_draft(studio, admin, key="d", **where)
+    (job,) = lease_jobs(studio, "ann", kinds=["prepare"])
+    context = read_preparation(studio, job)
+    assert (context["story"], context["text"]) == (game.id, "")
+    discard_draft(studio, admin, draft.id)
+    assert read_preparation(studio, job) is None
 
 
 @pytest.mark.parametrize(("problem", "status"), [("", "ready"), ("no room", "failed")])

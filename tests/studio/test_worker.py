@@ -15,9 +15,13 @@ import pytest
 from sqlalchemy import select, update
 
 from fabula.core.errors import UnknownName
-from fabula.studio.jobs import add_job, cancel_job
+from fabula.studio.drafts import open_draft
+from fabula.studio.games import create_game
+from fabula.studio.jobs import add_job, cancel_job, queue_figures
 from fabula.studio.machine_runner import Pace
-from fabula.studio.machines import change_machine
+from fabula.studio.machines import add_machine, change_machine
+from fabula.studio.scenes import add_scene
+from fabula.studio.suggestions import ask_suggestion, cancel_suggestion, read_suggestion
 from fabula.studio.tables import jobs, links, now, people, sessions, stories, suggestions
 from fabula.studio.worker import clean_stories, find_wanted, remove_expired, run_worker
 from fakes.suggestion_rows import ask, offer, read, wait_for, wait_until
@@ -26,7 +30,7 @@ TESTS = Path(__file__).resolve().parents[1]
 TEXT = "One two three four."
 SORRY = "The co-author {} could not write this time; ask again or choose another."
 QUICK = Pace(
-    lease_s=1.5, timeout_s=2.5, grace_s=0.3, drain_s=0.3, rest_s=0.5, poll_s=0.05, restart_s=0.02
+    lease_s=1.5, timeout_s=2.0, grace_s=0.3, drain_s=0.3, rest_s=0.5, poll_s=0.05, restart_s=0.02
 )
 
 
@@ -53,8 +57,11 @@ def cancel(studio, suggestion_id):
         db.execute(which.values(status="cancelled", ended_at=now()))
 
 
-def test_texts_are_written_whatever_happens_to_others(database_url, studio, scripted, tmp_path):
+def test_texts_are_written_whatever_happens_to_others(
+    database_url, studio, scripted, tmp_path, monkeypatch
+):
     """One worker, one machine: what fails fails alone, and its author reads one sentence."""
+    monkeypatch.setattr("fabula.studio.generation.back_off_s", lambda attempts: 0.05 * attempts)
     machine = offer(studio)
     fine = [ask(studio, machine) for _ in range(5)]
     killed, broken = ask(studio, machine, "crash"), ask(studio, machine, "error")
@@ -88,8 +95,28 @@ def test_texts_are_written_whatever_happens_to_others(database_url, studio, scri
     assert {attempts[each] for each in fine} == {2} and attempts[refused] == 1
 
 
+def test_an_author_asks_and_reads_along(database_url, studio, scripted, admin):
+    """From the verbs of writing to the worker and back, by the author's own hands."""
+    game = create_game(studio, admin, key="g", title="The Reeds")
+    scene = add_scene(studio, admin, game.id, key="s")
+    add_machine(studio, admin, name="slow", spec="scripted(pause_s=0.25)")
+    where = {"game_id": game.id, "scene_id": scene.id, "format": "establishment"}
+    draft = open_draft(studio, admin, key="d", **where)
+    first, second = (ask_suggestion(studio, admin, draft.id, key=key) for key in ("1", "2"))
+    with working(database_url):
+        wait_until(lambda: read_suggestion(studio, admin, second.id).generated)
+        assert cancel_suggestion(studio, admin, second.id).status == "cancelled"
+        wait_until(lambda: read_suggestion(studio, admin, first.id).is_finished)
+        wait_until(lambda: queue_figures(studio)["done"].get("prepare"))
+    told = read_suggestion(studio, admin, first.id)
+    assert (told.status, told.generated, told.signature) == ("done", TEXT, "scripted|v1")
+    stopped = read_suggestion(studio, admin, second.id)
+    assert (stopped.status, stopped.generated != TEXT) == ("cancelled", True)
+    assert queue_figures(studio)["first_token_count"] == 2
+
+
 def test_what_hangs_is_ended_and_what_is_cancelled_stops(database_url, studio, scripted):
-    slow = offer(studio, "slow", "scripted(pause_s=0.4)")
+    slow = offer(studio, "slow", "scripted(pause_s=0.3)")
     stuck = offer(studio, "stuck")
     with working(database_url, most=2):
         stopped, finished = ask(studio, slow), ask(studio, slow)
@@ -148,22 +175,27 @@ def start_worker(database_url, folder, lease_s=0.6):
 
 
 def test_a_worker_is_killed_and_another_takes_over(database_url, studio, scripted_folder):
+    """Two workers; the one that has the texts is killed while it writes them."""
     machine = offer(studio, "slow", "scripted(pause_s=0.1)")
-    asked = [ask(studio, machine) for _ in range(12)]
-    first = start_worker(database_url, scripted_folder)
-    second = None
+    asked = [ask(studio, machine) for _ in range(10)]
+    workers = {
+        worker.pid: worker for worker in [start_worker(database_url, scripted_folder) for _ in "ab"]
+    }
     try:
         wait_until(lambda: read(studio, asked[0]).generated)
-        first.send_signal(signal.SIGKILL)
-        first.wait()
+        with studio.read() as db:
+            lease = db.scalar(select(jobs.c.worker).where(jobs.c.key == asked[0]))
+        killed = workers.pop(int(lease.partition("#")[0].rpartition(":")[2]))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
         assert read(studio, asked[0]).status == "executing"
-        second = start_worker(database_url, scripted_folder)
         rows = [wait_for(studio, each) for each in asked]
         assert {(row.status, row.generated) for row in rows} == {("done", TEXT)}
-        second.send_signal(signal.SIGTERM)
-        assert second.wait(20) == 0
+        [other] = workers.values()
+        other.send_signal(signal.SIGTERM)
+        assert other.wait(20) == 0
     finally:
-        for worker in filter(None, (first, second)):
+        for worker in workers.values():
             worker.kill()
             worker.wait()
     with studio.read() as db:

@@ -22,10 +22,16 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
 from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DontWrapMixin, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DontWrapMixin,
+    InterfaceError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.core.errors import InputError, NoCapacity, PackageMissing, SettingError
 from fabula.core.files import data_home
 
 VARIABLE = "FABULA_DATABASE_URL"
@@ -155,6 +161,19 @@ def open_studio(url: str | None = None) -> Studio:
     return Studio(engine)
 
 
+def need_answer(studio: Studio) -> None:
+    """Refuse a database that cannot be opened: who starts a command is to read why."""
+    try:
+        with studio.read():
+            pass
+    except DBAPIError as error:
+        reason = " ".join(str(error.orig).split())[:200]
+        raise NoCapacity(
+            f"the database {studio.engine.url.render_as_string()} cannot be opened ({reason})",
+            "start it, or check --database",
+        ) from None
+
+
 def _read_url(url: str) -> URL:
     try:
         parts = make_url(url)
@@ -175,7 +194,13 @@ def _open_sqlite(parts: URL) -> Engine:
         raise SettingError(
             "a studio in memory would be gone with its process", "name a file: sqlite:///FILE"
         )
-    Path(parts.database).parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(parts.database).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(
+            f"the folder {folder} cannot be made ({error.strerror})", "name another file"
+        ) from None
     arguments = {"timeout": BUSY_S, "check_same_thread": False}
     engine = create_engine(
         parts,

@@ -108,7 +108,7 @@ def store_pieces(
             update(job_table).where(job_table.c.id.in_(sorted(held))).values(leased_until=until)
         )
         texts = [
-            {"which": each.job.key, "text": each.text, "first": each.first_token_at}
+            {"which": each.job.key, "text": tidy_text(each.text), "first": each.first_token_at}
             for each in fresh
             if each.job.id in held
         ]
@@ -136,9 +136,9 @@ def end_suggestions(studio: Studio, writings: Collection[Writing], signature: st
             values = {
                 "status": writing.status,
                 "problem": problem,
-                "generated": writing.text,
+                "generated": tidy_text(writing.text),
                 "tokens": writing.tokens,
-                "seen": [asdict(segment) for segment in writing.seen] or None,
+                "seen": [_show(segment) for segment in writing.seen] or None,
                 "signature": signature,
                 "first_token_at": writing.first_token_at,
                 "ended_at": now(),
@@ -233,9 +233,20 @@ def apologise(name: str) -> str:
     return f"{machine} could not write this time; ask again or choose another."
 
 
+def tidy_text(text: str) -> str:
+    """What a database can hold of what a machine wrote: no zeros and no halves of characters."""
+    whole = text.replace("\0", "").encode("utf-16", "surrogatepass")
+    return whole.decode("utf-16", "replace")
+
+
+def _show(segment: SeenSegment) -> dict[str, Any]:
+    shown = asdict(segment)
+    return shown | {"text": tidy_text(segment.text), "title": tidy_text(segment.title)}
+
+
 def tidy_problem(problem: str) -> str:
     """One line, of a length that a page can show."""
-    line = " ".join(problem.split())
+    line = " ".join(tidy_text(problem).split())
     return line if len(line) <= _LONGEST_PROBLEM else f"{line[: _LONGEST_PROBLEM - 1]}…"
 
 

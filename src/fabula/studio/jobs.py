@@ -21,10 +21,9 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from fabula.core.errors import Conflict, NoCapacity
-from fabula.studio.database import Studio
+from fabula.studio.database import Studio, make_insert
 from fabula.studio.tables import jobs, machines, new_id, now, suggestions
 
 LEASE_S = 10.0
@@ -106,8 +105,7 @@ def add_job(
     row = db.execute(known.with_for_update()).first()
     if row is None:
         _need_room(db, kind, machine_id)
-        dialect = sqlite if db.dialect.name == "sqlite" else postgresql
-        new = dialect.insert(jobs).values(id=new_id(), kind=kind, key=key, **values)
+        new = make_insert(db, jobs).values(id=new_id(), kind=kind, key=key, **values)
         # Somebody may have added it since the look above: theirs counts.
         db.execute(new.on_conflict_do_nothing(index_elements=["kind", "key"]))
         row = db.execute(known).one()

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
 
+from fabula.core.errors import UserError
 from fabula.studio.author_child import AuthorChild, ChildLost, Message, Order
-from fabula.studio.database import Studio
+from fabula.studio.database import NO_ANSWER, Studio
 from fabula.studio.generation import (
     Writing,
     apologise,
@@ -34,6 +35,8 @@ from fabula.studio.jobs import LEASE_S, Job, beat, lease_jobs
 from fabula.studio.machines import Machine
 
 _log = logging.getLogger("fabula.worker")
+# What a database raises that does not answer, or that ends one of two who wait for each other.
+TROUBLE: tuple[type[Exception], ...] = (DBAPIError, *NO_ANSWER)
 _STARTS_BEFORE_GIVING_UP = 3
 _LONGEST_RESTART_S = 15.0
 
@@ -95,7 +98,7 @@ class MachineRunner(threading.Thread):
         try:
             if not self._work():
                 self.stopping.wait(self.pace.poll_s)
-        except DBAPIError:
+        except TROUBLE:
             _log.exception("%s: the database did not answer", self.machine.name)
             self.stopping.wait(1.0)
         except ChildLost as lost:
@@ -206,7 +209,12 @@ class MachineRunner(threading.Thread):
     def _prepare(self, job: Job) -> None:
         """Let the co-author get ready for a story."""
         child = self._need_child()
-        context = read_preparation(self.studio, job)
+        try:
+            context = read_preparation(self.studio, job)
+        except UserError as error:
+            _log.warning("%s: %s cannot be prepared: %s", self.machine.name, job.key, error)
+            end_preparation(self.studio, job, str(error))
+            return
         if context is None:
             end_preparation(self.studio, job)
             return
@@ -257,7 +265,7 @@ class _Batch:
                 self._end_some()
                 self._store_some()
                 self._watch_clock()
-            except DBAPIError:
+            except TROUBLE:
                 # All of it is written again with the next step, if the lease lasts.
                 _log.exception("%s: the database did not answer", self.runner.machine.name)
                 self.stored = time.monotonic()

@@ -23,7 +23,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, inspect, text
 
 from fabula.core.errors import Conflict
-from fabula.studio.database import Studio
+from fabula.studio.database import Studio, need_answer
 
 _SCRIPTS = Path(__file__).parent / "_migrations"
 # Any number will do, as long as nobody else takes it for something else.
@@ -59,7 +59,8 @@ def schema_state(studio: Studio) -> SchemaState:
 
 
 def need_schema(studio: Studio) -> None:
-    """Refuse a database whose tables are not those of this version."""
+    """Refuse a database that cannot be opened, or whose tables are not those of this version."""
+    need_answer(studio)
     found = schema_state(studio)
     if found.state in ("empty", "behind"):
         problem = "has no tables yet" if found.state == "empty" else "has tables of an older Fabula"
@@ -72,6 +73,7 @@ def migrate(studio: Studio) -> Migrated:
 
     Several processes may start at once: one does it, the others wait and find it done.
     """
+    need_answer(studio)
     with hold_alone(studio) as db:
         before = read_state(db)
         _refuse_unknown(before)

@@ -19,12 +19,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, or_, select
-from sqlalchemy.exc import DBAPIError
 
 from fabula.core.errors import UnknownName, closest
 from fabula.studio.database import Studio, open_studio
 from fabula.studio.generation import fail_lost
-from fabula.studio.machine_runner import MachineRunner, Pace
+from fabula.studio.machine_runner import TROUBLE, MachineRunner, Pace
 from fabula.studio.machines import Machine, read_machine
 from fabula.studio.migrations import need_schema
 from fabula.studio.tables import jobs, links, now, sessions, stories, suggestions
@@ -91,7 +90,7 @@ class _Supervisor:
         while not stop.is_set():
             try:
                 self._look_round()
-            except DBAPIError:
+            except TROUBLE:
                 _log.exception("the database did not answer")
             stop.wait(min(_LOOK_S, self.pace.beat_s))
         _log.info("worker %s stops", self.worker)

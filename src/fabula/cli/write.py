@@ -96,13 +96,8 @@ def command(
     from fabula.authors.context.ranges import parse_wanted
     from fabula.authors.writing import run
     from fabula.authors.writing.prompts import read_prompts
-    from fabula.core.files import refuse_input
 
-    if output.suffix not in (".jsonl", ".ndjson"):
-        raise SettingError(
-            f"{output} is no .jsonl file", "a story is a line of JSON: say -o x.jsonl"
-        )
-    refuse_input(output, [Path(prompts)])
+    _check_output(output, prompts)
     how = parse_wanted(wanted), run.parse_decoding(decoding)
     plan = run.WritingPlan(run.parse_authors(authors), *how, number=number, seed=seed, batch=batch)
     given = read_prompts(prompts, layout)
@@ -110,6 +105,15 @@ def command(
     if not quiet:
         _say(written, len(given))
     echo(output)
+
+
+def _check_output(output: Path, prompts: str) -> None:
+    """Refuse a file that `fabula score` would read as something else, and the prompts' own."""
+    from fabula.core.files import refuse_input
+
+    if output.suffix not in (".jsonl", ".ndjson"):
+        raise SettingError(f"{output} is no .jsonl file", "a story is a line of JSON: -o x.jsonl")
+    refuse_input(output, [Path(prompts)])
 
 
 def _say(written: Written, prompts: int) -> None:

@@ -88,6 +88,7 @@ TABLE = {
     f"POST {A}/machines": "401 403 403 403 403 201",
     f"PATCH {A}/machines/{{machine_id}}": "401 403 403 403 403 200",
     f"GET {A}/assignments": "401 403 403 403 200 200",
+    f"GET {A}/export": "401 403 403 403 200 200",
     "GET /": "200 200 200 200 200 200",
     "GET /api/docs": "200 200 200 200 200 200",
     "GET /healthz": "200 200 200 200 200 200",

@@ -229,6 +229,9 @@ def _open_sqlite(parts: URL) -> Engine:
 def _open_server(parts: URL) -> Engine:
     if parts.drivername == "postgresql":
         parts = parts.set(drivername="postgresql+pg8000")
+    if parts.username is None:
+        # As libpq does.
+        parts = parts.set(username=getpass.getuser())
     socket = parts.query.get("host", "")
     if parts.drivername == "postgresql+pg8000" and str(socket).startswith("/"):
         # libpq's way to name the folder of a socket, in the driver's words.

@@ -182,6 +182,11 @@ def _need_reader(actor: Person | None, *, names: bool) -> bool:
     return actor is None or actor.may("researcher") or "user_edits" in actor.scopes
 
 
+# Columns of a suggestion that hold STORIUM's JSON, and where people stand in it.
+_WITH_PEOPLE = frozenset({"context", "finalized"})
+_PEOPLE_INSIDE = frozenset({"user_pid", "author_user_pid"})
+
+
 @dataclass(frozen=True)
 class _Callers:
     """What people are called in an export: by `names`, or by pseudonyms made with the key."""
@@ -194,6 +199,19 @@ class _Callers:
         if identity is None or identity in self.names:
             return self.names[identity] if identity else None
         return f"p{hmac.digest(self.key, identity.encode(), 'sha256').hex()[:12]}"
+
+    def call_inside(self, value: Any) -> Any:
+        """Give a game's or an entry's JSON with its people called so too."""
+        if isinstance(value, list):
+            return [self.call_inside(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            name: self.call(inner)
+            if name in _PEOPLE_INSIDE and isinstance(inner, str)
+            else self.call_inside(inner)
+            for name, inner in value.items()
+        }
 
 
 def _make_callers(studio: Studio, *, names: bool) -> _Callers:
@@ -242,7 +260,8 @@ def _read_suggestions(
         .order_by(suggestions.c.asked_at, suggestions.c.id)
     )
     for row in _stream(db, wanted):
-        yield {**row, "author": callers.call(row["author"])}
+        inside = {name: callers.call_inside(row[name]) for name in _WITH_PEOPLE & row.keys()}
+        yield {**row, **inside, "author": callers.call(row["author"])}
 
 
 def _read_ratings(db: Connection, callers: _Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:

@@ -4,7 +4,7 @@ What a verb gives back is answered as it is: a frozen data-class of the studio i
 and the frozen OpenAPI document shows when one changes.
 """
 
-from fabula.web.api import account, cards, drafts, games, machines, people, suggestions
+from fabula.web.api import account, cards, drafts, exports, games, machines, people, suggestions
 
 ROUTERS = (
     account.router,
@@ -14,4 +14,5 @@ ROUTERS = (
     drafts.router,
     suggestions.router,
     machines.router,
+    exports.router,
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from fabula.studio.database import open_studio
+from fabula.studio.tables import jobs, now
 from fabula.studio.tokens import make_token
 from fabula.web.app import create_app
 from web.conftest import HOME, QUICK
@@ -26,6 +30,21 @@ def test_a_studio_that_can_work_is_ready(client):
     answer = client.get("/readyz")
     assert answer.status_code == 200
     assert answer.json()["ready"] is True
+
+
+def test_work_that_waits_for_long_says_that_no_worker_is_seen(client, studio):
+    with studio.write() as db:
+        db.execute(update(jobs).values(due_at=now() - timedelta(seconds=90)))
+    assert client.get("/readyz").json()["worker"].startswith("not seen: work waits for 9")
+    with studio.write() as db:
+        db.execute(update(jobs).values(state="leased", leased_until=now()))
+    assert client.get("/readyz").json()["worker"] == "at work"
+
+
+def test_the_figures_tell_of_the_queue(client):
+    lines = client.get(FIGURES).text.splitlines()
+    assert 'fabula_jobs{kind="suggest",state="waiting"} 1.0' in lines
+    assert any(line.startswith("fabula_oldest_job_seconds ") for line in lines)
 
 
 def test_a_database_that_does_not_answer_is_503_and_no_stack_trace(tmp_path, world):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli import echo
+from fabula.cli import Display, echo
 from fabula.cli._options import database_option
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ def command(
     if is_open_to_others(host) and not settings.public_url.startswith("https:"):
         echo("Others sign in over https only: docs/studio/security.md says how.", err=True)
     echo(f"The studio is at {address} (Ctrl-C ends it)", err=True)
+    if Display.current:
+        # It is at work for as long as nobody ends it: no news.
+        Display.current.silent = True
     with work_beside(is_wanted=not no_worker):
         serve(host, port, workers=workers)
     echo("The studio is closed.", err=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
 import click
 
+from fabula.cli import Display
 from fabula.cli._options import database_option
 
 
@@ -57,6 +59,9 @@ def command(
     # The command line ends a process soon after Ctrl-C; a worker finishes what it has.
     signal.set_wakeup_fd(-1)
     start_log()
+    if Display.current:
+        # The log says what goes on.
+        Display.current.silent = True
     stop = stop_at_signals()
     if tied:
         threading.Thread(target=_stop_with_stdin, args=(stop,), daemon=True).start()
@@ -70,5 +75,7 @@ def command(
 
 
 def _stop_with_stdin(stop: threading.Event) -> None:
-    sys.stdin.buffer.read()
+    # Past Python's buffers, whose lock a thread that waits would keep beyond the end.
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
     stop.set()

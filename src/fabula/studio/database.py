@@ -7,6 +7,7 @@ IMMEDIATE), so that nothing changes under its hands; on PostgreSQL verbs lock th
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import re

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram
 from prometheus_client import generate_latest as spell_metrics
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from pydantic import BaseModel
 from starlette.types import Scope
 
 from fabula.core.errors import NotAllowed
 from fabula.studio.database import NO_ANSWER, Studio
+from fabula.studio.jobs import queue_figures
 from fabula.studio.migrations import schema_state
 from fabula.web.identity import Anybody, Visit, find_call
 from fabula.web.security import is_loopback
@@ -20,6 +25,8 @@ from fabula.web.security import is_loopback
 # Where several processes count together; `fabula serve --workers` sets it.
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+# A worker that lives takes what is due within this time.
+_SOON_S = 15
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 router = APIRouter()
@@ -52,6 +59,34 @@ class RequestFigures:
         self._seconds.labels(route, method).observe(seconds)
 
 
+class QueueFigures(Collector):
+    """The queue as it is at this moment."""
+
+    def __init__(self, figures: Mapping[str, Any]) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the figures as gauges: they come from the database, whoever is asked."""
+        jobs = GaugeMetricFamily("fabula_jobs", "Jobs of the queue.", labels=("state", "kind"))
+        for state in ("waiting", "leased", "done", "failed", "cancelled"):
+            for kind, number in self._figures[state].items():
+                jobs.add_metric((state, kind), number)
+        yield jobs
+        yield GaugeMetricFamily(
+            "fabula_oldest_job_seconds",
+            "How long the oldest job that is due has waited.",
+            self._figures["oldest_waiting_s"],
+        )
+        waits = GaugeMetricFamily(
+            "fabula_first_token_seconds",
+            "From asking to the first word, in the last hour.",
+            labels=("quantile",),
+        )
+        for quantile, seconds in self._figures["first_token_s"].items():
+            waits.add_metric((str(quantile),), seconds)
+        yield waits
+
+
 class Health(BaseModel):
     """That the process answers."""
 
@@ -64,6 +99,7 @@ class Readiness(BaseModel):
     ready: bool
     database: str
     tables: str
+    worker: str
 
 
 @router.get("/healthz")
@@ -82,22 +118,36 @@ def read_readiness(visit: Anybody, response: Response) -> Readiness:
 
 def look_around(studio: Studio) -> Readiness:
     """Ask all that the studio needs."""
+    worker = "unknown"
     try:
         tables = schema_state(studio).state
+        if tables == "current":
+            worker = _find_worker(queue_figures(studio))
     except NO_ANSWER:
-        return Readiness(ready=False, database="does not answer", tables="unknown")
-    return Readiness(ready=tables == "current", database="answers", tables=tables)
+        return Readiness(ready=False, database="does not answer", tables="unknown", worker=worker)
+    return Readiness(ready=tables == "current", database="answers", tables=tables, worker=worker)
+
+
+def _find_worker(figures: Mapping[str, Any]) -> str:
+    """Tell by the queue whether somebody works on it: leases are heard of every few seconds.
+    Without a worker people still write, so that it does not decide."""
+    if figures["leased"]:
+        return "at work"
+    waits_s = round(figures["oldest_waiting_s"])
+    return f"not seen: work waits for {waits_s} s" if waits_s > _SOON_S else "nothing to do"
 
 
 @router.get("/metrics", response_class=Response, include_in_schema=False)
 def read_metrics(visit: Anybody) -> Response:
     """Give the figures for Prometheus: to this machine, or to a token of scope `metrics`."""
     need_metrics(visit)
-    registry = visit.request.app.state.figures.registry
+    requests = visit.request.app.state.figures.registry
     if os.environ.get(SHARED_FOLDER):
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return Response(spell_metrics(registry), media_type=CONTENT_TYPE_LATEST)
+        requests = CollectorRegistry()
+        MultiProcessCollector(requests)  # type: ignore[no-untyped-call]
+    queue = CollectorRegistry()
+    queue.register(QueueFigures(queue_figures(visit.studio)))
+    return Response(spell_metrics(requests) + spell_metrics(queue), media_type=CONTENT_TYPE_LATEST)
 
 
 def need_metrics(visit: Visit) -> None:

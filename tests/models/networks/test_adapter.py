@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,6 +47,29 @@ def test_merged_weights_compute_what_peft_does(adapted):
         before, after = plain(input_ids=ids).logits.numpy(), merged(input_ids=ids).logits.numpy()
     assert np.abs(before - expected).max() > 0.01
     np.testing.assert_allclose(after, expected, atol=1e-5)
+
+
+def test_a_difference_is_added_to_its_layer_alone(tmp_path):
+    from safetensors.torch import save_file
+
+    base = Checkpoint(save_llama(tmp_path / "base"), "tiny")
+    layer = "model.layers.1.mlp.down_proj"
+    down, up = torch().zeros(2, 32), torch().zeros(16, 2)
+    down[0, 3], down[1, 4], up[5, 0], up[6, 1] = 0.5, 2.0, 1.0, -1.0
+    name = f"base_model.model.{layer}"
+    tensors = {f"{name}.lora_A.weight": down.half(), f"{name}.lora_B.weight": up.half()}
+    save_file(tensors, tmp_path / "adapter_model.safetensors")
+    config = {"peft_type": "LORA", "r": 2, "lora_alpha": 6}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config), encoding="utf-8")
+    before = base.model("AutoModelForCausalLM").state_dict()
+    adapted = replace(base, adapter=read_adapter(tmp_path))
+    after = adapted.model("AutoModelForCausalLM").state_dict()
+    changes = {key: after[key] - before[key] for key in before}
+    # alpha / rank is 3: 3 × 1 × 0.5 in row 5, 3 × -1 × 2 in row 6.
+    expected = torch().zeros(16, 32)
+    expected[5, 3], expected[6, 4] = 1.5, -6.0
+    torch().testing.assert_close(changes.pop(f"{layer}.weight"), expected, atol=1e-6, rtol=0)
+    assert not any(change.any() for change in changes.values())
 
 
 def test_an_adapter_of_another_model_is_refused(adapted, tmp_path):

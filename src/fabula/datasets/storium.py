@@ -51,15 +51,17 @@ def games(path: Path | None = None) -> Iterator[Game]:
 
 def _read_games(path: Path | None) -> Iterator[Placed[Game]]:
     seen: dict[str, str] = {}
-    for file in _find_files(path):
-        for where, value in _read_values(file):
-            game = read_game(value, where)
-            if game.id in seen:
-                raise InputError(
-                    f"{where}: game {game.id!r} again, after {seen[game.id]}", "keep one"
-                )
-            seen[game.id] = where
-            yield where, game
+    for where, value in read_exports(path):
+        game = read_game(value, where)
+        if game.id in seen:
+            raise InputError(f"{where}: game {game.id!r} again, after {seen[game.id]}", "keep one")
+        seen[game.id] = where
+        yield where, game
+
+
+def read_exports(path: Path | None) -> Iterator[Placed[object]]:
+    """Go through the games of a folder or file as they were exported, each with where it stands."""
+    return (placed for file in _find_files(path) for placed in _read_values(file))
 
 
 def _find_files(path: Path | None) -> list[TextFile]:

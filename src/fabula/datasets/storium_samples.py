@@ -9,8 +9,6 @@ from typing import Any
 
 from fabula.core.dataset import Dataset, DatasetCard
 from fabula.datasets import storium
-from fabula.datasets.releases.reading import read_object
-from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
     title="Sample games",
@@ -31,6 +29,6 @@ def load(path: Path | None = None) -> Dataset:
     return replace(storium.load(path or FOLDER), name="storium_samples", card=CARD)
 
 
-def read_exports() -> Iterator[dict[str, Any]]:
+def read_exports() -> Iterator[Any]:
     """Go through the games as they were exported."""
-    return (read_object(TextFile(path, path.name)) for path in sorted(FOLDER.glob("*.json")))
+    return (value for _, value in storium.read_exports(FOLDER))

@@ -122,9 +122,9 @@ def need_member(db: Connection, person: Person, game_id: str, *parts: Part) -> s
 
 def lock_game(db: Connection, person: Person, game_id: str, *parts: Part) -> Row[Any]:
     """Take a game to change something in it; nobody else changes it until the end."""
+    row = db.execute(select(games).where(games.c.id == game_id).with_for_update()).first()
     need_member(db, person, game_id, *parts)
-    row = db.execute(select(games).where(games.c.id == game_id).with_for_update()).one()
-    if row.archived_at is not None:
+    if row is None or row.archived_at is not None:
         raise Conflict("the game is archived", "its narrator can take it back")
     db.execute(update(games).where(games.c.id == game_id).values(changed_at=now()))
     return row

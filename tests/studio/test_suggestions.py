@@ -20,6 +20,7 @@ from fabula.studio.suggestions import (
     cancel_suggestion,
     draft_context,
     list_suggestions,
+    load_context,
     read_context,
     read_suggestion,
 )
@@ -95,6 +96,11 @@ def test_the_co_author_is_shown_the_game_and_the_text_up_to_the_cursor(studio, t
     assert kinds["intro"].text == "The road is salt and the sky is low."
     assert kinds["challenge"].title == "The storm"
     assert context.entry["description"] == "Rain"
+    # The game is not stored with every suggestion, but the co-author gets it.
+    with studio.read() as db:
+        row = db.execute(select(suggestions).where(suggestions.c.id == asked.id)).one()
+        loaded = context_from_json(load_context(db, row))
+    assert context.game is None and len(loaded.game["scenes"]) == 2
     # A scene that is not the draft's own does not stand before it.
     other = begin_draft(studio, table, "other", scene_id=second.id)
     with studio.read() as db:

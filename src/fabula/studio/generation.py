@@ -29,7 +29,7 @@ from fabula.studio.jobs import (
     lost_jobs,
     read_clock,
 )
-from fabula.studio.suggestions import draft_context
+from fabula.studio.suggestions import draft_context, load_context
 from fabula.studio.tables import jobs as job_table
 from fabula.studio.tables import machines, new_id, now, stories, suggestions
 
@@ -79,6 +79,7 @@ def start_suggestions(studio: Studio, leased: Collection[Job]) -> list[tuple[Job
         rows = {
             row.id: row for row in db.execute(select(suggestions).where(suggestions.c.id.in_(keys)))
         }
+        contexts = {key: load_context(db, row) for key, row in rows.items()}
     orders = []
     with studio.write() as db:
         held = hold_jobs(db, leased)
@@ -86,7 +87,7 @@ def start_suggestions(studio: Studio, leased: Collection[Job]) -> list[tuple[Job
             begun = {**_UNWRITTEN, "status": "executing", "started_at": now()}
             if job.key in rows and _change(db, job, begun, among=("pending", "executing")):
                 row = rows[job.key]
-                order = Order(new_id(), row.context, row.wanted, row.decoding, row.seed)
+                order = Order(new_id(), contexts[row.id], row.wanted, row.decoding, row.seed)
                 orders.append((job, order))
             else:
                 finish_job(db, job)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ from fabula.studio.games import check_key
 from fabula.studio.jobs import add_job, cancel_job
 from fabula.studio.people import Person
 from fabula.studio.storium_json import entry_json, export_game
-from fabula.studio.tables import drafts, new_id, now, people, scenes, suggestions
+from fabula.studio.tables import drafts, new_id, now, people, scenes, stories, suggestions
 
 Status = Literal["pending", "executing", "done", "failed", "cancelled"]
 UNFINISHED = ("pending", "executing")
@@ -99,7 +99,8 @@ def ask_suggestion(
         context = build_context(db, row, position)
     place = {"person_id": person.id, "game_id": row.game_id, "draft_id": draft_id}
     order: dict[str, Any] = {"position": len(context.text), "wanted": wanted, "seed": seed}
-    shown = context_to_json(context)
+    # The game is long, and stands in the database already.
+    shown = context_to_json(replace(context, game=None))
     with studio.write() as db:
         _take_turn(db, person)
         if (same := _find_by_key(db, person, key)) is not None:
@@ -141,6 +142,17 @@ def draft_context(db: Connection, draft_id: str) -> Context | None:
     return build_context(db, row) if row is not None and row.state == "open" else None
 
 
+def load_context(db: Connection, suggestion: Row[Any]) -> dict[str, Any]:
+    """Give the context of a suggestion's row as its co-author gets it: with the game in full."""
+    context: dict[str, Any] = dict(suggestion.context)
+    if context.get("game") is None and suggestion.game_id is not None:
+        context["game"] = export_game(db, suggestion.game_id)
+    elif context.get("game") is None and suggestion.story_id is not None:
+        query = select(stories.c.story).where(stories.c.id == suggestion.story_id)
+        context["game"] = db.scalar(query)
+    return context
+
+
 def read_suggestion(studio: Studio, person: Person, suggestion_id: str) -> Suggestion:
     """Give a suggestion to who asked for it, with the text so far."""
     with studio.read() as db:
@@ -148,7 +160,7 @@ def read_suggestion(studio: Studio, person: Person, suggestion_id: str) -> Sugge
 
 
 def read_context(studio: Studio, person: Person, suggestion_id: str) -> Mapping[str, Any]:
-    """Give all that the co-author could have seen, as plain values: game, entry, segments."""
+    """Give what the co-author is shown, as plain values: segments, entry, text to the cursor."""
     query = select(suggestions.c.context).where(suggestions.c.id == suggestion_id)
     with studio.read() as db:
         find_suggestion(db, person, suggestion_id)

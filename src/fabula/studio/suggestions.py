@@ -99,7 +99,6 @@ def ask_suggestion(
         context = build_context(db, row, position)
     place = {"person_id": person.id, "game_id": row.game_id, "draft_id": draft_id}
     order: dict[str, Any] = {"position": len(context.text), "wanted": wanted, "seed": seed}
-    # The game is long, and stands in the database already.
     shown = context_to_json(replace(context, game=None))
     with studio.write() as db:
         _take_turn(db, person)
@@ -143,7 +142,10 @@ def draft_context(db: Connection, draft_id: str) -> Context | None:
 
 
 def load_context(db: Connection, suggestion: Row[Any]) -> dict[str, Any]:
-    """Give the context of a suggestion's row as its co-author gets it: with the game in full."""
+    """Give the context of a suggestion's row as its co-author gets it: with the game in full.
+
+    It is not stored with each: it is long, and stands in the database already.
+    """
     context: dict[str, Any] = dict(suggestion.context)
     if context.get("game") is None and suggestion.game_id is not None:
         context["game"] = export_game(db, suggestion.game_id)

@@ -189,7 +189,7 @@ def _refuse_rows(db: Connection, held: Backup, tables: dict[str, Table]) -> None
             f"{held.revision}",
             "restore it into a database without any tables",
         )
-    for name, table in reversed(tables.items()):
+    for name, table in tables.items():
         if name not in _PASSING and db.execute(select(table).limit(1)).first():
             raise Conflict(
                 f"this studio is not empty: it has {name}",

@@ -145,6 +145,22 @@ def _dump_json(value: Any) -> str:
     return text
 
 
+def need_answer(studio: Studio) -> None:
+    """Refuse a database that cannot be used: it is not there, lets us not in, or is none."""
+    try:
+        with studio.read() as db:
+            db.exec_driver_sql("SELECT 1 FROM sqlite_master" if studio.is_sqlite else "SELECT 1")
+    except (DBAPIError, PoolTimeout, sqlite3.Error) as error:
+        cause = getattr(error, "orig", None) or error
+        said = cause.args[0] if cause.args else ""
+        # PostgreSQL says what is wrong in fields, of which M is the message.
+        reason = said.get("M") if isinstance(said, dict) else str(said)
+        raise NoCapacity(
+            f"the database does not answer ({reason or type(cause).__name__})",
+            "look whether it runs and whether its address is right, and try again",
+        ) from None
+
+
 def default_url() -> str:
     """The address that the environment names, or a file in the user's data folder."""
     if given := os.environ.get(VARIABLE, "").strip():
@@ -230,9 +246,11 @@ def _open_sqlite(parts: URL) -> Engine:
 def _open_server(parts: URL) -> Engine:
     if parts.drivername == "postgresql":
         parts = parts.set(drivername="postgresql+pg8000")
-    if parts.username is None:
-        # As libpq does.
-        parts = parts.set(username=getpass.getuser())
+    # As other programs of PostgreSQL do, which the driver leaves to its caller.
+    parts = parts.set(
+        username=parts.username or os.environ.get("PGUSER") or getpass.getuser(),
+        password=parts.password or os.environ.get("PGPASSWORD"),
+    )
     socket = parts.query.get("host", "")
     if parts.drivername == "postgresql+pg8000" and str(socket).startswith("/"):
         # libpq's way to name the folder of a socket, in the driver's words.

@@ -30,6 +30,11 @@ from fabula.studio.tables import links, now, people
 
 Purpose = Literal["first", "invite", "password"]
 MOST_HOURS = 24 * 30
+_USUAL_ROLES: dict[str, tuple[Role, ...]] = {
+    "first": ("admin", "author"),
+    "invite": ("author",),
+    "password": (),
+}
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,14 @@ def make_link(
 ) -> str:
     """Make a link and give its secret, which nobody can see again.
 
-    `first` makes the first person of an empty studio and is for who runs the machine (`actor` is
-    None); `invite` a new person with these roles; `password` gives this person a new one.
+    `first` makes the first person of an empty studio, an admin, and is for who runs the machine
+    (`actor` is None); `invite` a new person with these roles, an author unless told otherwise;
+    `password` gives this person a new one.
     """
     _check_request(actor, purpose, person_id, hours)
-    secret, given = make_secret(), sorted(check_roles(roles))
+    secret, given = make_secret(), sorted(check_roles(roles) or _USUAL_ROLES[purpose])
+    if purpose == "first" and "admin" not in given:
+        raise InputError("the first person is an admin", "leave the roles out")
     with studio.write() as db:
         if purpose == "first" and _has_people(db):
             raise Conflict("somebody is here already", "ask an admin for an invitation")

@@ -145,22 +145,6 @@ def _dump_json(value: Any) -> str:
     return text
 
 
-def need_answer(studio: Studio) -> None:
-    """Refuse a database that cannot be used: it is not there, lets us not in, or is none."""
-    try:
-        with studio.read() as db:
-            db.exec_driver_sql("SELECT 1 FROM sqlite_master" if studio.is_sqlite else "SELECT 1")
-    except (DBAPIError, PoolTimeout, sqlite3.Error) as error:
-        cause = getattr(error, "orig", None) or error
-        said = cause.args[0] if cause.args else ""
-        # PostgreSQL says what is wrong in fields, of which M is the message.
-        reason = said.get("M") if isinstance(said, dict) else str(said)
-        raise NoCapacity(
-            f"the database does not answer ({reason or type(cause).__name__})",
-            "look whether it runs and whether its address is right, and try again",
-        ) from None
-
-
 def default_url() -> str:
     """The address that the environment names, or a file in the user's data folder."""
     if given := os.environ.get(VARIABLE, "").strip():
@@ -179,12 +163,16 @@ def open_studio(url: str | None = None) -> Studio:
 
 
 def need_answer(studio: Studio) -> None:
-    """Refuse a database that cannot be opened: who starts a command is to read why."""
+    """Refuse a database that cannot be used: who starts a command is to read why."""
     try:
-        with studio.read():
-            pass
-    except DBAPIError as error:
-        reason = " ".join(str(error.orig).split())[:200]
+        with studio.read() as db:
+            # SQLite opens any file, and looks into it when it is asked something.
+            db.exec_driver_sql("SELECT 1 FROM sqlite_master" if studio.is_sqlite else "SELECT 1")
+    except (DBAPIError, PoolTimeout, sqlite3.Error) as error:
+        cause = getattr(error, "orig", None) or error
+        said = cause.args[0] if cause.args else ""
+        # PostgreSQL says what is wrong in fields, of which M is the message.
+        reason = said.get("M") if isinstance(said, dict) else " ".join(str(said).split())[:200]
         raise NoCapacity(
             f"the database {studio.engine.url.render_as_string()} cannot be opened ({reason})",
             "start it, or check --database",

@@ -1,9 +1,11 @@
-"""A server on this machine that answers as OpenAI's do, or as badly as a test wants."""
+"""A server on this machine that answers as OpenAI's or Anthropic's do, or as badly as one wants."""
 
 from __future__ import annotations
 
 import json
 import threading
+import time
+from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -61,3 +63,71 @@ class Shop:
 
 def _said(body: dict[str, Any]) -> str:
     return str(body["messages"][0]["content"]) if "messages" in body else str(body["prompt"])
+
+
+def message(text: str, **other: Any) -> dict[str, Any]:
+    """An answer as Anthropic's servers give it."""
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}]
+    usage = {"input_tokens": 1000, "output_tokens": 200}
+    return {"id": "1", "content": blocks, "stop_reason": "end_turn", "usage": usage} | other
+
+
+def openai_events(pieces: Iterable[str], ending: str | None = "stop") -> list[str]:
+    """The events of a streamed answer as OpenAI's servers send them."""
+    chunks: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}], "usage": None},
+        *({"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces),
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": ending}]},
+        {"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": 200}},
+    ]
+    return [*(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks), "data: [DONE]\n\n"]
+
+
+def anthropic_events(pieces: Iterable[str], ending: str = "end_turn") -> list[str]:
+    """The events of a streamed answer as Anthropic's servers send them."""
+    usage = {"input_tokens": 1000, "output_tokens": 1}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "1", "content": [], "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "ping"},
+        *(
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": p}}
+            for p in pieces
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": ending},
+            "usage": {"output_tokens": 200},
+        },
+        {"type": "message_stop"},
+    ]
+    return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
+
+
+class Streaming:
+    """An answer that sends events one by one, and notes what became of it."""
+
+    def __init__(self, events: Iterable[str], *, pause_s: float = 0.0, drops: bool = False) -> None:
+        self.events, self.pause_s, self.drops = events, pause_s, drops
+        self.sent = 0
+        self.was_cut = threading.Event()
+
+    def __call__(self, handler: BaseHTTPRequestHandler) -> None:
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.close_connection = True
+        try:
+            for event in self.events:
+                data = event.encode() if isinstance(event, str) else event
+                handler.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                handler.wfile.flush()
+                self.sent += 1
+                time.sleep(self.pause_s)
+            if not self.drops:
+                handler.wfile.write(b"0\r\n\r\n")
+        except OSError:
+            self.was_cut.set()

@@ -13,8 +13,8 @@ import pytest
 
 from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Generator, Likelihood
-from fabula.models import _http
 from fabula.models.api import load
+from fabula.models.servers import http as _http
 from fakes.api_server import Shop, chat
 
 KEY = "sk-very-secret-0123"

@@ -1,27 +1,40 @@
-"""Models behind an OpenAI-compatible server."""
+"""Models behind a server that speaks OpenAI's or Anthropic's protocol."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from fabula.core.errors import SettingError
 from fabula.core.model import Span, TokenLogs
 from fabula.core.settings import AtLeast, check_settings
-from fabula.models._http import Server, ServerError
+from fabula.models.servers.http import Server, ServerError
+from fabula.models.servers.stream import TextStream
+from fabula.models.servers.wire import (
+    WIRES,
+    Style,
+    Tokens,
+    Wire,
+    Wish,
+    find_refused,
+    leave_out,
+)
 from fabula.models.store.fetch import is_offline
+
+T = TypeVar("T")
 
 Count = Annotated[int, AtLeast(0)]
 Price = Annotated[float, AtLeast(0)] | None
 Seconds = Annotated[float, AtLeast(0.001)]
 AtOnce = Annotated[int, AtLeast(1)]
+_LOGS_REMEDY = "take a server that does (completions with echo and logprobs), or huggingface(…)"
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,8 @@ class Exchange:
 class _Settings:
     model: str
     base_url: str
-    key_env: str
+    style: Style
+    key_env: str | None
     timeout_s: Seconds
     retries: Count
     max_concurrent: AtOnce
@@ -53,7 +67,8 @@ def load(
     model: str,
     *,
     base_url: str,
-    key_env: str = "OPENAI_API_KEY",
+    style: Style = "openai",
+    key_env: str | None = None,
     timeout_s: Seconds = 60.0,
     retries: Count = 4,
     max_concurrent: AtOnce = 4,
@@ -61,24 +76,50 @@ def load(
     price_out: Price = None,
     log: str | None = None,
 ) -> ApiModel:
-    """Take a model of a server; `base_url` ends where `/chat/completions` begins.
+    """Take a model of a server; `base_url` ends where `/chat/completions` or `/messages` begins.
 
-    The key is read from the environment. Prices are those of a million tokens. `log` is a file to
-    which every question and answer is added, a line of JSON each.
+    The key is read from the environment: OPENAI_API_KEY or, by style, ANTHROPIC_API_KEY, unless
+    another variable is named. Prices are those of a million tokens. `log` is a file to which every
+    question and answer is added, a line of JSON each.
     """
     settings = _Settings(
-        model, base_url, key_env, timeout_s, retries, max_concurrent, price_in, price_out, log
+        model,
+        base_url,
+        style,
+        key_env,
+        timeout_s,
+        retries,
+        max_concurrent,
+        price_in,
+        price_out,
+        log,
     )
     check_settings(settings, "api")
-    server = Server(_address(base_url), _key(key_env), key_env, settings.timeout_s, retries)
+    wire = WIRES[style]
+    server = _server(settings, wire)
+    return ApiModel(
+        model, server, wire, max_concurrent, (price_in, price_out), Path(log) if log else None
+    )
+
+
+def _server(settings: _Settings, wire: Wire) -> Server:
+    key_env = settings.key_env or wire.key_env
+    server = Server(
+        _address(settings.base_url),
+        _key(key_env),
+        key_env,
+        settings.timeout_s,
+        settings.retries,
+        key_header=wire.key_header,
+        headers=wire.headers,
+        kind=wire.kind,
+    )
     if is_offline() and not server.is_local:
         raise SettingError(
-            f"api: {base_url} is out of reach (FABULA_OFFLINE is set)",
+            f"api: {settings.base_url} is out of reach (FABULA_OFFLINE is set)",
             "unset it, or name a server on this machine",
         )
-    return ApiModel(
-        model, server, max_concurrent, (price_in, price_out), Path(log) if log else None
-    )
+    return server
 
 
 def _address(base_url: str) -> str:
@@ -103,14 +144,20 @@ def _key(key_env: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ApiModel:
-    """Generator, and likelihood where the server tells the logs of a prompt's tokens."""
+    """Generator, and likelihood where the server tells the logs of a prompt's tokens.
+
+    An option that the server refuses (newer models take no temperature) is left out from then on;
+    `refused` names it, and `exchanges` hold every question as it was asked.
+    """
 
     model: str
     server: Server
+    wire: Wire
     max_concurrent: int
     prices: tuple[float | None, float | None]
     log: Path | None
     exchanges: list[Exchange] = field(default_factory=list, repr=False)
+    refused: set[str] = field(default_factory=set)
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     @property
@@ -134,66 +181,95 @@ class ApiModel:
         top_p: float = 0.95,
         stop: Sequence[str] = (),
         seed: int = 0,
+        system: str = "",
     ) -> list[str]:
         """Give the answer to each prompt, several asked at once."""
-        wish = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
-        if stop:
-            wish["stop"] = list(stop)  # type: ignore[assignment]
+        wish = Wish(max_tokens, temperature, top_p, stop=stop, seed=seed)
         questions = [
-            {"model": self.model, "messages": [{"role": "user", "content": prompt}], **wish}
-            for prompt in prompts
+            self.wire.make_question(self.model, prompt, system, wish) for prompt in prompts
         ]
         with ThreadPoolExecutor(self.max_concurrent) as pool:
-            tasks = [pool.submit(self._ask, "chat/completions", question) for question in questions]
+            tasks = [pool.submit(self._answer, question) for question in questions]
             try:
-                return [self._text(task.result()) for task in tasks]
+                return [task.result() for task in tasks]
             except BaseException:
                 # What has not been asked yet would cost money for nothing.
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
+    def stream(self, prompt: str, wish: Wish, *, system: str = "") -> TextStream:
+        """Give the answer to a prompt piece by piece; nothing is asked before the first."""
+        question = self.wire.make_question(self.model, prompt, system, wish)
+        return TextStream(
+            self.server,
+            self.wire,
+            lambda send: self._ask_as_taken(question, send),
+            self._record_stream,
+        )
+
     def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
         """Give the logs of every second text given the first, by an echo of both."""
         return (self._logs_of(context, text) for context, text in pairs)
 
+    def _ask_as_taken(self, question: dict[str, Any], send: Callable[[dict[str, Any]], T]) -> T:
+        """Ask, and ask again without an option that the server says it does not take."""
+        while True:
+            taken = leave_out(question, self.refused)
+            try:
+                return send(taken)
+            except ServerError as error:
+                name = find_refused(taken, error.problem) if error.status in (400, 422) else ""
+                if not name:
+                    raise
+                self.refused.add(name)
+
+    def _answer(self, question: dict[str, Any]) -> str:
+        path = self.wire.path
+        answer = self._ask_as_taken(question, lambda taken: self._ask(path, taken))
+        try:
+            return self.wire.read_answer(answer).text
+        except (KeyError, IndexError, TypeError):
+            raise ServerError(
+                f"{self.model}: the answer holds no text", f"is it {self.wire.kind}?"
+            ) from None
+
     def _ask(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
         answer = self.server.ask(path, question)
-        counts = answer.get("usage")
-        usage = counts if isinstance(counts, dict) else {}
-        spent = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")]
-        read, written = (count if isinstance(count, int) else 0 for count in spent)
-        self._record(Exchange(path, question, answer, read, written, self._cost_of(spent)))
+        self._record(path, question, answer, self.wire.read_tokens(answer))
         return answer
 
-    def _cost_of(self, spent: list[Any]) -> float | None:
+    def _record_stream(self, stream: TextStream) -> None:
+        """Record what came of a stream, also of one that broke or was closed."""
+        answer = {"streamed": stream.text, "ending": stream.ending, "usage": stream.tokens}
+        self._record(self.wire.path, stream.question, answer, stream.tokens)
+
+    def _cost_of(self, spent: Tokens) -> float | None:
         """Cost of tokens read and written; a server that does not count leaves it unknown."""
         total = 0.0
         for count, price in zip(spent, self.prices, strict=True):
-            if price is None or not isinstance(count, int):
+            if price is None or count is None:
                 return None
             total += count * price / 1e6
         return total
 
-    def _record(self, exchange: Exchange) -> None:
+    def _record(
+        self, path: str, question: dict[str, Any], answer: dict[str, Any], spent: Tokens
+    ) -> None:
+        read, written = spent
+        exchange = Exchange(path, question, answer, read or 0, written or 0, self._cost_of(spent))
         with self._lock:
             self.exchanges.append(exchange)
             if self.log is not None:
                 line = json.dumps({"model": self.model, **vars(exchange)})
                 _add_line(self.log, self.server.without_key(line))
 
-    def _text(self, answer: dict[str, Any]) -> str:
-        try:
-            return str(answer["choices"][0]["message"]["content"] or "")
-        except (KeyError, IndexError, TypeError):
-            raise ServerError(
-                f"{self.model}: the answer holds no text", "is it an OpenAI-compatible server?"
-            ) from None
-
     def _logs_of(self, context: str, text: str) -> TokenLogs:
         import numpy as np
 
         if not text:
             return TokenLogs((), (), np.zeros(0))
+        if self.wire is not WIRES["openai"]:
+            raise ServerError(f"{self.model}: {self.wire.kind} tells no logs", _LOGS_REMEDY)
         question = {"model": self.model, "prompt": context + text, "max_tokens": 0}
         answer = self._ask("completions", {**question, "echo": True, "logprobs": 1})
         tokens, starts, logs = self._echo(answer)
@@ -222,8 +298,7 @@ class ApiModel:
                 raise ValueError
         except (KeyError, IndexError, TypeError, ValueError):
             raise ServerError(
-                f"{self.model}: the server tells no logs of a prompt's tokens",
-                "take a server that does (completions with echo and logprobs), or huggingface(…)",
+                f"{self.model}: the server tells no logs of a prompt's tokens", _LOGS_REMEDY
             ) from None
         return tokens, starts, logs
 

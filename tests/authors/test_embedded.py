@@ -22,9 +22,9 @@ def test_who_asks_for_weights_that_are_not_here_is_told_of_the_plain_ones(monkey
     monkeypatch.delenv("FABULA_ASSETS", raising=False)
     monkeypatch.setattr("fabula.models.store.folder._list_candidates", lambda place: [])
     with pytest.raises(AssetError, match=r"smollm2_stories.*embedded\(weights='plain'\)"):
-        load_author("embedded(weights='stories')").startup()
-    with pytest.raises(AssetError, match="fabula models pull smollm2"):
         load_author("embedded").startup()
+    with pytest.raises(AssetError, match="fabula models pull smollm2"):
+        load_author("embedded(weights='plain')").startup()
 
 
 @pytest.mark.assets

@@ -11,7 +11,6 @@ from fabula.authors.sampling.author import (
     SampledAuthor,
     SamplingSettings,
     Tokens,
-    load_net,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _ASSETS: dict[Weights, str] = {"stories": "smollm2_stories", "plain": "smollm2"}
 
 def load(
     *,
-    weights: Weights = "plain",
+    weights: Weights = "stories",
     dtype: Literal["fp32", "bf16"] = "fp32",
     threads: Count | None = None,
     window: Tokens = 999,
@@ -41,7 +40,6 @@ def load(
     return SampledAuthor(
         partial(_find_checkpoint, weights, dtype),
         SamplingSettings(window, batch, cache_mb, threads),
-        load_net,
     )
 
 

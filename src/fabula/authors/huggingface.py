@@ -11,7 +11,6 @@ from fabula.authors.sampling.author import (
     SampledAuthor,
     SamplingSettings,
     Tokens,
-    load_net,
 )
 from fabula.core.errors import SettingError
 
@@ -43,7 +42,6 @@ def load(
     return SampledAuthor(
         partial(_find_checkpoint, name, dtype, device, revision),
         SamplingSettings(window, batch, cache_mb, threads),
-        load_net,
     )
 
 

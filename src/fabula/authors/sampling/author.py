@@ -49,14 +49,12 @@ class SamplingSettings:
 class SampledAuthor:
     """Shows a context as training did, and draws what follows.
 
-    `find` gives the checkpoint, `open_net` loads its weights. Contexts have at most `window`
-    tokens, 1,024 less the 25 of a request, as in STORIUM; fewer where the model's own window
-    leaves no room for what is wanted.
+    `find` says where its weights are. Contexts have at most `window` tokens, 1,024 less the 25 of
+    a request, as in STORIUM; fewer where the model's own window leaves no room for what is wanted.
     """
 
     find: Callable[[], Checkpoint]
     settings: SamplingSettings
-    open_net: Callable[[Checkpoint], Any]
     _checkpoint: Checkpoint | None = field(default=None, repr=False)
     _loop: Loop | None = field(default=None, repr=False)
 
@@ -70,6 +68,7 @@ class SampledAuthor:
     def checkpoint(self) -> Checkpoint:
         """Where the weights are; what is not there is a `UserError`."""
         if self._checkpoint is None:
+            _wait_quietly()
             self._checkpoint = self.find()
         return self._checkpoint
 
@@ -77,11 +76,10 @@ class SampledAuthor:
         """Load weights and tokeniser, unless that is done."""
         if self._loop is not None:
             return
-        _wait_quietly()
         from fabula.models.networks.decoder import open_decoder
 
         checkpoint = self.checkpoint
-        net = self.open_net(checkpoint)
+        net = checkpoint.model("AutoModelForCausalLM")
         if self._room(checkpoint, 1) < 32:
             raise SettingError(f"{checkpoint.name} reads too few tokens at once", "take another")
         if self.settings.threads:
@@ -172,11 +170,6 @@ def _wait_quietly() -> None:
     """
     if "torch" not in sys.modules:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
-def load_net(checkpoint: Checkpoint) -> Any:
-    """Load the weights as transformers does."""
-    return checkpoint.model("AutoModelForCausalLM")
 
 
 def _find_ends(net: Any) -> list[int]:

@@ -139,7 +139,13 @@ def test_data_means_the_same_whether_data_sets_lie_in_the_folder_or_in_data(tmp_
 
 def test_the_list_of_commands_says_everything_in_whole_sentences():
     groups = ([], ["data"], ["metrics"], ["models"], ["train"], ["study"], ["comments"])
-    for words in (*groups, ["studio"], ["studio", "user"], ["studio", "machine"]):
+    for words in (
+        *groups,
+        ["studio"],
+        ["studio", "user"],
+        ["studio", "game"],
+        ["studio", "machine"],
+    ):
         output = CliRunner().invoke(cli, [*words, "--help"], terminal_width=80).output
         listed = output.partition("Commands:\n")[2].partition("\n\n")[0]
         assert listed and "..." not in listed, listed

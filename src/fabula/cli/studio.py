@@ -9,6 +9,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._options import OVERWRITE, QUIET, file_type, output_option
+from fabula.cli._studio_games import game, samples
 from fabula.cli._studio_people import on_studio, token, user
 from fabula.cli.machines import command as machines
 from fabula.core.story import count_text
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 
 @click.group("studio")
 def command() -> None:
-    """Look after a studio: people, tokens, machines, data, backups."""
+    """Look after a studio: people, games, machines, data, backups."""
 
 
 command.add_command(user)
 command.add_command(token)
+command.add_command(game)
+command.add_command(samples)
 command.add_command(machines, "machine")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.games import (
@@ -17,7 +18,7 @@ from fabula.studio.games import (
     remove_member,
 )
 from fabula.studio.scenes import add_character, add_scene, read_game
-from fabula.studio.tables import entries
+from fabula.studio.tables import audit, entries
 from fakes.studio_people import put_person
 
 
@@ -153,3 +154,16 @@ def test_taking_a_game_says_that_it_changed(studio, ann, game):
     with studio.write() as db:
         lock_game(db, ann, game.id)
     assert list_games(studio, ann)[0].changed_at > game.changed_at
+
+
+def test_what_concerns_others_is_in_the_audit_log(studio, ann, bob, game):
+    invite_member(studio, ann, game.id, bob.id, "player")
+    remove_member(studio, ann, game.id, bob.id)
+    archive_game(studio, ann, game.id)
+    with studio.read() as db:
+        rows = db.execute(select(audit).where(audit.c.object == game.id).order_by(audit.c.id)).all()
+    assert [row.action for row in rows] == [
+        "game.create", "member.invite", "member.remove", "game.archive",
+    ]  # fmt: skip
+    assert {row.person_id for row in rows} == {ann.id}
+    assert rows[1].detail == {"person_id": bob.id, "part": "player"}

@@ -130,14 +130,19 @@ def lock_game(db: Connection, person: Person, game_id: str, *parts: Part) -> Row
     return row
 
 
-def next_seq_id(db: Connection, game_id: str) -> int:
-    """Number of the next entry of a game, which is locked until the end of the transaction."""
+def lock_game_row(db: Connection, game_id: str) -> None:
+    """Lock a game until the end of the transaction, for an entry to be added."""
     change = update(games).where(games.c.id == game_id).values(changed_at=now())
     row = db.execute(change.returning(games.c.archived_at)).first()
     if row is None:
         raise NotFound(f"there is no game {game_id}", "see the list of your games")
     if row.archived_at is not None:
         raise Conflict("the game is archived", "its narrator can take it back")
+
+
+def next_seq_id(db: Connection, game_id: str) -> int:
+    """Number of the next entry of a game, which is locked until the end of the transaction."""
+    lock_game_row(db, game_id)
     last = db.execute(select(func.max(entries.c.seq_id)).where(entries.c.game_id == game_id))
     return (last.scalar() or 0) + 1
 

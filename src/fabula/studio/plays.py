@@ -110,6 +110,30 @@ def plan_turn(
     """
     part = need_member(db, person, game_id, "narrator", "player")
     need_open_scene(db, game_id, scene_id)
+    if character_id is not None and format not in NARRATED:
+        need_character(db, person, game_id, character_id)
+    return plan_cards(
+        db,
+        part,
+        game_id=game_id,
+        scene_id=scene_id,
+        format=format,
+        character_id=character_id,
+        cards=cards,
+    )
+
+
+def plan_cards(
+    db: Connection,
+    part: str,
+    *,
+    game_id: str,
+    scene_id: str,
+    format: str,
+    character_id: str | None,
+    cards: Mapping[str, Sequence[str]],
+) -> Turn:
+    """See what an entry would do with cards, of one who may write it in a scene that is open."""
     _check_uses(format, cards)
     held = _find_cards(db, game_id, cards)
     if format in NARRATED:
@@ -119,7 +143,6 @@ def plan_turn(
         return Turn(tuple((use, write_card(held[one])) for use, one in _pairs(cards)))
     if character_id is None:
         raise InputError(f"an entry of the format {format} needs a character", "say whose it is")
-    need_character(db, person, game_id, character_id)
     extra = {"by_narrator": part == "narrator"}
     if not cards.get("played"):
         return Turn(extra=extra)

@@ -15,18 +15,28 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed
 from fabula.core.score import Score, Status
 from fabula.studio.authorship import parse_marks
 from fabula.studio.database import Studio
 from fabula.studio.drafts import cancel_unfinished, find_draft, need_open
-from fabula.studio.games import next_seq_id
+from fabula.studio.games import lock_game_row
 from fabula.studio.kept import score_suggestion, signature_of
 from fabula.studio.people import Person
-from fabula.studio.plays import lay_cards, plan_turn
-from fabula.studio.tables import drafts, entries, new_id, now, suggestions
+from fabula.studio.plays import Turn, lay_cards, plan_cards, plan_turn
+from fabula.studio.suggestions import UNFINISHED
+from fabula.studio.tables import (
+    characters,
+    drafts,
+    entries,
+    members,
+    new_id,
+    now,
+    scenes,
+    suggestions,
+)
 from fabula.studio.tables import scores as score_table
 from fabula.studio.versions import StaleVersion
 
@@ -51,32 +61,26 @@ def publish_entry(studio: Studio, person: Person, draft_id: str, *, version: int
     """
     for _ in range(_ATTEMPTS):
         with studio.read() as db:
-            row = find_draft(db, person, draft_id)
-            _need_author(row, person)
-            if row.state == "published":
+            draft, asked = _read_draft(db, person, draft_id)
+            if draft.state == "published":
                 return _read_published(db, draft_id)
-            _check(row, version)
-            asked = _read_asked(db, draft_id)
-        if any(one.status in ("pending", "executing") for one in asked):
+            _check(draft, version)
+        if any(one.status in UNFINISHED for one in asked):
             with studio.write() as db:
                 find_draft(db, person, draft_id, lock=True)
                 cancel_unfinished(db, draft_id)
             continue
-        scored = score_asked(asked, row.text, row.marks)
+        scored = score_asked(asked, draft.text, draft.marks)
         try:
             with studio.write() as db:
-                row = find_draft(db, person, draft_id, lock=True)
-                if row.state == "published":
-                    return _read_published(db, draft_id)
-                _check(row, version)
-                return _publish(db, person, row, len(asked), scored)
-        except _SuggestionAdded:
+                return _publish(db, person, draft, len(asked), scored)
+        except _ChangedMeanwhile:
             continue
-    raise Conflict("suggestions are being asked for meanwhile", "publish once they are there")
+    raise Conflict("the draft is being changed meanwhile", "publish it once that is done")
 
 
-class _SuggestionAdded(Exception):
-    """Somebody has asked for a suggestion since the others were scored."""
+class _ChangedMeanwhile(Exception):
+    """The draft has changed since it was read, or a suggestion was asked for."""
 
 
 def score_asked(
@@ -88,53 +92,95 @@ def score_asked(
         score
         for one in asked
         if one.generated
-        for score in score_suggestion(one.generated, published, story=one.id, marks=drawn)
+        for score in score_suggestion(
+            one.generated, published, story=one.suggestion_id, marks=drawn
+        )
     ]
 
 
-def _need_author(row: Row[Any], person: Person) -> None:
-    if row.author_id != person.id:
+_DRAFT = select(
+    drafts,
+    suggestions.c.id.label("suggestion_id"),
+    suggestions.c.status,
+    suggestions.c.generated,
+).select_from(drafts.outerjoin(suggestions, suggestions.c.draft_id == drafts.c.id))
+
+
+def _read_draft(db: Connection, person: Person, draft_id: str) -> tuple[Row[Any], list[Row[Any]]]:
+    """Give a draft to its author, and the suggestions that were asked for in it."""
+    query = _DRAFT.where(drafts.c.id == draft_id).order_by(suggestions.c.id)
+    rows = list(db.execute(query))
+    if not rows or rows[0].author_id != person.id:
+        find_draft(db, person, draft_id)
         raise NotAllowed("the draft is somebody else's", "publish one of your own")
+    return rows[0], [row for row in rows if row.suggestion_id is not None]
 
 
-def _check(row: Row[Any], version: int) -> None:
-    need_open(row)
-    if version != row.version:
-        raise StaleVersion(version, row.version)
-    if not row.text.strip():
+def _check(draft: Row[Any], version: int) -> None:
+    need_open(draft)
+    if version != draft.version:
+        raise StaleVersion(version, draft.version)
+    if not draft.text.strip():
         raise InputError("the draft has no text", "write something, or discard it")
-
-
-def _read_asked(db: Connection, draft_id: str) -> list[Row[Any]]:
-    columns = (suggestions.c.id, suggestions.c.status, suggestions.c.generated)
-    query = select(*columns).where(suggestions.c.draft_id == draft_id)
-    return list(db.execute(query.order_by(suggestions.c.id)))
 
 
 def _publish(
     db: Connection, person: Person, draft: Row[Any], asked: int, scored: Sequence[Score]
 ) -> Published:
-    """Write the entry of a draft that is locked, and all that belongs to it."""
-    # This locks the game: what is planned stays so until the end.
-    seq_id, entry_id, moment = next_seq_id(db, draft.game_id), new_id(), now()
-    place = {
-        "game_id": draft.game_id,
-        "scene_id": draft.scene_id,
+    """Write the entry of a draft, and all that belongs to it, in as few questions as can be.
+
+    The first two lock the draft and its game: what is found after them stays so until the end.
+    """
+    still = (drafts.c.id == draft.id) & (drafts.c.state == "open")
+    end = update(drafts).where(still, drafts.c.version == draft.version)
+    cards = db.execute(end.values(state="published").returning(drafts.c.cards)).scalar()
+    if cards is None:
+        raise _ChangedMeanwhile
+    seq_id, turn = _plan(db, person, draft, cards)
+    entry_id, moment = new_id(), now()
+    entry = {
+        **{name: getattr(draft, name) for name in ("game_id", "scene_id", "character_id")},
+        "id": entry_id,
+        "seq_id": seq_id,
         "format": draft.format,
-        "character_id": draft.character_id,
+        "text": draft.text,
+        "polarity": turn.polarity,
+        "extra": dict(turn.extra),
+        "draft_id": draft.id,
+        "author_id": person.id,
+        "published_at": moment,
     }
-    turn = plan_turn(db, person, cards=draft.cards, **place)
-    values = {"id": entry_id, "seq_id": seq_id, "text": draft.text, "published_at": moment}
-    told = {"polarity": turn.polarity, "extra": dict(turn.extra), "draft_id": draft.id}
-    db.execute(insert(entries).values(author_id=person.id, **place, **values, **told))
+    db.execute(insert(entries).values(**entry))
     lay_cards(db, entry_id, draft.game_id, turn)
-    db.execute(update(drafts).where(drafts.c.id == draft.id).values(state="published"))
     final = {"published": draft.text, "published_at": moment, "entry_id": entry_id}
     finish = update(suggestions).where(suggestions.c.draft_id == draft.id).values(**final)
     if db.execute(finish).rowcount != asked:
-        raise _SuggestionAdded
+        raise _ChangedMeanwhile
     write_scores(db, scored)
     return Published(entry_id, seq_id, moment, tuple(scored))
+
+
+def _plan(
+    db: Connection, person: Person, draft: Row[Any], cards: Mapping[str, Sequence[str]]
+) -> tuple[int, Turn]:
+    """Lock the game; give the number of its next entry, and what the entry does with cards."""
+    lock_game_row(db, draft.game_id)
+    place = {name: getattr(draft, name) for name in ("game_id", "scene_id", "character_id")}
+    last = select(func.max(entries.c.seq_id)).where(entries.c.game_id == draft.game_id)
+    joined = (
+        scenes.outerjoin(
+            members, (members.c.game_id == scenes.c.game_id) & (members.c.person_id == person.id)
+        )
+    ).outerjoin(characters, characters.c.id == draft.character_id)
+    columns = (last.scalar_subquery().label("last"), members.c.part, scenes.c.is_complete)
+    query = select(*columns, characters.c.player_id).select_from(joined)
+    found = db.execute(query.where(scenes.c.id == draft.scene_id)).one()
+    is_own = draft.character_id is None or found.player_id == person.id
+    if found.is_complete or not (found.part == "narrator" or (found.part == "player" and is_own)):
+        # It says what is in the way.
+        plan_turn(db, person, format=draft.format, cards=cards, **place)
+    turn = plan_cards(db, found.part, format=draft.format, cards=cards, **place)
+    return (found.last or 0) + 1, turn
 
 
 _SCORE_COLUMNS = (

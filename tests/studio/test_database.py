@@ -85,3 +85,13 @@ def test_a_database_that_cannot_be_opened_is_named_without_its_password(url, tmp
     with pytest.raises(NoCapacity) as refused:
         need_answer(studio)
     assert "cannot be opened" in str(refused.value) and "secret" not in str(refused.value)
+
+
+def test_a_file_is_its_owners_alone(tmp_path):
+    studio = open_studio(f"sqlite:///{tmp_path / 'new.sqlite'}")
+    need_answer(studio)
+    with studio.write() as db:
+        db.exec_driver_sql("CREATE TABLE notes (id INTEGER)")
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    studio.close()
+    assert set(modes.values()) == {0o600} and "new.sqlite-wal" in modes

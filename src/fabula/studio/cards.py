@@ -182,7 +182,7 @@ def delete_card(studio: Studio, person: Person, game_id: str, card_id: str) -> C
         db.execute(
             update(cards).where(cards.c.id == row.id).values(is_deleted=True, character_id=None)
         )
-        write_audit(db, person, "card.delete", game_id, card_id=card_id)
+        write_audit(db, person, "delete_card", game_id, card_id=card_id)
         return find_card(db, game_id, card_id)
 
 

@@ -199,12 +199,12 @@ def _open_sqlite(parts: URL) -> Engine:
         raise SettingError(
             "a studio in memory would be gone with its process", "name a file: sqlite:///FILE"
         )
-    folder = Path(parts.database).parent
+    file = Path(parts.database)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingError(
-            f"the folder {folder} cannot be made ({error.strerror})", "name another file"
+            f"the folder {file.parent} cannot be made ({error.strerror})", "name another file"
         ) from None
     arguments = {"timeout": BUSY_S, "check_same_thread": False}
     engine = create_engine(
@@ -220,6 +220,9 @@ def _open_sqlite(parts: URL) -> Engine:
     def prepare(connection: sqlite3.Connection, _: Any) -> None:
         # The driver begins no transaction of its own: `begin` below does, and says which.
         connection.isolation_level = None
+        if not file.stat().st_size:
+            # It will hold hashes of passwords, and what people write.
+            file.chmod(0o600)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
 

@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, Table, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
-from fabula.studio.database import Studio
+from fabula.studio.database import Studio, make_insert
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import characters, entries, games, members, new_id, now, people
 
@@ -77,8 +76,7 @@ class Member:
 
 def insert_once(db: Connection, table: Table, row: Mapping[str, Any]) -> bool:
     """Insert a row unless one with the same key is there; says whether it was inserted."""
-    dialect = sqlite if db.dialect.name == "sqlite" else postgresql
-    return db.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
+    return db.execute(make_insert(db, table).values(**row).on_conflict_do_nothing()).rowcount > 0
 
 
 def check_text(value: str, field: str, most: int = LONGEST_TEXT) -> str:
@@ -169,7 +167,7 @@ def create_game(
             db.execute(
                 members.insert().values(game_id=identity, person_id=person.id, part="narrator")
             )
-            write_audit(db, person, "game.create", identity)
+            write_audit(db, person, "create_game", identity)
         query = select(games.c.id).where(games.c.owner_id == person.id, games.c.key == key)
         return find_game(db, person, db.execute(query).scalar_one())
 
@@ -232,7 +230,7 @@ def archive_game(studio: Studio, person: Person, game_id: str, *, back: bool = F
         need_member(db, person, game_id, "narrator")
         values = {"archived_at": None if back else now()}
         db.execute(update(games).where(games.c.id == game_id).values(**values))
-        write_audit(db, person, "game.restore" if back else "game.archive", game_id)
+        write_audit(db, person, "restore_game" if back else "archive_game", game_id)
         return find_game(db, person, game_id)
 
 
@@ -242,7 +240,7 @@ def exclude_game(studio: Studio, person: Person, game_id: str, *, is_excluded: b
     with studio.write() as db:
         need_member(db, person, game_id)
         db.execute(update(games).where(games.c.id == game_id).values(is_excluded=is_excluded))
-        write_audit(db, person, "game.exclude", game_id, is_excluded=is_excluded)
+        write_audit(db, person, "exclude_game", game_id, is_excluded=is_excluded)
         return find_game(db, person, game_id)
 
 
@@ -267,7 +265,7 @@ def invite_member(
                 .where(members.c.game_id == game_id, members.c.person_id == person_id)
                 .values(part=part)
             )
-        write_audit(db, person, "member.invite", game_id, person_id=person_id, part=part)
+        write_audit(db, person, "invite_member", game_id, person_id=person_id, part=part)
         return Member(person_id, invited.name or "", part)
 
 
@@ -286,7 +284,7 @@ def remove_member(studio: Studio, person: Person, game_id: str, person_id: str) 
             .where(characters.c.game_id == game_id, characters.c.player_id == person_id)
             .values(player_id=None)
         )
-        write_audit(db, person, "member.remove", game_id, person_id=person_id)
+        write_audit(db, person, "remove_member", game_id, person_id=person_id)
 
 
 def list_members(db: Connection, person: Person, game_id: str) -> list[Member]:

@@ -166,6 +166,7 @@ def _copy_file(studio: Studio, before: SchemaState) -> Path:
     source = Path(studio.engine.url.database)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     target = source.with_name(f"{source.name}.{before.database}-{stamp}")
+    target.touch(mode=0o600)
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
     return target

@@ -139,10 +139,16 @@ def test_a_machine_that_cannot_start_says_why_and_is_tried_again(
     asset = tmp_path / "weights.bin"
     machine = offer(studio, "grand", f"scripted(needs={str(asset)!r})")
     first = ask(studio, machine)
+    with studio.write() as db:
+        db.execute(stories.insert().values(id="5" * 32, story={"game_pid": "g"}))
+        payload = {"story_id": "5" * 32}
+        add_job(db, "prepare", "5" * 32, machine_id=machine, payload=payload)
     with working(database_url, machines=["grand"]):
         assert wait_for(studio, first).problem == (
             "The co-author grand cannot start: weights.bin is missing; put it there"
         )
+        with studio.read() as db:
+            assert db.scalar(select(stories.c.status)) == "failed"
         asset.write_text("", encoding="utf-8")
         wait_until(lambda: wait_for(studio, ask(studio, machine)).status == "done")
 

@@ -204,13 +204,16 @@ def lost_jobs(db: Connection) -> list[Job]:
 
 
 def hold_jobs(db: Connection, leased: Collection[Job]) -> set[str]:
-    """Lock those jobs that are still their lease's until this transaction ends; their ids."""
+    """Lock those jobs that are still their lease's until this transaction ends; their ids.
+
+    In the order of their keys, as everybody does who locks several: so nobody waits in a circle.
+    """
     if not leased:
         return set()
     query = (
         select(jobs.c.id, jobs.c.worker)
         .where(jobs.c.id.in_([job.id for job in leased]), jobs.c.state == "leased")
-        .order_by(jobs.c.id)
+        .order_by(jobs.c.kind, jobs.c.key)
         .with_for_update()
     )
     leases = {job.id: job.lease for job in leased}

@@ -91,8 +91,7 @@ class MachineRunner(threading.Thread):
             if self._child is not None:
                 self._child.stop()
         finally:
-            if self._child is not None:
-                self._child.kill()
+            self.drop_child()
 
     def _take_turn(self) -> None:
         try:
@@ -112,23 +111,20 @@ class MachineRunner(threading.Thread):
             return False
         if self._child is None:
             # A machine that will not start soon lets nobody wait for it.
-            leased = self._lease("suggest", self.pace.most) if self._obstacle else []
-            fail_suggestions(self.studio, leased, self._obstacle)
-            return bool(leased)
-        leased = self._lease("suggest", self.pace.most)
-        if leased:
+            leased = self._lease(self.pace.most, "suggest", "prepare") if self._obstacle else []
+            if leased:
+                fail_suggestions(self.studio, leased, self._obstacle)
+        elif leased := self._lease(self.pace.most, "suggest"):
             self._write(self._gather(leased))
-        else:
-            leased = self._lease("prepare", 1)
-            for job in leased:
-                self._prepare(job)
+        elif leased := self._lease(1, "prepare"):
+            self._prepare(leased[0])
         return bool(leased)
 
-    def _lease(self, kind: str, most: int) -> list[Job]:
+    def _lease(self, most: int, *kinds: str) -> list[Job]:
         return lease_jobs(
             self.studio,
             self.worker,
-            kinds=[kind],
+            kinds=kinds,
             machine_id=self.machine.id,
             most=most,
             lease_s=self.pace.lease_s,
@@ -138,19 +134,19 @@ class MachineRunner(threading.Thread):
         """Fill a batch; what its writer may have died of is tried alone."""
         if len(leased) < self.pace.most:
             self.stopping.wait(self.pace.fill_s)
-            leased = leased + self._lease("suggest", self.pace.most - len(leased))
-        tried = [job for job in leased if job.problem]
-        if not tried:
-            return leased
-        return_suggestions(self.studio, [job for job in leased if job is not tried[0]])
-        return tried[:1]
+            leased = leased + self._lease(self.pace.most - len(leased), "suggest")
+        tried = [job for job in leased if job.problem][:1]
+        others = [job for job in leased if job not in tried]
+        if tried and others:
+            return_suggestions(self.studio, others)
+        return tried or leased
 
     def _start_child(self) -> None:
         self._child = AuthorChild(self.machine.spec, self.machine.name)
         deadline = time.monotonic() + self.pace.startup_s
         while not (messages := self._child.receive(self.pace.poll_s)):
             if self.stopping.is_set():
-                self._child.kill()
+                self.drop_child()
                 return
             if time.monotonic() > deadline:
                 self._lose_child(f"did not start within {self.pace.startup_s:.0f} seconds")
@@ -162,14 +158,18 @@ class MachineRunner(threading.Thread):
         _log.error("%s cannot start: %s", self.machine.name, value)
         self._obstacle = f"The co-author {self.machine.name} cannot start: {value}"
         self._start_at = time.monotonic() + self.pace.rest_s
-        self._child.kill()
-        self._child = None
+        self.drop_child()
+
+    def drop_child(self) -> None:
+        """End the child at once, if there is one."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
 
     def _lose_child(self, reason: str) -> None:
         """End a child that does not obey."""
         _log.error("%s %s", self.machine.name, reason)
-        assert self._child is not None
-        self._child.kill()
+        self.drop_child()
         raise ChildLost(None)
 
     def _rest_after(self, lost: ChildLost) -> None:
@@ -192,9 +192,9 @@ class MachineRunner(threading.Thread):
         try:
             batch.run()
             self._losses = 0
-        except ChildLost:
+        except ChildLost as lost:
+            self._rest_after(lost)
             self._retry(batch.unended())
-            raise
 
     def _retry(self, leased: Sequence[Job]) -> None:
         """Give what the child was at another try."""
@@ -228,10 +228,11 @@ class MachineRunner(threading.Thread):
                     return
                 if time.monotonic() > deadline:
                     self._lose_child("did not get ready for a story in time")
-        except ChildLost:
+        except ChildLost as lost:
+            self._rest_after(lost)
             self._retry([job])
-            raise
-        end_preparation(self.studio, job, messages[0].value)
+        else:
+            end_preparation(self.studio, job, messages[0].value)
 
     def _need_child(self) -> AuthorChild:
         assert self._child is not None, "nothing is leased before the co-author is ready"
@@ -303,7 +304,10 @@ class _Batch:
             self.drained_at = moment + self.pace.drain_s
         if moment > self.drained_at and self.writings:
             return_suggestions(runner.studio, self.unended())
-            self._abandon(list(self.writings))
+            self._forget(list(self.writings))
+            # Nobody waits for the child any more, and who stops us will not wait for it either.
+            runner.drop_child()
+            self.has_rested = True
         if moment - self.started > self.pace.timeout_s and self.writings:
             problem = f"The co-author {name} took too long; ask again or choose another."
             fail_suggestions(runner.studio, self.unended(), problem)

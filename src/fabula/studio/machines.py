@@ -19,9 +19,9 @@ from fabula.authors import author_spec
 from fabula.core.author import Decoding
 from fabula.core.errors import Conflict, InputError, NotFound, closest
 from fabula.core.plain import from_plain
-from fabula.studio.database import Studio
+from fabula.studio.database import Studio, insert_new
 from fabula.studio.people import Person, write_audit
-from fabula.studio.tables import machines, new_id, now, suggestions
+from fabula.studio.tables import machines, now, suggestions
 
 MachineStatus = Literal["active", "draining", "inactive"]
 STATUSES: tuple[MachineStatus, ...] = get_args(MachineStatus)
@@ -71,17 +71,15 @@ def add_machine(
         "decoding": _check_decoding(decoding or {}),
     }
     with studio.write() as db:
-        existing = find_machine(db, name)
-        if existing is not None:
-            if (existing.spec, existing.kind) == (spec, kind):
-                return existing
+        if machine_id := insert_new(db, machines, values):
+            write_audit(db, person, "add_machine", machine_id, **values)
+            return need_machine(db, machine_id)
+        existing = need_machine(db, name)
+        if (existing.spec, existing.kind) != (spec, kind):
             raise Conflict(
                 f"the machine {name!r} is {existing.spec} already", "give this one another name"
             )
-        machine_id = new_id()
-        db.execute(machines.insert().values(id=machine_id, **values))
-        write_audit(db, person, "add_machine", machine_id, **values)
-        return need_machine(db, machine_id)
+        return existing
 
 
 def change_machine(

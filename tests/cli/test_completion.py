@@ -51,7 +51,7 @@ def complete(line: str) -> list[str]:
         ("models pull mini", ["minilm"]),
         ("models pull minilm word", ["wordnet"]),
         ("models remove gl", ["glove_50d"]),
-        ("models pull --all --except smol", ["smollm2"]),
+        ("models pull --all --except smol", ["smollm2", "smollm2_stories"]),
         ("review story.txt --writer emb", ["embedded("]),
         ("data show storyer_", ["storyer_ratings"]),
         ("meta storyer_", ["storyer_ratings"]),

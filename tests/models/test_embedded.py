@@ -133,3 +133,29 @@ def test_minilm_reads_a_story_of_many_windows_whole(minilm: Path) -> None:
     (found,) = opened().states([text], [6])
     assert found.coverage == 1.0
     assert "".join(text[a:b] for a, b in found.spans) == text.replace(" ", "")
+
+
+@pytest.mark.assets
+def test_the_weights_adapted_to_stories_are_those_of_smollm2_and_a_difference():
+    from safetensors import safe_open
+
+    try:
+        model, plain = load("smollm2_stories"), load("smollm2")
+        difference = path_of("smollm2_stories") / "adapter_model.safetensors"
+    except AssetError as error:
+        pytest.skip(str(error))
+    assert "smollm2_stories@" in model.signature and "+smollm2@" in model.signature
+    layer = "model.layers.3.self_attn.v_proj"
+    with safe_open(difference, "np") as file:
+        down, up = (
+            file.get_tensor(f"base_model.model.{layer}.lora_{part}.weight").astype(np.float64)
+            for part in "AB"
+        )
+    before, after = (
+        one._net.get_submodule(layer).weight.detach().double().numpy() for one in (plain, model)
+    )
+    # Rank 16, alpha 32.
+    np.testing.assert_allclose(after - before, 2.0 * up @ down, atol=1e-6)
+    text = "Sam had never been to a fancy restaurant. He was ashamed of his modest car."
+    logs = [next(one.logs([("", text)])).logs.mean() for one in (plain, model)]
+    assert logs[1] > logs[0] + 0.2

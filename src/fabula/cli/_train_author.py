@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from fabula.cli import echo
+from fabula.cli._inputs import column_option
 from fabula.cli._options import file_type
 from fabula.cli._train_options import DEVICE, RECIPE, RESUME, SEED
 
@@ -33,6 +34,7 @@ AUTHOR_OPTIONS = (
         "data set by its name; may be repeated. A folder that holds the recipe's data sets gives "
         "those.",
     ),
+    column_option("Column of a table that plays a role: text=tale; may be repeated.", "text"),
     RECIPE,
     click.option(
         "--model",
@@ -87,6 +89,7 @@ AUTHOR_OPTIONS = (
 
 def author_command(
     sources: Sequence[str],
+    columns: Mapping[str, str],
     out: Path,
     recipe: Path | None,
     prepared: Path | None,
@@ -101,7 +104,7 @@ def author_command(
     from fabula.learned.training.recipe import find_recipe, read_recipe
 
     chosen = read_recipe(AuthorRecipe, recipe or find_recipe("author"), **changes)
-    data = prepare_author(chosen, sources, prepared=prepared)
+    data = prepare_author(chosen, sources, columns=columns, prepared=prepared)
     for name, counts in data.counts.items():
         report(f"{name}: " + ", ".join(f"{count:,} {fate}" for fate, count in counts.items()))
     chosen = data.settle(chosen)

@@ -19,20 +19,19 @@ from fabula.learned.training.author import (
     open_model,
     train_author,
 )
+from fabula.learned.training.author_batches import fill_rows, pack_pieces
 from fabula.learned.training.author_data import (
     Signs,
     encode_stories,
-    fill_rows,
     find_signs,
     load_author_data,
-    pack_pieces,
     prepare_author,
     split_stories,
 )
 from fabula.learned.training.recipe import find_recipe, read_recipe
 from fabula.models import load_model
 from fabula.text.prompting import render_prompt
-from fakes.tiny_models import save_gpt2, save_llama, torch
+from fakes.tiny_models import save_gpt2, save_llama, save_wordpiece, torch
 
 PLACES = ("the sea", "a house", "the old mat", "winter", "the night", "a light", "home", "the cat")
 
@@ -177,15 +176,21 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(prepared, tmp_p
 
 
 def test_examples_made_ready_are_refused_by_another_recipe(llama, table, tmp_path):
+    from transformers import AutoTokenizer
+
     recipe, ready = recipe_for(llama), tmp_path / "ready.npz"
     data = prepare_author(recipe, [str(table)], prepared=ready)
     again = prepare_author(recipe, [str(table)], prepared=ready)
     assert again.describe() == data.describe()
     with pytest.raises(InputError, match="another recipe \\(tag\\)"):
         prepare_author(replace(recipe, tag="STORY"), [str(table)], prepared=ready)
+    save_wordpiece(tmp_path / "pieces")
+    other = AutoTokenizer.from_pretrained(tmp_path / "pieces")
+    with pytest.raises(InputError, match="another recipe \\(tokeniser\\)"):
+        load_author_data(ready, data.settle(recipe), other)
     ready.write_bytes(b"nothing")
     with pytest.raises(InputError, match="stories as tokens"):
-        load_author_data(ready, recipe)
+        load_author_data(ready, recipe, other)
 
 
 def test_stories_on_one_prompt_and_near_duplicates_stay_on_one_side():
@@ -202,6 +207,17 @@ def test_stories_on_one_prompt_and_near_duplicates_stay_on_one_side():
     }
     assert 8 <= counts["mine"]["held out"] <= 12
     assert sum(counts["mine"].values()) == 31
+
+
+def test_columns_of_other_names_are_told(llama, tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = [f'"{made_up(n)["prompt"]}","{made_up(n)["text"]}"' for n in range(6)]
+    path.write_text("\n".join(["idea,tale", *rows]), encoding="utf-8")
+    recipe = recipe_for(llama, held_out=0.0)
+    with pytest.raises(InputError, match="no column for the text"):
+        prepare_author(recipe, [str(path)])
+    data = prepare_author(recipe, [str(path)], columns={"text": "tale", "prompt": "idea"})
+    assert data.train.describe()["with_prompt"] == len(data.train) == 6
 
 
 def test_plain_texts_have_no_prompt(llama, tmp_path):

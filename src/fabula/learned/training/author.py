@@ -13,13 +13,13 @@ import numpy as np
 
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.files import write_text
-from fabula.learned.training.author_data import (
+from fabula.learned.training.author_batches import (
     AuthorBatch,
-    AuthorData,
     StoryTokens,
     fill_rows,
     pack_pieces,
 )
+from fabula.learned.training.author_data import AuthorData
 from fabula.learned.training.folder import (
     TrainingFolder,
     find_versions,

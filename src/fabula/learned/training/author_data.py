@@ -1,13 +1,11 @@
-"""What a co-author learns from: stories with their prompts as tokens, packed into rows."""
+"""What a co-author learns from: stories with their prompts, some held out, cut into tokens."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,8 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.learned.training.batches import pack
+from fabula.datasets.tables.stories import StoryLayout, load_stories
+from fabula.learned.training.author_batches import StoryTokens
 from fabula.learned.training.examples import digest_of
 from fabula.learned.training.folder import read_arrays, write_arrays
 from fabula.learned.training.stories import (
@@ -32,54 +31,11 @@ from fabula.text.prompting import render_prompt
 if TYPE_CHECKING:
     from fabula.learned.training.author import AuthorRecipe
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _ARRAYS = ("flat", "offsets", "begins")
-Piece = tuple[int, int, int]  # start and end in the flat array, and where its story's text begins
 
 _ENCODED_AT_ONCE = 512
+_PROBE = "Zoë, 27, quietly boxed 14 “jumpy” wolves\n\nand a d'Artagnan."
 _REMEDY = "delete it, or name another file with --prepared"
-
-
-@dataclass(frozen=True)
-class StoryTokens:
-    """Stories end to end: story i is `flat[offsets[i] : offsets[i + 1]]`, prompt before text.
-
-    `begins[i]` is where in `flat` its text begins, after the prompt and the signs before it.
-    """
-
-    flat: Array
-    offsets: Array
-    begins: Array
-
-    def __len__(self) -> int:
-        return len(self.begins)
-
-    def describe(self) -> dict[str, Any]:
-        """Counts and a digest, for the record."""
-        digest = hashlib.sha256()
-        for array, kind in ((self.flat, "<i4"), (self.offsets, "<i8"), (self.begins, "<i8")):
-            digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-        return {
-            "stories": len(self),
-            "with_prompt": int((self.begins - self.offsets[:-1] > 1).sum()),
-            "tokens": len(self.flat),
-            "sha256": digest.hexdigest(),
-        }
-
-    def pieces(self, window: int) -> list[Piece]:
-        """Cut stories into pieces of at most `window` tokens.
-
-        A piece begins with the last token of the one before it, so that every token but a story's
-        first is foretold once.
-        """
-        pieces = []
-        for (start, end), begin in zip(
-            pairwise(self.offsets.tolist()), self.begins.tolist(), strict=True
-        ):
-            while end - start > 1:
-                pieces.append((start, min(start + window, end), begin))
-                start += window - 1
-        return pieces
 
 
 @dataclass(frozen=True)
@@ -89,7 +45,8 @@ class AuthorData:
     train: StoryTokens
     held_out: Mapping[str, StoryTokens]
     counts: Mapping[str, Mapping[str, int]]
-    settings: Mapping[str, Any] = field(default_factory=dict)  # what they follow from
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the recipe, they follow from
+    tokeniser: tuple[int, ...] = ()  # how it cuts a known text
 
     def settle(self, recipe: AuthorRecipe) -> AuthorRecipe:
         """Give the recipe with the settings that these data were made by."""
@@ -105,68 +62,17 @@ class AuthorData:
         return {"train": self.train.describe(), "held_out": held, "counts": self.counts}
 
 
-@dataclass(frozen=True)
-class AuthorBatch:
-    """Rows of packed pieces, all arrays (B, T).
-
-    `segments` number the pieces of a row, from 1; fillers have 0. `counts` says whether a token is
-    learned from, that is foretold from those before it in its piece.
-    """
-
-    ids: Array
-    positions: Array
-    segments: Array
-    counts: Array
-    stories: Array  # number of the piece that a token is of, over the whole batch
-
-    @property
-    def size(self) -> int:
-        """Tokens that are no filler."""
-        return int((self.segments > 0).sum())
-
-    def rows(self, start: int, stop: int) -> AuthorBatch:
-        """Give some of the rows, as long as their longest."""
-        longest = int((self.segments[start:stop] > 0).sum(axis=1).max())
-        arrays = (self.ids, self.positions, self.segments, self.counts, self.stories)
-        return AuthorBatch(*(array[start:stop, :longest] for array in arrays))
-
-
-def pack_pieces(pieces: Sequence[Piece], window: int, *, open_rows: int) -> list[list[Piece]]:
-    """Put pieces into rows of `window` tokens; with one open row of a piece each, they are."""
-    if not open_rows:
-        return [[piece] for piece in pieces]
-    rows = pack([end - start for start, end, _ in pieces], window, open_rows=open_rows)
-    return [[pieces[number] for number in row] for row in rows]
-
-
-def fill_rows(
-    rows: Sequence[Sequence[Piece]], tokens: StoryTokens, *, with_prompt: bool
-) -> AuthorBatch:
-    """Write the tokens of pieces into rows; `with_prompt`, prompts are learned from as well."""
-    longest = max(sum(end - start for start, end, _ in row) for row in rows)
-    ids, positions, segments, counts, stories = np.zeros((5, len(rows), longest), dtype=np.int64)
-    number = 0
-    for row, pieces in enumerate(rows):
-        at = 0
-        for segment, (start, end, begin) in enumerate(pieces, 1):
-            place = slice(at, at + end - start)
-            ids[row, place] = tokens.flat[start:end]
-            positions[row, place] = np.arange(end - start)
-            segments[row, place] = segment
-            counts[row, place] = True if with_prompt else np.arange(start, end) >= begin
-            counts[row, at] = False  # nothing stands before it
-            stories[row, place] = number
-            at, number = at + end - start, number + 1
-    return AuthorBatch(ids, positions, segments, counts.astype(bool), stories)
-
-
 def prepare_author(
-    recipe: AuthorRecipe, given: Sequence[str] = (), *, prepared: Path | None = None
+    recipe: AuthorRecipe,
+    given: Sequence[str] = (),
+    *,
+    columns: Mapping[str, str] | None = None,
+    prepared: Path | None = None,
 ) -> AuthorData:
     """Read stories, or the file `prepared` that holds their tokens already.
 
     `given` are sources that stand in for the recipe's; a folder that holds data sets is where those
-    are looked for.
+    are looked for. `columns` name the parts of stories in files (`{"text": "story"}`).
     """
     from fabula.learned.training.author import open_model
 
@@ -179,8 +85,9 @@ def prepare_author(
         raise SettingError("there are no stories to learn from", "name some with --data")
     tokenizer = open_model(recipe.model).tokenizer
     if prepared and prepared.exists():
-        return load_author_data(prepared, recipe)
-    data = read_author_data(recipe, tokenizer, roots[0] if roots else None)
+        return load_author_data(prepared, recipe, tokenizer)
+    root = roots[0] if roots else None
+    data = read_author_data(recipe, tokenizer, root, columns=columns)
     if prepared:
         save_author_data(data, prepared)
     return data
@@ -190,10 +97,22 @@ def _holds_datasets(path: Path, recipe: AuthorRecipe) -> bool:
     return path.is_dir() and any(data_folder(name, path) for name in recipe.sources)
 
 
-def read_author_data(recipe: AuthorRecipe, tokenizer: Any, data: Path | None = None) -> AuthorData:
+def read_author_data(
+    recipe: AuthorRecipe,
+    tokenizer: Any,
+    data: Path | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+) -> AuthorData:
     """Read the stories of a recipe's sources, hold some out, and cut all into tokens."""
-    sources = {_name_source(name): _read_source(name, recipe, data) for name in recipe.sources}
-    rated = [story.text for name in recipe.left_out for story in _read_stories(name, data)]
+    layout = StoryLayout(columns=columns or {})
+    sources = {
+        _name_source(name): _choose_stories(_read_stories(name, data, layout), recipe)
+        for name in recipe.sources
+    }
+    rated = [
+        story.text for name in recipe.left_out for story in _read_stories(name, data, StoryLayout())
+    ]
     learned, held, counts = split_stories(sources, rated, recipe)
     if not learned:
         raise InputError("no story is left to learn from", "check sources, cased and left_out")
@@ -205,7 +124,7 @@ def read_author_data(recipe: AuthorRecipe, tokenizer: Any, data: Path | None = N
         if stories
     }
     settings = _data_settings(recipe)
-    return AuthorData(tokens, held_tokens, counts, settings)
+    return AuthorData(tokens, held_tokens, counts, settings, _try_tokeniser(tokenizer))
 
 
 def _data_settings(recipe: AuthorRecipe) -> dict[str, Any]:
@@ -216,26 +135,29 @@ def _data_settings(recipe: AuthorRecipe) -> dict[str, Any]:
     return settings
 
 
+def _try_tokeniser(tokenizer: Any) -> tuple[int, ...]:
+    """Give the size of a vocabulary and how it cuts a known text: another one does otherwise."""
+    (ids,) = _encode(tokenizer, [_PROBE])
+    return (len(tokenizer), *ids)
+
+
 def _name_source(name: str) -> str:
     """Call a file by its name alone: where it lies is nobody else's concern."""
     return Path(name).name if Path(name).exists() else name
 
 
-def _read_source(name: str, recipe: AuthorRecipe, data: Path | None) -> list[Story]:
-    """Read the stories of a source that are to be learned from, cleaned if the recipe says so."""
-    stories = [story for story in _read_stories(name, data) if story.text.strip()]
+def _choose_stories(stories: Sequence[Story], recipe: AuthorRecipe) -> list[Story]:
+    """Give the stories that are to be learned from, cleaned if the recipe says so."""
+    chosen = [story for story in stories if story.text.strip()]
     if recipe.cased:
-        stories = [story for story in stories if _is_cased(story.text)]
-    return [_clean(story) for story in stories] if recipe.cleaned else stories
+        chosen = [story for story in chosen if _is_cased(story.text)]
+    return [_clean(story) for story in chosen] if recipe.cleaned else chosen
 
 
-def _read_stories(name: str, data: Path | None) -> Sequence[Story]:
+def _read_stories(name: str, data: Path | None, layout: StoryLayout) -> Sequence[Story]:
     """Read a file or folder of stories, else a data set by its name."""
-    if not Path(name).exists():
-        return read_dataset(name, data).stories
-    from fabula.datasets.tables.stories import load_stories
-
-    return load_stories(name)
+    exists = Path(name).exists()
+    return load_stories(name, layout=layout) if exists else read_dataset(name, data).stories
 
 
 def _clean(story: Story) -> Story:
@@ -369,12 +291,14 @@ def save_author_data(data: AuthorData, path: Path) -> None:
         for part, tokens in parts.items()
         for kind in _ARRAYS
     }
-    about = json.dumps({"counts": data.counts, "settings": data.settings})
+    about = json.dumps(
+        {"counts": data.counts, "settings": data.settings, "tokeniser": data.tokeniser}
+    )
     write_arrays(path, {"about": np.array(about), **arrays})
 
 
-def load_author_data(path: Path, recipe: AuthorRecipe) -> AuthorData:
-    """Read tokens that `save_author_data` wrote, of the same recipe."""
+def load_author_data(path: Path, recipe: AuthorRecipe, tokenizer: Any) -> AuthorData:
+    """Read tokens that `save_author_data` wrote, of the same recipe and the same tokeniser."""
     stored = read_arrays(path, "stories as tokens", _REMEDY)
     try:
         about = json.loads(str(stored["about"]))
@@ -384,9 +308,11 @@ def load_author_data(path: Path, recipe: AuthorRecipe) -> AuthorData:
         }
         train = parts.pop("train")
         held = {name.removeprefix("held/"): tokens for name, tokens in parts.items()}
-        data = AuthorData(train, held, about["counts"], about["settings"])
+        cut = tuple(about["tokeniser"])
+        data = AuthorData(train, held, about["counts"], about["settings"], cut)
         wanted = json.loads(json.dumps(_data_settings(recipe)))
         other = [name for name in wanted if data.settings[name] != wanted[name]]
+        other += ["tokeniser"] if cut != _try_tokeniser(tokenizer) else []
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds no stories as tokens ({error})", _REMEDY) from None
     if other:

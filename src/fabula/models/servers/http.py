@@ -113,8 +113,8 @@ class Server:
                 return attempt()
             except TryAgain as failed:
                 if not left or (cancel and cancel.is_set()):
-                    tries = f"after {self.retries + 1} tries" if self.retries else ""
-                    raise self.error(f"{failed.problem} {tries}", "try again later") from failed
+                    tries = f" after {self.retries + 1} tries" if self.retries else ""
+                    raise self.error(f"{failed.problem}{tries}", "try again later") from failed
                 pause_s = min(wait_s if failed.wait_s is None else failed.wait_s, LONGEST_WAIT_S)
                 _pause(pause_s, cancel)
                 wait_s *= 2

@@ -248,20 +248,23 @@ def _make_attempt_keys(name: str, address: str) -> dict[str, str]:
 def _count_attempt(db: Connection, keys: dict[str, str]) -> float:
     """Count a sign-in as failed until it succeeds, and give how long it has to wait."""
     moment, wait_s = now(), 0.0
-    db.execute(delete(attempts).where(attempts.c.last_at < moment - _FORGET_AFTER))
+    old = select(attempts.c.digest).where(attempts.c.last_at < moment - _FORGET_AFTER)
+    unused = old.with_for_update(skip_locked=True)
+    db.execute(delete(attempts).where(attempts.c.digest.in_(unused)))
+    # A row to be locked is there before it is read: of many who try at once each sees the others.
+    for digest in sorted(keys):
+        fresh = make_insert(db, attempts).values(digest=digest, failures=0, last_at=moment)
+        db.execute(fresh.on_conflict_do_nothing())
     rows = select(attempts).where(attempts.c.digest.in_(keys)).order_by(attempts.c.digest)
     for row in db.execute(rows.with_for_update()).mappings():
         excess = row["failures"] - _FREE_FAILURES[keys[row["digest"]]]
         if excess >= 0:
             due = row["last_at"] + timedelta(seconds=min(2.0 ** min(excess, 20), _LONGEST_WAIT_S))
             wait_s = max(wait_s, (due - moment).total_seconds())
-    if wait_s:
-        return wait_s
-    for digest in sorted(keys):
-        fresh = make_insert(db, attempts).values(digest=digest, failures=1, last_at=moment)
+    if not wait_s:
         more = {"failures": attempts.c.failures + 1, "last_at": moment}
-        db.execute(fresh.on_conflict_do_update(index_elements=["digest"], set_=more))
-    return 0.0
+        db.execute(update(attempts).where(attempts.c.digest.in_(keys)).values(more))
+    return wait_s
 
 
 def _forgive_attempt(db: Connection, keys: dict[str, str]) -> None:

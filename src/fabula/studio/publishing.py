@@ -8,14 +8,14 @@ computed again.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed
 from fabula.core.score import Score, Status
@@ -41,6 +41,49 @@ from fabula.studio.tables import scores as score_table
 from fabula.studio.versions import StaleVersion
 
 _ATTEMPTS = 5
+
+# Publishing is what is done most under a lock: its questions are put together once.
+_READ_DRAFT = (
+    select(
+        drafts,
+        suggestions.c.id.label("suggestion_id"),
+        suggestions.c.status,
+        suggestions.c.generated,
+    )
+    .select_from(drafts.outerjoin(suggestions, suggestions.c.draft_id == drafts.c.id))
+    .where(drafts.c.id == bindparam("draft"))
+    .order_by(suggestions.c.id)
+)
+_END_DRAFT = (
+    update(drafts)
+    .where(drafts.c.id == bindparam("draft"), drafts.c.state == "open")
+    .where(drafts.c.version == bindparam("read_version"))
+    .values(state="published")
+    .returning(drafts.c.cards)
+)
+_END_SUGGESTIONS = (
+    update(suggestions)
+    .where(suggestions.c.draft_id == bindparam("draft"))
+    .values({name: bindparam(name) for name in ("published", "published_at", "entry_id")})
+)
+_IS_MEMBER = (members.c.game_id == scenes.c.game_id) & (members.c.person_id == bindparam("person"))
+_FIND_PLACE = (
+    select(
+        select(func.max(entries.c.seq_id))
+        .where(entries.c.game_id == bindparam("game_id"))
+        .scalar_subquery()
+        .label("last"),
+        members.c.part,
+        scenes.c.is_complete,
+        characters.c.player_id,
+    )
+    .select_from(
+        scenes.outerjoin(members, _IS_MEMBER).outerjoin(
+            characters, characters.c.id == bindparam("character_id")
+        )
+    )
+    .where(scenes.c.id == bindparam("scene_id"))
+)
 
 
 @dataclass(frozen=True)
@@ -98,18 +141,9 @@ def score_asked(
     ]
 
 
-_DRAFT = select(
-    drafts,
-    suggestions.c.id.label("suggestion_id"),
-    suggestions.c.status,
-    suggestions.c.generated,
-).select_from(drafts.outerjoin(suggestions, suggestions.c.draft_id == drafts.c.id))
-
-
 def _read_draft(db: Connection, person: Person, draft_id: str) -> tuple[Row[Any], list[Row[Any]]]:
     """Give a draft to its author, and the suggestions that were asked for in it."""
-    query = _DRAFT.where(drafts.c.id == draft_id).order_by(suggestions.c.id)
-    rows = list(db.execute(query))
+    rows = list(db.execute(_READ_DRAFT, {"draft": draft_id}))
     if not rows or rows[0].author_id != person.id:
         find_draft(db, person, draft_id)
         raise NotAllowed("the draft is somebody else's", "publish one of your own")
@@ -131,9 +165,8 @@ def _publish(
 
     The first two lock the draft and its game: what is found after them stays so until the end.
     """
-    still = (drafts.c.id == draft.id) & (drafts.c.state == "open")
-    end = update(drafts).where(still, drafts.c.version == draft.version)
-    cards = db.execute(end.values(state="published").returning(drafts.c.cards)).scalar()
+    which = {"draft": draft.id, "read_version": draft.version}
+    cards = db.execute(_END_DRAFT, which).scalar()
     if cards is None:
         raise _ChangedMeanwhile
     seq_id, turn = _plan(db, person, draft, cards)
@@ -150,11 +183,10 @@ def _publish(
         "author_id": person.id,
         "published_at": moment,
     }
-    db.execute(insert(entries).values(**entry))
+    db.execute(insert(entries), entry)
     lay_cards(db, entry_id, draft.game_id, turn)
     final = {"published": draft.text, "published_at": moment, "entry_id": entry_id}
-    finish = update(suggestions).where(suggestions.c.draft_id == draft.id).values(**final)
-    if db.execute(finish).rowcount != asked:
+    if db.execute(_END_SUGGESTIONS, {"draft": draft.id, **final}).rowcount != asked:
         raise _ChangedMeanwhile
     write_scores(db, scored)
     return Published(entry_id, seq_id, moment, tuple(scored))
@@ -166,15 +198,7 @@ def _plan(
     """Lock the game; give the number of its next entry, and what the entry does with cards."""
     lock_game_row(db, draft.game_id)
     place = {name: getattr(draft, name) for name in ("game_id", "scene_id", "character_id")}
-    last = select(func.max(entries.c.seq_id)).where(entries.c.game_id == draft.game_id)
-    joined = (
-        scenes.outerjoin(
-            members, (members.c.game_id == scenes.c.game_id) & (members.c.person_id == person.id)
-        )
-    ).outerjoin(characters, characters.c.id == draft.character_id)
-    columns = (last.scalar_subquery().label("last"), members.c.part, scenes.c.is_complete)
-    query = select(*columns, characters.c.player_id).select_from(joined)
-    found = db.execute(query.where(scenes.c.id == draft.scene_id)).one()
+    found = db.execute(_FIND_PLACE, {**place, "person": person.id}).one()
     is_own = draft.character_id is None or found.player_id == person.id
     if found.is_complete or not (found.part == "narrator" or (found.part == "player" and is_own)):
         # It says what is in the way.
@@ -183,37 +207,51 @@ def _plan(
     return (found.last or 0) + 1, turn
 
 
-_SCORE_COLUMNS = (
-    "suggestion_id",
-    "scorer",
-    "aspect",
-    "value",
-    "status",
-    "coverage",
-    "note",
-    "signature",
-)
+_SCORE_COLUMNS = {
+    "suggestion_id": "varchar",
+    "scorer": "varchar",
+    "aspect": "varchar",
+    "value": "float8",
+    "status": "varchar",
+    "coverage": "float8",
+    "note": "text",
+    "signature": "text",
+}
+_INSERT_SCORES = f"INSERT INTO {score_table.name} ({', '.join(_SCORE_COLUMNS)})"
 
 
 def write_scores(db: Connection, scored: Sequence[Score]) -> None:
     """Write scores of suggestions, in one statement: a value that is missing is NULL."""
     if not scored:
         return
-    values: list[Any] = []
-    for score in scored:
-        value = score.value if score.ok else None
-        kept = (value, str(score.status), score.coverage, score.note)
-        values += (score.story, score.scorer, score.aspect, *kept, signature_of(score.scorer))
-    # A statement of so many rows takes longer to put together anew than to run.
-    mark = "?" if db.dialect.name == "sqlite" else "%s"
-    db.exec_driver_sql(_score_statement(len(scored), mark), tuple(values))
+    rows = [
+        (
+            score.story,
+            score.scorer,
+            score.aspect,
+            score.value if score.ok else None,
+            str(score.status),
+            score.coverage,
+            score.note,
+            signature_of(score.scorer),
+        )
+        for score in scored
+    ]
+    # A statement of so many rows takes SQLAlchemy longer to put together than the database to
+    # run, and some two hundred parameters take the driver of PostgreSQL as long again.
+    if db.dialect.name == "sqlite":
+        marks = f"({', '.join('?' * len(_SCORE_COLUMNS))})"
+        db.exec_driver_sql(f"{_INSERT_SCORES} VALUES {marks}", rows)
+    else:
+        named = [dict(zip(_SCORE_COLUMNS, row, strict=True)) for row in rows]
+        db.exec_driver_sql(_INSERT_SCORES_AT_ONCE, (json.dumps(named),))
 
 
-@cache
-def _score_statement(count: int, mark: str) -> str:
-    row = f"({', '.join([mark] * len(_SCORE_COLUMNS))})"
-    columns = ", ".join(_SCORE_COLUMNS)
-    return f"INSERT INTO {score_table.name} ({columns}) VALUES {', '.join([row] * count)}"
+_TYPES = ", ".join(f"{name} {kind}" for name, kind in _SCORE_COLUMNS.items())
+_INSERT_SCORES_AT_ONCE = (
+    f"{_INSERT_SCORES} SELECT {', '.join(_SCORE_COLUMNS)} "
+    f"FROM jsonb_to_recordset(%s::jsonb) AS rows({_TYPES})"
+)
 
 
 def _read_published(db: Connection, draft_id: str) -> Published:

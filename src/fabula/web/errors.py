@@ -13,10 +13,11 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from fabula.core.bodies import Compressed, TooBig, Unreadable
 from fabula.core.errors import Conflict, NoCapacity, NotAllowed, NotFound, UserError
 from fabula.studio.database import NO_ANSWER
 from fabula.studio.sign_in import Throttled
-from fabula.web.limits import Compressed, TooBig, TooMany, Unreadable
+from fabula.web.limits import TooMany
 
 LOG = logging.getLogger("fabula.web")
 _CAPACITY_WAIT_S = 5

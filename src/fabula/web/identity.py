@@ -11,13 +11,14 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Path, Request, Response
 from fastapi.routing import APIRoute
 
+from fabula.core.bodies import Unreadable, read_json
 from fabula.core.errors import NotAllowed
 from fabula.studio.database import Studio
 from fabula.studio.people import Person
 from fabula.studio.sign_in import Session, find_session
 from fabula.studio.tokens import find_token
 from fabula.web.errors import Unauthenticated
-from fabula.web.limits import Buckets, Unreadable, read_json
+from fabula.web.limits import Buckets
 from fabula.web.oidc import Provider
 from fabula.web.security import SAFE_METHODS, find_address, is_loopback, split_host
 from fabula.web.settings import Settings

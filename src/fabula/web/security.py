@@ -15,9 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fabula.core.bodies import Compressed, Unreadable, collect_body, inflate
 from fabula.core.errors import NotAllowed, UserError
 from fabula.web.errors import LOG, answer_error, answer_problem
-from fabula.web.limits import Buckets, Compressed, TooBig, Unreadable, inflate
+from fabula.web.limits import Buckets
 from fabula.web.settings import LOOPBACK_NAMES, Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -115,13 +116,10 @@ class Gate:
         encoding = headers.get("content-encoding", "identity").strip().lower()
         if encoding != "identity":
             _check_encoding(scope["path"], encoding)
-        most = self._settings.max_body
         length = headers.get("content-length", "")
-        if length.isascii() and length.isdigit() and int(length) > most:
-            raise TooBig(f"the body has more than {most:,} bytes", "send less")
         try:
             async with asyncio.timeout(self._settings.body_within_s):
-                data = await _collect(receive, most)
+                data = await collect_body(receive, self._settings.max_body, length)
         except TimeoutError:
             raise Unreadable("the body did not come in time", "send it again") from None
         if encoding != "identity":
@@ -174,22 +172,6 @@ def _check_origin(scope: Scope, headers: Headers) -> None:
 def _check_encoding(path: str, encoding: str) -> None:
     if encoding not in ("gzip", "x-gzip", "deflate") or not path.startswith(INFLATED_PATHS):
         raise Compressed("compressed bodies are not read here", "send it as it is")
-
-
-async def _collect(receive: Receive, most: int) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Unreadable("the body ends in its middle", "send it again")
-        piece = message.get("body", b"")
-        size += len(piece)
-        if size > most:
-            raise TooBig(f"the body has more than {most:,} bytes", "send less")
-        pieces.append(piece)
-        if not message.get("more_body"):
-            return b"".join(pieces)
 
 
 def _replace_encoding(scope: Scope, length: int) -> None:

@@ -89,6 +89,24 @@ def test_a_run_that_was_killed_goes_on_to_the_same_file(tmp_path, after, torn):
     )
 
 
+def test_prompts_of_any_letters_come_back_as_they_were(tmp_path):
+    odd = "Half a letter \ud800, a line\u2028 within\r\n, 猫 and \0."
+    out = tmp_path / "s.jsonl"
+    write_stories([Prompt("ö\u2028", odd, (odd,))], PLAN, out)
+    assert [row["prompt"] for row in rows_of_lines(out)] == [odd, odd]
+    assert write_stories([Prompt("ö\u2028", odd, (odd,))], PLAN, out).new == 0
+
+
+def rows_of_lines(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="cannot be written"):
+        write_stories(PROMPTS, PLAN, tmp_path / "file" / "s.jsonl")
+
+
 def test_the_size_of_batches_changes_no_story(tmp_path):
     for size in (1, 3, 100):
         plan = WritingPlan(PLAN.authors, PLAN.wanted, batch=size)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import Conflict, InputError
 from fabula.core.files import lock_file, unwritable, write_lines
+from fabula.core.table import json_text
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, int]  # system, item, number
@@ -41,18 +42,20 @@ class StoryLines:
     @contextmanager
     def open(self, *, overwrite: bool = False) -> Iterator[None]:
         """Read what is there and let nobody else write; a last line that was cut off is dropped."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with lock_file(self.path.with_name(f".{self.path.name}.lock"), wait=False):
+        with ExitStack() as held:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                lock = self.path.with_name(f".{self.path.name}.lock")
+                held.enter_context(lock_file(lock, wait=False))
                 if overwrite:
                     self._rewrite([])
                 self.rows = list(self._read())
-                yield
-        except BlockingIOError as error:
-            problem = f"{self.path} is being written by process {error.strerror or 'another'}"
-            raise Conflict(problem, "wait for it, or name another file") from None
-        except PermissionError as error:
-            raise unwritable(self.path, error) from None
+            except BlockingIOError as error:
+                problem = f"{self.path} is being written by process {error.strerror or 'another'}"
+                raise Conflict(problem, "wait for it, or name another file") from None
+            except OSError as error:
+                raise unwritable(self.path, error) from None
+            yield
 
     def _read(self) -> Iterator[Row]:
         if not self.path.exists():
@@ -99,10 +102,13 @@ class StoryLines:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Keep rows: they are on disk when this returns."""
-        with self.path.open("ab") as file:
-            file.write("".join(map(_line, rows)).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("ab") as file:
+                file.write("".join(map(_line, rows)).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise unwritable(self.path, error) from None
         self.rows += rows
 
     def sort(self, keys: Iterable[Key]) -> None:
@@ -118,4 +124,4 @@ class StoryLines:
 
 
 def _line(row: Row) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+    return json_text(row) + "\n"

@@ -13,6 +13,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
+from fabula.datasets import DATASETS, is_added
 from fabula.datasets.tables.stories import StoryLayout, load_stories
 from fabula.learned.training.author_batches import StoryTokens
 from fabula.learned.training.examples import digest_of
@@ -141,9 +142,14 @@ def _try_tokeniser(tokenizer: Any) -> tuple[int, ...]:
     return (len(tokenizer), *ids)
 
 
+def _is_dataset(name: str) -> bool:
+    """Whether it is a data set's name; a folder that is called so is ./name, as everywhere."""
+    return (name in DATASETS and name != "table") or is_added(name)
+
+
 def _name_source(name: str) -> str:
     """Call a file by its name alone: where it lies is nobody else's concern."""
-    return Path(name).name if Path(name).exists() else name
+    return name if _is_dataset(name) else Path(name).name
 
 
 def _choose_stories(stories: Sequence[Story], recipe: AuthorRecipe) -> list[Story]:
@@ -155,9 +161,10 @@ def _choose_stories(stories: Sequence[Story], recipe: AuthorRecipe) -> list[Stor
 
 
 def _read_stories(name: str, data: Path | None, layout: StoryLayout) -> Sequence[Story]:
-    """Read a file or folder of stories, else a data set by its name."""
-    exists = Path(name).exists()
-    return load_stories(name, layout=layout) if exists else read_dataset(name, data).stories
+    """Read a data set by its name, else a file or folder of stories."""
+    if _is_dataset(name):
+        return read_dataset(name, data).stories
+    return load_stories(name, layout=layout)
 
 
 def _clean(story: Story) -> Story:

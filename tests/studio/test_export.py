@@ -13,10 +13,15 @@ from fabula.core.table import ScoreTable
 from fabula.meta.study import Study
 from fabula.scoring.sources import DatasetSource
 from fabula.studio import tables
+from fabula.studio.edits import Edit
 from fabula.studio.export import export_studio
 from fabula.studio.people import Person
 from fabula.studio.privacy import delete_person
+from fabula.studio.publishing import publish_entry
+from fabula.studio.ratings import rate_suggestion
+from fabula.studio.versions import save_draft
 from fakes.studio_content import ASPECTS, BEGAN, fill_studio
+from fakes.studio_writing import begin_draft, lay_table, put_suggestion
 
 
 @pytest.fixture
@@ -181,3 +186,28 @@ def test_files_of_others_are_not_written_over(studio, filled, tmp_path):
     assert [path.name for path in folder.iterdir()] == ["ratings.json"]
     export_studio(studio, None, folder, overwrite=True)
     export_studio(studio, None, folder)
+
+
+def test_what_was_written_published_and_rated_is_what_comes_out(studio, tmp_path):
+    table = lay_table(studio)
+    draft = begin_draft(studio, table)
+    used = put_suggestion(studio, draft, "The grey ferry crossed at dawn.")
+    put_suggestion(studio, draft, "", status="failed")
+    edits = [Edit(0, 0, "The grey ferry crossed at dawn.", "machine", used), Edit(31, 31, " Snow.")]
+    save_draft(studio, table.person, draft.id, key="k", base_version=0, edits=edits)
+    publish_entry(studio, table.person, draft.id, version=1)
+    rate_suggestion(studio, table.person, used, {"fluency": 4, "likability": 2}, "dry")
+    done = export_studio(studio, None, tmp_path / "export")
+    assert (done.rows["suggestions.json"], done.rows["stories.jsonl"]) == (2, 1)
+    assert [row["source"] for row in read(tmp_path / "export", "edits")] == ["machine", "person"]
+    exported = ScoreTable.load(tmp_path / "export")
+    [story] = exported.stories
+    assert story.references == ("The grey ferry crossed at dawn. Snow.",)
+    by_aspect = {score.aspect: score.value for score in exported if score.scorer[:6] == "human:"}
+    assert by_aspect == {"fluency": 4, "likability": 2}
+    # Six words of six kept, of seven published.
+    assert exported.means()["user.precision"] == 1 and exported.means()["user.recall"] == 6 / 7
+    delete_person(studio, table.person, table.person.id)
+    gone = export_studio(studio, None, tmp_path / "gone")
+    assert gone.rows["edits.json"] == 0 and gone.rows["stories.jsonl"] == 1
+    assert ScoreTable.load(tmp_path / "gone").means()["user.precision"] == 1

@@ -150,8 +150,15 @@ def load_person(
     row = db.execute(wanted.with_for_update() if lock else wanted).mappings().one_or_none()
     if row is None:
         raise NotFound("there is no such person", "look at: fabula studio user list")
+    return make_person(db, row["id"], row["name"], scopes)
+
+
+def make_person(
+    db: Connection, person_id: str, name: str | None, scopes: Iterable[str] = ()
+) -> Person:
+    """Give the person of a row that was read already, with the roles of this moment."""
     roles = db.scalars(select(role_rows.c.role).where(role_rows.c.person_id == person_id))
-    return Person(row["id"], row["name"] or "", frozenset(roles), frozenset(scopes))
+    return Person(person_id, name or "", frozenset(roles), frozenset(scopes))
 
 
 def find_person(studio: Studio, name: str) -> Person:

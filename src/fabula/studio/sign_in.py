@@ -31,6 +31,7 @@ from fabula.studio.people import (
     Role,
     check_roles,
     load_person,
+    make_person,
     need_other_admin,
     write_audit,
     write_roles,
@@ -100,7 +101,7 @@ def find_session(studio: Studio, secret: str) -> Session | None:
         return None
     with studio.read() as db:
         wanted = (
-            select(sessions)
+            select(sessions, people.c.name)
             .join(people, people.c.id == sessions.c.person_id)
             .where(
                 sessions.c.digest == digest_secret(secret),
@@ -111,7 +112,7 @@ def find_session(studio: Studio, secret: str) -> Session | None:
         row = db.execute(wanted).mappings().one_or_none()
         if row is None:
             return None
-        person = load_person(db, row["person_id"], scopes=row["scopes"])
+        person = make_person(db, row["person_id"], row["name"], row["scopes"])
         return Session(secret, row["csrf"], person, row["expires_at"])
 
 

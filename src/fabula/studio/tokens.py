@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, func, insert, or_, select, update
 from fabula.core.errors import Conflict, InputError, NotFound, closest
 from fabula.studio._secrets import digest_secret, make_secret
 from fabula.studio.database import Studio
-from fabula.studio.people import SCOPES, Person, load_person, write_audit
+from fabula.studio.people import SCOPES, Person, load_person, make_person, write_audit
 from fabula.studio.tables import new_id, now, people, tokens
 
 PREFIX = "fab_"
@@ -81,7 +81,7 @@ def find_token(studio: Studio, secret: str) -> Person | None:
     moment = now()
     with studio.read() as db:
         wanted = (
-            select(tokens)
+            select(tokens, people.c.name.label("owner"))
             .join(people, people.c.id == tokens.c.person_id)
             .where(
                 tokens.c.digest == digest_secret(secret),
@@ -92,7 +92,7 @@ def find_token(studio: Studio, secret: str) -> Person | None:
         row = db.execute(wanted).mappings().one_or_none()
         if row is None:
             return None
-        person = load_person(db, row["person_id"])
+        person = make_person(db, row["person_id"], row["owner"])
     if row["used_at"] is None or moment - row["used_at"] >= _USED_EVERY:
         stale = or_(tokens.c.used_at.is_(None), tokens.c.used_at <= moment - _USED_EVERY)
         with studio.write() as db:

@@ -12,6 +12,8 @@ from fabula import Story, evaluate
 from fabula.cli.train import command
 from fakes.tiny_models import save_llama, torch
 
+pytest.importorskip("peft")
+
 RECIPE = """
 window = 128
 rows = 4

@@ -33,6 +33,8 @@ from fabula.models import load_model
 from fabula.text.prompting import render_prompt
 from fakes.tiny_models import save_gpt2, save_llama, save_wordpiece, torch
 
+pytest.importorskip("peft")
+
 PLACES = ("the sea", "a house", "the old mat", "winter", "the night", "a light", "home", "the cat")
 
 

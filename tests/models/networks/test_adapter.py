@@ -17,7 +17,7 @@ from fakes.tiny_models import save_gpt2, save_llama, torch
 def adapted(request, tmp_path):
     """A tiny model, an adapter of random numbers that peft saved, and what peft computes."""
     torch()
-    import peft
+    peft = pytest.importorskip("peft")
 
     save, rslora = request.param
     base = save(tmp_path / "base")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select, update
 
 from fabula.core.author import Piece, SeenSegment
+from fabula.studio.database import open_studio
 from fabula.studio.drafts import discard_draft, open_draft
 from fabula.studio.games import create_game
 from fabula.studio.generation import (
@@ -133,6 +135,44 @@ def test_what_was_cancelled_stays_cancelled_and_keeps_its_text(studio, asked):
     assert (read(studio, first).status, read(studio, first).generated) == ("cancelled", "Once")
     assert (read(studio, second).status, read(studio, second).generated) == ("done", "Once upon")
     assert job_states(studio) == {first: "cancelled", second: "done"}
+
+
+def test_workers_and_those_who_cancel_agree_on_every_text(database_url, studio):
+    """Two workers end what four people cancel at the same time, several texts at once."""
+    machine = offer(studio)
+    texts = sorted(ask(studio, machine) for _ in range(48))
+
+    def work(name):
+        own = open_studio(database_url)
+        while leased := lease_jobs(own, name, kinds=["suggest"], most=8):
+            writings = [write(job, Piece("x", "Once")) for job, _ in start_suggestions(own, leased)]
+            store_pieces(own, writings)
+            for writing in writings:
+                writing.add(Piece("x", " upon", status="done"))
+            end_suggestions(own, writings, "")
+        own.close()
+
+    def stop(start):
+        own = open_studio(database_url)
+        for first in range(start, len(texts), 16):
+            with own.write() as db:
+                for key in texts[first : first + 4]:
+                    if cancel_job(db, "suggest", key):
+                        which = update(suggestions).where(suggestions.c.id == key)
+                        db.execute(which.values(status="cancelled"))
+        own.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        tasks = [pool.submit(work, name) for name in "ab"]
+        tasks += [pool.submit(stop, start) for start in (0, 2, 8, 10)]
+        for task in tasks:
+            task.result()
+    states = job_states(studio)
+    rows = [read(studio, key) for key in texts]
+    assert {row.status for row in rows} <= {"done", "cancelled"}
+    assert all(states[row.id] == row.status for row in rows)
+    assert all(row.generated == "Once upon" for row in rows if row.status == "done")
+    assert all(row.generated in ("", "Once") for row in rows if row.status == "cancelled")
 
 
 def test_a_new_attempt_begins_with_nothing_and_the_third_is_the_last(studio, asked):

@@ -41,6 +41,10 @@ class Issuer:
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
+    def reset(self) -> None:
+        """Mean well again, and remember nothing."""
+        vars(self).update(vars(Issuer(self.url)))
+
     def grant(self, query: dict[str, str]) -> str:
         """Let the person in who stands at the door, and send them back with a code."""
         code = secrets.token_urlsafe(16)

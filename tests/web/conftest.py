@@ -24,6 +24,7 @@ from fabula.studio.tables import now, suggestions
 from fabula.studio.tokens import make_token
 from fabula.studio.versions import save_draft
 from fabula.web.app import create_app
+from fabula.web.identity import Web
 from fabula.web.settings import Rate, Settings
 
 PASSWORD = "a lantern under the stairs"
@@ -139,9 +140,16 @@ def studio(world):
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def shared_app(first_world):
+    """One app for all: its first request makes much that the others find made."""
+    return create_app(open_studio(first_world[1].url), QUICK)
+
+
 @pytest.fixture
-def app(studio):
-    return create_app(studio, QUICK)
+def app(shared_app, studio):
+    shared_app.state.web = Web(studio, QUICK)
+    return shared_app
 
 
 @pytest.fixture

@@ -57,7 +57,9 @@ def test_a_database_that_does_not_answer_is_503_and_no_stack_trace(tmp_path, wor
     assert "retry-after" in answer.headers
 
 
-def test_requests_are_counted_by_their_route_and_not_by_their_path(as_ann, world):
+def test_requests_are_counted_by_their_route_and_not_by_their_path(studio, world):
+    as_ann = TestClient(create_app(studio, QUICK), base_url=HOME, client=("127.0.0.1", 1))
+    as_ann.headers.update(world.bearer("ann"))
     for _ in range(3):
         as_ann.get(f"/api/v1/games/{world.ids['game_id']}")
     as_ann.get("/api/v1/games/nothing")

@@ -12,7 +12,7 @@ from joserfc.jwk import OctKey
 from starlette.testclient import TestClient
 
 from fabula.studio.people import find_person, read_profile, set_roles
-from fabula.web.app import create_app
+from fabula.web.identity import Web
 from fabula.web.oidc import keep_local
 from fabula.web.settings import OpenIdSettings
 from fakes.issuer import CLIENT_ID, CLIENT_SECRET, make_key, serve_issuer
@@ -21,18 +21,25 @@ from web.conftest import HOME, QUICK
 PUBLIC = "public keys are no shared secret"
 
 
-@pytest.fixture
-def issuer():
+@pytest.fixture(scope="module")
+def provider():
     with serve_issuer() as running:
         yield running
 
 
 @pytest.fixture
-def lab(studio, issuer):
+def issuer(provider):
+    """The provider, as it is when it means well."""
+    provider.reset()
+    return provider
+
+
+@pytest.fixture
+def lab(app, studio, issuer):
     """A browser before a studio whose people sign in elsewhere."""
     meanings = {"dataset": "dataset", "judgement": "judgement", "staff": "researcher"}
     open_id = OpenIdSettings(issuer.url, CLIENT_ID, CLIENT_SECRET, meanings=meanings)
-    app = create_app(studio, replace(QUICK, open_id=open_id))
+    app.state.web = Web(studio, replace(QUICK, open_id=open_id))
     return TestClient(app, base_url=HOME, follow_redirects=False)
 
 
@@ -175,9 +182,10 @@ def test_an_address_that_nobody_checked_is_not_taken(lab, issuer, studio):
     assert read_profile(studio, None, person.id).email is None
 
 
-def test_a_provider_that_does_not_answer_is_503(studio):
+def test_a_provider_that_does_not_answer_is_503(app, studio):
     open_id = OpenIdSettings("http://127.0.0.1:9", CLIENT_ID, CLIENT_SECRET)
-    lab = TestClient(create_app(studio, replace(QUICK, open_id=open_id)), base_url=HOME)
+    app.state.web = Web(studio, replace(QUICK, open_id=open_id))
+    lab = TestClient(app, base_url=HOME)
     assert lab.get("/account/login").status_code == 503
 
 

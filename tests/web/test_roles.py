@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from fabula.studio.database import open_studio
-from fabula.web.app import ROUTERS, create_app
+from fabula.web.app import ROUTERS
+from fabula.web.identity import Web
 from web.conftest import HOME, PASSWORD, QUICK
 
 WHO = ("nobody", "ann", "ben", "cat", "dan", "eve")
@@ -173,7 +174,7 @@ async def ask_everyone(row, app, world, opened):
     statuses = []
     async with httpx.AsyncClient(transport=door, base_url=HOME) as client:
         for who in WHO:
-            app.state.web.studio = opened(who)
+            app.state.web = Web(opened(who), QUICK)
             method, path, request = spell(row, world, who)
             statuses.append(str((await client.request(method, path, **request)).status_code))
     return " ".join(statuses)
@@ -181,11 +182,6 @@ async def ask_everyone(row, app, world, opened):
 
 def test_every_route_has_a_row_and_every_row_a_route():
     assert list_routes() == set(TABLE)
-
-
-@pytest.fixture(scope="module")
-def shared_app(first_world):
-    return create_app(open_studio(first_world[1].url), QUICK)
 
 
 @pytest.mark.parametrize("row", TABLE)

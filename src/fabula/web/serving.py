@@ -111,10 +111,10 @@ class WorkerBeside:
         while not self._over.is_set():
             # A session of its own: Ctrl-C is for us, and we tell it. What it reads ends with us,
             # however that comes about, and so does the worker.
-            self._child = subprocess.Popen(
+            with subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, start_new_session=True
-            )
-            self._child.wait()
+            ) as self._child:
+                self._child.wait()
             if self._over.wait(pause_s):
                 return
             pause_s = min(2 * pause_s, _MOST_PAUSE_S)

@@ -11,7 +11,7 @@ import pytest
 from fabula.authors import load_author
 from fabula.core.author import Decoding, Segment
 from fabula.core.errors import SettingError, UserError
-from fakes.author_contract import CHECKS, make_request, write
+from fakes.author_contract import CHECKS, PROMPT, make_request, write
 from fakes.tiny_models import save_bert, save_gpt2, save_llama, torch
 
 LONG = "They went home, and the dog ran away from the mat. " * 30
@@ -134,3 +134,19 @@ def test_a_model_that_reads_too_little_is_refused(tmp_path):
     torch()
     with pytest.raises(SettingError, match="reads too few tokens"):
         fresh(save_gpt2(tmp_path, positions=40)).startup()
+
+
+def test_an_assistant_is_asked_and_its_answer_begins_with_the_text(tmp_path):
+    torch()
+    folder = save_llama(tmp_path, positions=1024)
+    with pytest.raises(SettingError, match="has no form for a chat"):
+        fresh(folder, ", chat=True").startup()
+    form = "{% for m in messages %}</s>{{ m['role'] }}: {{ m['content'] }}{% endfor %}</s>it: "
+    (folder / "chat_template.jinja").write_text(form)
+    author = fresh(folder, ", chat=True, window=400")
+    prompt = author._make_prompt(make_request(text="The old dog "))
+    shown = author.checkpoint.tokenizer.decode(prompt.ids)
+    assert shown == f"</s>user: Write a story.\n\n{PROMPT}</s>it: The old dog"
+    assert write(author, make_request())["r"].status == "done"
+    assert len(author._make_prompt(make_request(text=LONG * 8)).ids) <= 400
+    assert ",chat," in author.signature

@@ -39,7 +39,8 @@ def load(
     """
     return SampledAuthor(
         partial(_find_checkpoint, weights, dtype),
-        SamplingSettings(window, batch, cache_mb, threads),
+        # Tried both ways: the plain model, an assistant, writes better stories when it is asked.
+        SamplingSettings(window, batch, cache_mb, threads, is_chat=weights == "plain"),
     )
 
 

@@ -28,6 +28,7 @@ def load(
     *,
     dtype: Dtype = "fp32",
     device: str = "auto",
+    chat: bool = False,
     revision: str | None = None,
     threads: Count | None = None,
     window: Tokens = 999,
@@ -36,12 +37,13 @@ def load(
 ) -> SampledAuthor:
     """Take a model by its name in the hub or its folder, such as `fabula train author` writes.
 
-    `window` is how many tokens of a context are shown, `batch` how many texts are written at once,
-    `cache_mb` the memory for what was read of stories, `threads` those of the whole process.
+    With `chat` a model that was trained as an assistant is asked for the story. `window` is how
+    many tokens of a context are shown, `batch` how many texts are written at once, `cache_mb` the
+    memory for what was read of stories, `threads` those of the whole process.
     """
     return SampledAuthor(
         partial(_find_checkpoint, name, dtype, device, revision),
-        SamplingSettings(window, batch, cache_mb, threads),
+        SamplingSettings(window, batch, cache_mb, threads, chat),
     )
 
 

@@ -30,19 +30,23 @@ Megabytes = Annotated[int, AtLeast(0)]
 _GROWTH = 64
 # The sign at the beginning, and the line that parts prompt and story.
 _FRAME = 8
+# What an assistant is asked for; its answer begins with the text that is written on.
+_ASK = "Write a story."
 # A name changes with how prompts are made and tokens are drawn, so that signatures do.
 _REVISION = 1
 
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """What may be set: the tokens that are shown, how many texts are written at once, and the
-    memory for what was read of stories."""
+    """What may be set: the tokens that are shown, how many texts are written at once, the memory
+    for what was read of stories, threads, and whether the model is asked as one asks an assistant.
+    """
 
     window: int
     batch: int
     cache_mb: int
     threads: int | None = None
+    is_chat: bool = False
 
 
 @dataclass(eq=False)
@@ -61,7 +65,8 @@ class SampledAuthor:
     @property
     def signature(self) -> str:
         """Co-author, weights, precision, and what is shown."""
-        settings = f"window={self.settings.window},revision={_REVISION}"
+        manner = "chat," if self.settings.is_chat else ""
+        settings = f"{manner}window={self.settings.window},revision={_REVISION}"
         return f"{self.checkpoint.identity},{settings}"
 
     @property
@@ -80,6 +85,8 @@ class SampledAuthor:
 
         checkpoint = self.checkpoint
         net = checkpoint.model("AutoModelForCausalLM")
+        if self.settings.is_chat and not checkpoint.tokenizer.chat_template:
+            raise SettingError(f"{checkpoint.name} has no form for a chat", "leave chat out")
         if self._room(checkpoint, 1) < 32:
             raise SettingError(f"{checkpoint.name} reads too few tokens at once", "take another")
         if self.settings.threads:
@@ -128,17 +135,15 @@ class SampledAuthor:
     def _room(self, checkpoint: Checkpoint, wanted: int) -> int:
         """Tokens of a context, beside what is wanted: at least half of what the model reads."""
         places = self._places(checkpoint)
-        return min(self.settings.window, places - min(wanted, places // 2)) - _FRAME
+        frame = len(self._encode_blocks(())) if self.settings.is_chat else 0
+        return min(self.settings.window, places - min(wanted, places // 2)) - frame - _FRAME
 
     def _make_prompt(self, request: Request) -> Prompt:
-        from fabula.models.reading.tokens import find_beginning
-
-        tokenizer, text = self.checkpoint.tokenizer, request.context.text
+        text = request.context.text
         # A word brings the blank before it: after a blank of the text it would be a second one.
         bare = text.rstrip(" ")
         packed = self._pack(replace(request.context, text=bare), request.wanted)
-        shown = render_prompt(packed.blocks)
-        if not (ids := (*find_beginning(tokenizer), *self._encode(shown), *packed.ids[-1])):
+        if not (ids := (*self._encode_blocks(packed.blocks), *packed.ids[-1])):
             raise InputError("there is nothing to write on from", "give a prompt or a beginning")
         return Prompt(ids, packed.seen, is_begun=bare != text or not bare)
 
@@ -151,6 +156,17 @@ class SampledAuthor:
         return pack_context(
             context, self._encode, self._decode, max(room - (-length % _GROWTH), room // 2)
         )
+
+    def _encode_blocks(self, blocks: Sequence[tuple[str, str]]) -> list[int]:
+        """What stands before the text: blocks as training shows them, or a message that asks."""
+        from fabula.models.reading.tokens import find_beginning
+
+        tokenizer = self.checkpoint.tokenizer
+        if not self.settings.is_chat:
+            return [*find_beginning(tokenizer), *self._encode(render_prompt(blocks))]
+        message = {"role": "user", "content": f"{_ASK}\n\n{render_prompt(blocks, '')}".strip()}
+        asked = tokenizer.apply_chat_template([message], tokenize=False, add_generation_prompt=True)
+        return self._encode(asked)
 
     def _encode(self, text: str) -> list[int]:
         from fabula.models.reading.tokens import tokenise

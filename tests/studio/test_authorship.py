@@ -207,3 +207,13 @@ def test_a_film_ends_with_the_text_and_its_marks(edits):
     assert (last.text, forget_edits(last.marks)) == (text, marks)
     spans = locate_spans(log_of(*edits))
     assert [span.stop - span.start for span in spans] == [run.length for run in last.marks]
+
+
+def test_marks_of_thousands_of_runs_are_changed_soon():
+    text = "ab" * 5_000
+    marks = tuple(Run(1, "person") if n % 2 else Run(1, "machine", "s1") for n in range(10_000))
+    for at in range(0, 10_000, 50):
+        marks = mark_edit(marks, text, Edit(at, at + 1, "c"))
+        text = text[:at] + "c" + text[at + 1 :]
+    assert sum(run.length for run in marks) == 10_000
+    assert sum(run.length for run in marks if run.origin == "edited") == 200

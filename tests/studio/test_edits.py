@@ -59,7 +59,7 @@ def test_an_edit_that_will_not_do_is_named(edit, message):
 
 
 def test_too_many_edits_at_once_are_refused():
-    with pytest.raises(InputError, match="20,001 edits are too many"):
+    with pytest.raises(InputError, match="5,001 edits are too many"):
         check_edits([Edit(0, 0, "x")] * (MOST_EDITS + 1), NOW)
     with pytest.raises(InputError, match="the edits are too long"):
         check_edits([Edit(0, 0, "x" * 90_000)] * 12, NOW)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import accumulate, groupby
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, get_args
 
 from fabula.studio.edits import Edit, LoggedEdit
@@ -26,6 +28,7 @@ ORIGINS: tuple[Origin, ...] = get_args(Origin)
 GAP_S = 30 * 60.0
 _SENTENCE_END = re.compile(r"(?:[.!?…。！？][\"'”’»)\]*_]*\s+|\n\s*)\Z")
 _END_LENGTH = 12
+_LENGTH = attrgetter("length")
 
 
 class Run(NamedTuple):
@@ -60,18 +63,19 @@ def mark_edit(marks: Marks, text: str, edit: Edit | LoggedEdit, number: int = -1
         start, inserted = start + same, inserted[same:]
         same = _count_same(text[start:stop][::-1], inserted[::-1])
         stop, inserted = stop - same, inserted[: len(inserted) - same]
-    left, gone, right = _cut(marks, 0, start), _cut(marks, start, stop), _cut(marks, stop)
+    ends = list(accumulate(map(_LENGTH, marks)))
+    left, rest = _split(marks, ends, start)
+    right = _split(marks, ends, stop)[1]
     if not inserted:
-        return _join([*left, *right])
+        return _join_ends(left, (), right)
     origin: Origin = "machine"
     suggestion_id = edit.suggestion_id
     if edit.source == "person":
         if suggestion_id is None:
-            suggestion_id = _find_rewritten(
-                left, gone, right, text[max(0, start - _END_LENGTH) : start]
-            )
+            before = text[max(0, start - _END_LENGTH) : start]
+            suggestion_id = _find_rewritten(left, _take(rest, stop - start), right, before)
         origin = "edited" if suggestion_id else "person"
-    return _join([*left, Run(len(inserted), origin, suggestion_id, number), *right])
+    return _join_ends(left, (Run(len(inserted), origin, suggestion_id, number),), right)
 
 
 def _count_same(left: str, right: str) -> int:
@@ -82,7 +86,7 @@ def _count_same(left: str, right: str) -> int:
     return min(len(left), len(right))
 
 
-def _find_rewritten(left: list[Run], gone: list[Run], right: list[Run], before: str) -> str | None:
+def _find_rewritten(left: Marks, gone: list[Run], right: Marks, before: str) -> str | None:
     """Which suggestion a person rewrites: the one that gives way, or whose sentence it is in."""
     if gone:
         lengths = Counter[str | None]()
@@ -96,16 +100,31 @@ def _find_rewritten(left: list[Run], gone: list[Run], right: list[Run], before: 
     return None if _SENTENCE_END.search(before) else left[-1].suggestion_id
 
 
-def _cut(marks: Marks, start: int, stop: int | None = None) -> list[Run]:
-    """Runs of a part of the text."""
-    parts, at = [], 0
+def _split(marks: Marks, ends: list[int], at: int) -> tuple[Marks, Marks]:
+    """Runs before and after a place; `ends` are where each run ends."""
+    place = bisect_right(ends, at)
+    before = ends[place - 1] if place else 0
+    if place == len(marks) or at == before:
+        return marks[:place], marks[place:]
+    run = marks[place]
+    left, right = run._replace(length=at - before), run._replace(length=ends[place] - at)
+    return (*marks[:place], left), (right, *marks[place + 1 :])
+
+
+def _take(marks: Marks, length: int) -> list[Run]:
+    """The first characters of a text, as runs."""
+    taken: list[Run] = []
     for run in marks:
-        end = at + run.length
-        low, high = max(at, start), end if stop is None else min(end, stop)
-        if high > low:
-            parts.append(run._replace(length=high - low))
-        at = end
-    return parts
+        if length <= 0:
+            break
+        taken.append(run._replace(length=min(run.length, length)))
+        length -= run.length
+    return taken
+
+
+def _join_ends(left: Marks, middle: Marks, right: Marks) -> Marks:
+    """Put marks together; only where they meet can neighbours tell the same."""
+    return (*left[:-1], *_join([*left[-1:], *middle, *right[:1]]), *right[1:])
 
 
 def _join(runs: list[Run]) -> Marks:

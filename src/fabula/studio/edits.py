@@ -20,8 +20,8 @@ Source = Literal["person", "machine"]
 
 # Of a draft: the longest entries of STORIUM have a tenth of it.
 MOST_CHARACTERS = 100_000
-# Of one saving: an afternoon offline, a key press an edit.
-MOST_EDITS = 20_000
+# Of one saving; more that were made offline are saved in several.
+MOST_EDITS = 5_000
 MOST_INSERTED = 1_000_000
 
 

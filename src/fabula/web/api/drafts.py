@@ -16,7 +16,7 @@ from fabula.studio.drafts import (
     open_draft,
     read_draft,
 )
-from fabula.studio.edits import Edit, LoggedEdit
+from fabula.studio.edits import MOST_EDITS, Edit, LoggedEdit
 from fabula.studio.publishing import publish_entry
 from fabula.studio.versions import (
     Version,
@@ -75,7 +75,7 @@ class Saving(Body):
 
     key: Key
     base_version: Small
-    edits: Annotated[list[EditBody], Field(max_length=20_000)]
+    edits: Annotated[list[EditBody], Field(max_length=MOST_EDITS)]
     name: Line | None = None
 
 

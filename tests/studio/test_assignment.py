@@ -74,7 +74,7 @@ def test_ties_are_broken_by_seed_and_story_not_by_name(studio):
 def test_a_quota_of_minus_one_is_never_used_up(studio):
     offer(studio, "a", "b")
     machine = assign(studio, "s")
-    assert {assign(studio, "s") for _ in range(30)} == {machine}
+    assert {assign(studio, "s") for _ in range(12)} == {machine}
     assert len(recorded(studio)) == 1
 
 
@@ -148,7 +148,7 @@ def test_a_random_history_replayed_is_what_was_recorded(studio, seed):
     draw = random.Random(seed)
     offer(studio, "a", "b", "c")
     offer(studio, "d", quota=4)
-    for _ in range(150):
+    for _ in range(110):
         if draw.random() < 0.15:
             name, status = draw.choice("abcd"), draw.choice(["active", "draining", "inactive"])
             change_machine(studio, None, name, status=status)
@@ -191,15 +191,13 @@ def test_stories_asked_for_at_once_are_spread_evenly_and_none_gets_two_machines(
     assert isinstance(given[0], Assignment)
 
 
-def test_a_quota_is_exact_when_many_ask_at_once(database_url, studio):
+def test_a_quota_is_exact_when_many_ask_at_once(studio):
+    """One of two stories is the small machine's, until its five are used up."""
     offer(studio, "small", quota=5)
     offer(studio, "large")
 
     def ask(number):
-        own = open_studio(database_url)
-        name = assign(own, f"story {number % 2}", machine=None)
-        own.close()
-        return name
+        return assign(studio, f"story {number % 2}")
 
     with ThreadPoolExecutor(8) as pool:
-        assert Counter(pool.map(ask, range(40)))["small"] <= 5
+        assert Counter(pool.map(ask, range(40))) == {"small": 5, "large": 35}

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.core.score import Status
@@ -28,10 +28,12 @@ def same(left, right):
     return left == right or (math.isnan(left) and math.isnan(right))
 
 
-@given(
-    *[st.lists(st.sampled_from("the a grey ferry dawn oars wept . ! 7 é".split())).map(" ".join)]
-    * 2
-)
+_WORDS = "the a grey ferry dawn oars wept . ! 7 é".split()
+_TEXTS = st.lists(st.sampled_from(_WORDS)).map(" ".join)
+
+
+@settings(max_examples=50, deadline=None)
+@given(_TEXTS, _TEXTS)
 def test_values_are_those_of_the_metrics_themselves(generated, published):
     metrics = [User(), *(Rouge(n=n, stem=False, stop_words="user") for n in (1, 2, 3, 4, "L", "W"))]
     story = [Story(id="s", text=generated, references=(published,))]

@@ -62,7 +62,7 @@ class Shop:
 
 
 def _said(body: dict[str, Any]) -> str:
-    return str(body["messages"][0]["content"]) if "messages" in body else str(body["prompt"])
+    return str(body["messages"][0]["content"]) if "messages" in body else str(body.get("prompt"))
 
 
 def message(text: str, **other: Any) -> dict[str, Any]:

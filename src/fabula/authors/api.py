@@ -7,24 +7,19 @@ estimates, four characters a token.
 
 from __future__ import annotations
 
-import socket
-import threading
-from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fabula.authors.context.packing import Packed, pack_context
 from fabula.authors.context.ranges import count_remaining
-from fabula.authors.context.trimming import Trimmer
+from fabula.authors.serving.side_by_side import write_side_by_side
 from fabula.core.author import Context, Decoding, Piece, Request
-from fabula.core.errors import SettingError, UserError, closest
+from fabula.core.errors import SettingError, closest
 from fabula.core.settings import AtLeast
 from fabula.models.api import ApiModel, AtOnce, Count, Price, Seconds
 from fabula.models.api import load as load_model
+from fabula.models.servers.http import ServerError
 from fabula.models.servers.stream import TextStream
 from fabula.models.servers.wire import Style, Wish
 from fabula.text.prompting import render_prompt
@@ -43,7 +38,6 @@ _CHARS_PER_TOKEN = 4
 # Tokens a unit may need, generously: what is too much is cut, what is too little cannot be mended.
 _TOKENS_PER_UNIT = {"chars": 0.5, "words": 2.0, "tokens": 2.5, "sentences": 60.0}
 _LEAST_TOKENS, _UNTOLD_TOKENS, _MOST_TOKENS = 32, 512, 4096
-_LOOK_EVERY_S = 0.05
 _CLOSING = ",.;:!?…)]"
 # Options beyond those that all servers know, and what of the decoding they are.
 _OPTIONS = {"top_k": "top_k", "repetition_penalty": "penalty"}
@@ -89,67 +83,32 @@ def load(
     return ServerAuthor(server_model, style, budget, thinking, names)
 
 
-# What a thread has read, by text: a piece, an error, or None for the end.
-News = str | UserError | None
-Inbox = SimpleQueue[tuple["_Writing", News]]
+class _Answer:
+    """The answer of a server as a text that goes on with another."""
 
+    def __init__(self, stream: TextStream, before: str, packed: Packed) -> None:
+        self.stream, self.before, self.seen = stream, before, packed.seen
 
-@dataclass(eq=False)
-class _Writing:
-    """One text while it is written: a thread reads the stream, the author's own trims."""
+    def __iter__(self) -> Iterator[str]:
+        """Give the pieces; one that declines to write has failed."""
+        is_first = True
+        for piece in self.stream:
+            yield self._join(piece) if is_first else piece
+            is_first = False
+        if self.stream.ending == "refusal":
+            raise ServerError("the model declined to go on with this text")
 
-    request: Request
-    packed: Packed
-    trimmer: Trimmer
-    stream: TextStream
-    pieces: int = 0
-
-    def read(self, inbox: Inbox) -> None:
-        """Read the stream to its end, which is None or an error."""
-        try:
-            for piece in self.stream:
-                inbox.put((self, piece))
-        except UserError as error:
-            inbox.put((self, error))
-        else:
-            inbox.put((self, None))
-
-    def take(self, news: News) -> Piece:
-        """Make a piece of what was read; the last one has a status."""
-        if isinstance(news, UserError):
-            return self.end("failed", str(news))
-        if news is None:
-            if self.stream.ending == "refusal":
-                return self.end("failed", "the model declined to go on with this text")
-            return self.end("done")
-        self.pieces += 1
-        text = self.trimmer.feed(self._join(news) if self.pieces == 1 else news)
-        if not self.trimmer.is_full:
-            return Piece(self.request.id, text)
-        rest, replaces = self.trimmer.finish()
-        return self._last("done", rest if replaces else text + rest, replaces=replaces)
-
-    def end(self, status: str, problem: str = "") -> Piece:
-        """End the text; what stands stays, but for a fragment where it was done."""
-        text, replaces = self.trimmer.finish() if status == "done" else ("", False)
-        return self._last(status, text, replaces=replaces, problem=problem)
-
-    def _last(self, status: str, text: str, *, replaces: bool = False, problem: str = "") -> Piece:
+    def close(self) -> None:
+        """Close the connection."""
         self.stream.close()
-        return Piece(
-            self.request.id,
-            text,
-            status,  # type: ignore[arg-type]
-            replaces=replaces,
-            problem=problem,
-            tokens=self.stream.tokens[1] or _estimate_tokens(self.stream.text),
-            seen=self.packed.seen,
-        )
+
+    def count_tokens(self) -> int:
+        """As the server counts, else by characters."""
+        return self.stream.tokens[1] or -(-len(self.stream.text) // _CHARS_PER_TOKEN)
 
     def _join(self, piece: str) -> str:
         """Put a blank where an answer begins with a word and the text does not end with one."""
-        before = self.request.context.text
-        if not before or before[-1].isspace():
+        if not self.before or self.before[-1].isspace():
             return piece.lstrip()
         is_joined = not piece or piece[0].isspace() or piece[0] in _CLOSING
         return piece if is_joined else f" {piece}"
@@ -175,19 +134,9 @@ class ServerAuthor:
     def startup(self) -> None:
         """Look whether there is a key, or a server on this machine; nothing is asked yet."""
         server = self.model.server
-        if not server.is_local:
-            if not server.key:
-                raise SettingError(
-                    f"{server.host} wants a key and {server.key_env} is not set",
-                    f"set {server.key_env}",
-                )
-            return
-        address = urlsplit(server.url)
-        port = address.port or (443 if address.scheme == "https" else 80)
-        try:
-            socket.create_connection((address.hostname, port), server.timeout_s).close()
-        except OSError:
-            raise SettingError(f"no server listens at {server.host}", "start it") from None
+        server.need_reach()
+        if not server.is_local and not server.key:
+            raise SettingError(f"{server.host} wants a key", f"set {server.key_env}")
 
     def shutdown(self) -> None:
         """Nothing is kept."""
@@ -197,47 +146,14 @@ class ServerAuthor:
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Piece]:
         """Write on for all requests, as many side by side as are allowed."""
-        inbox: Inbox = SimpleQueue()
-        waiting, running = deque(requests), list[_Writing]()
-        try:
-            while waiting or running:
-                while waiting and len(running) < self.model.max_concurrent:
-                    yield from self._start(waiting.popleft(), running, inbox)
-                yield from _drop_cancelled(waiting, running)
-                with suppress(Empty):
-                    writing, news = inbox.get(timeout=_LOOK_EVERY_S)
-                    if writing not in running:  # cancelled, or enough
-                        continue
-                    piece = writing.take(news)
-                    if piece.status:
-                        running.remove(writing)
-                    if piece.text or piece.status:
-                        yield piece
-        finally:
-            for writing in running:
-                writing.stream.close()
+        return write_side_by_side(requests, self._open, self.model.max_concurrent)
 
-    def _start(
-        self,
-        request: Request,
-        running: list[_Writing],
-        inbox: Inbox,
-    ) -> Iterator[Piece]:
-        """Ask for a text in a thread of its own; what cannot be asked for has failed alone."""
-        try:
-            trimmer, packed = Trimmer.of(request), _pack(request.context, self.budget)
-        except UserError as error:
-            yield Piece(request.id, "", "failed", problem=str(error))
-            return
-        if trimmer.is_full:
-            yield Piece(request.id, "", "done", seen=packed.seen)
-            return
-        prompt, system = _make_prompt(packed), _make_system(request.decoding)
-        stream = self.model.stream(prompt, self._make_wish(request), system=system)
-        writing = _Writing(request, packed, trimmer, stream)
-        running.append(writing)
-        # A daemon: who waits for a server that does not answer holds nobody up.
-        threading.Thread(target=writing.read, args=(inbox,), daemon=True).start()
+    def _open(self, request: Request) -> _Answer:
+        packed = _pack(request.context, self.budget)
+        stream = self.model.stream(
+            _make_prompt(packed), self._make_wish(request), system=_make_system(request.decoding)
+        )
+        return _Answer(stream, request.context.text, packed)
 
     def _make_wish(self, request: Request) -> Wish:
         decoding = request.decoding
@@ -249,15 +165,6 @@ class ServerAuthor:
             seed=request.seed,
             extra={name: getattr(decoding, _OPTIONS[name]) for name in self.options},
         )
-
-
-def _drop_cancelled(waiting: deque[Request], running: list[_Writing]) -> Iterator[Piece]:
-    for request in [each for each in waiting if each.is_cancelled()]:
-        waiting.remove(request)
-        yield Piece(request.id, "", "cancelled")
-    for writing in [each for each in running if each.request.is_cancelled()]:
-        running.remove(writing)
-        yield writing.end("cancelled")
 
 
 def _find_most_tokens(request: Request) -> int:
@@ -294,7 +201,3 @@ def _pack(context: Context, budget: int) -> Packed:
         return range(begin, len(parts))
 
     return pack_context(context, encode, lambda ids: "".join(parts[i] for i in ids), budget)
-
-
-def _estimate_tokens(text: str) -> int:
-    return -(-len(text) // _CHARS_PER_TOKEN)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlsplit
 
 from fabula.core.errors import SettingError
 from fabula.core.model import Span, TokenLogs
 from fabula.core.settings import AtLeast, check_settings
-from fabula.models.servers.http import Server, ServerError
+from fabula.models.servers.http import Server, ServerError, check_address
 from fabula.models.servers.stream import TextStream
 from fabula.models.servers.wire import (
     WIRES,
@@ -26,7 +25,6 @@ from fabula.models.servers.wire import (
     find_refused,
     leave_out,
 )
-from fabula.models.store.fetch import is_offline
 
 T = TypeVar("T")
 
@@ -105,7 +103,7 @@ def load(
 def _server(settings: _Settings, wire: Wire) -> Server:
     key_env = settings.key_env or wire.key_env
     server = Server(
-        _address(settings.base_url),
+        check_address(settings.base_url, "api"),
         _key(key_env),
         key_env,
         settings.timeout_s,
@@ -114,25 +112,9 @@ def _server(settings: _Settings, wire: Wire) -> Server:
         headers=wire.headers,
         kind=wire.kind,
     )
-    if is_offline() and not server.is_local:
-        raise SettingError(
-            f"api: {settings.base_url} is out of reach (FABULA_OFFLINE is set)",
-            "unset it, or name a server on this machine",
-        )
+    if not server.is_local:
+        server.need_reach()
     return server
-
-
-def _address(base_url: str) -> str:
-    try:
-        parts = urlsplit(base_url)
-        is_server = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        is_server = False
-    if not is_server:
-        raise SettingError(f"api: {base_url!r} is no address of a server", "begin it with https://")
-    if "@" in parts.netloc or parts.query:
-        raise SettingError("api: base_url holds more than an address", "name the key by key_env")
-    return base_url.rstrip("/")
 
 
 def _key(key_env: str) -> str:

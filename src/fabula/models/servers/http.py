@@ -17,7 +17,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from fabula.core.errors import UserError
+from fabula.core.errors import SettingError, UserError
+from fabula.models.store.fetch import is_offline
 
 T = TypeVar("T")
 
@@ -100,6 +101,22 @@ class Server:
     def host(self) -> str:
         """Name and port, as errors name it."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    def need_reach(self) -> None:
+        """Refuse a server that cannot be asked: elsewhere when offline, here when none listens."""
+        if not self.is_local:
+            if is_offline():
+                raise SettingError(
+                    f"{self.host} is out of reach (FABULA_OFFLINE is set)",
+                    "unset it, or name a server on this machine",
+                )
+            return
+        address = urlsplit(self.url)
+        port = address.port or (443 if address.scheme == "https" else 80)
+        try:
+            socket.create_connection((address.hostname, port), self.timeout_s).close()
+        except OSError:
+            raise SettingError(f"no server listens at {self.host}", "start it") from None
 
     def ask(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
         """Post a question and give the answer; what may pass is tried again, later each time."""
@@ -236,6 +253,23 @@ class Connection:
         self.shut_down()
         self._handle.close()
         self._response.close()
+
+
+def check_address(url: str, owner: str) -> str:
+    """Give the address of a server without the slash at its end; what is none is refused."""
+    try:
+        parts = urlsplit(url)
+        is_server = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        is_server = False
+    if not is_server:
+        raise SettingError(f"{owner}: {url!r} is no address of a server", "begin it with https://")
+    if "@" in parts.netloc or parts.query:
+        raise SettingError(
+            f"{owner}: {urlsplit(url).hostname} is given with more than an address",
+            "leave keys and questions out of it",
+        )
+    return url.rstrip("/")
 
 
 def _pause(seconds: float, cancel: Event | None) -> None:

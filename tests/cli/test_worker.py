@@ -1,4 +1,4 @@
-"""`fabula worker` and `fabula machines`, as they are typed."""
+"""`fabula worker` and `fabula studio machine`, as they are typed."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def run(*words):
 
 
 def test_machines_are_offered_changed_and_listed(url):
-    assert run("machines", "add", "small", "lorem").output == "small is lorem, active\n"
-    assert run("machines", "add", "large", "lorem", "--quota", "5").exit_code == 0
-    changed = run("machines", "change", "large", "--status", "draining")
+    assert run("studio", "machine", "add", "small", "lorem").output == "small is lorem, active\n"
+    assert run("studio", "machine", "add", "large", "lorem", "--quota", "5").exit_code == 0
+    changed = run("studio", "machine", "change", "large", "--status", "draining")
     assert changed.output == "large is draining, with 5 suggestions a month\n"
-    rows = json.loads(run("machines", "list", "-f", "json").output)
+    rows = json.loads(run("studio", "machine", "list", "-f", "json").output)
     assert [(row["name"], row["status"], row["quota"], row["used"]) for row in rows] == [
         ("large", "draining", 5, 0),
         ("small", "active", -1, 0),
     ]
-    assert "no limit" in run("machines", "list").output
+    assert "no limit" in run("studio", "machine", "list").output
 
 
 def test_what_cannot_be_offered_is_said(url):
     for words in (["add", "x", "nobody"], ["change", "x", "--quota", "3"]):
-        assert isinstance(run("machines", *words).exception, UserError)
+        assert isinstance(run("studio", "machine", *words).exception, UserError)
 
 
-@pytest.mark.parametrize("words", [["worker"], ["machines", "list"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["worker"], ["studio", "machine", "list"]], ids=" ".join)
 def test_a_database_without_tables_is_refused_with_the_remedy(fabula, tmp_path, words):
     done = fabula(*words, "--database", f"sqlite:///{tmp_path / 'blank.sqlite'}")
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
@@ -64,7 +64,7 @@ def test_a_database_without_tables_is_refused_with_the_remedy(fabula, tmp_path, 
 
 @pytest.mark.parametrize("ending", ["stdin", "SIGTERM", "SIGINT"])
 def test_a_worker_writes_until_it_is_to_end(url, ending):
-    run("machines", "add", "small", "lorem")
+    run("studio", "machine", "add", "small", "lorem")
     studio = open_studio(url)
     with studio.read() as db:
         machine_id = need_machine(db, "small").id

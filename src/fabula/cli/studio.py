@@ -10,8 +10,8 @@ import click
 from fabula.cli import echo
 from fabula.cli._options import OVERWRITE, QUIET, file_type, output_option
 from fabula.cli._studio_games import game, samples
+from fabula.cli._studio_machines import machine_group
 from fabula.cli._studio_people import on_studio, token, user
-from fabula.cli.machines import command as machines
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ command.add_command(user)
 command.add_command(token)
 command.add_command(game)
 command.add_command(samples)
-command.add_command(machines, "machine")
+command.add_command(machine_group)
 
 
 @command.command("status")

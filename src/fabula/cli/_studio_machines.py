@@ -1,4 +1,4 @@
-"""`fabula machines`: the co-authors that a studio offers."""
+"""`fabula studio machine`: the co-authors that a studio offers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _QUOTA = click.option(
 )
 
 
-@click.group("machines")
-def command() -> None:
+@click.group("machine")
+def machine_group() -> None:
     """Offer machine co-authors in the studio."""
 
 
-@command.command("list", short_help="List the machines and what they wrote this month.")
+@machine_group.command("list", short_help="List the machines and what they wrote this month.")
 @database_option()
 @format_option
 def list_command(database: str | None, form: str) -> None:
@@ -56,7 +56,7 @@ def list_command(database: str | None, form: str) -> None:
     print_rows(rows, form)
 
 
-@command.command("add", short_help="Offer a co-author.")
+@machine_group.command("add", short_help="Offer a co-author.")
 @click.argument("name")
 @click.argument("spec")
 @_STATUS
@@ -83,7 +83,7 @@ def add_command(
     echo(f"{machine.name} is {machine.spec}, {machine.status}")
 
 
-@command.command("change", short_help="Change whether and how much a machine writes.")
+@machine_group.command("change", short_help="Change whether and how much a machine writes.")
 @click.argument("name")
 @_STATUS
 @_QUOTA

@@ -62,6 +62,11 @@ def end(child, number=signal.SIGTERM):
     return child.returncode, out, err
 
 
+def is_listening(home):
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", int(home.rpartition(":")[2]))) == 0
+
+
 def is_alive(process_id):
     try:
         os.kill(process_id, 0)
@@ -93,14 +98,19 @@ def test_the_first_link_is_printed_until_somebody_is_there(environment):
         form = b"name=ann&password=three+words+apart"
         with urllib.request.urlopen(link, data=form, timeout=10) as answer:
             assert "Fabula Studio" in answer.read().decode()
-        assert end(child)[0] == 0
+        assert end(child, signal.SIGINT)[0] == 0
     with running(environment, "--no-worker", "--workers", "2") as (child, home):
         assert json.loads(get(f"{home}/readyz"))["ready"] is True
         for _ in range(5):
             get(f"{home}/healthz")
         counted = re.findall(r'route="/healthz",status="200"} ([0-9.]+)', get(f"{home}/metrics"))
-        code, out, _ = end(child, signal.SIGINT)
-    assert code == 0
+        _, out, _ = end(child, signal.SIGKILL)
+        # Nobody goes on listening where the studio was.
+        for _ in range(100):
+            if not is_listening(home):
+                break
+            time.sleep(0.1)
+        assert not is_listening(home)
     assert out == ""
     # Both processes count together, whichever is asked: ours, and those of the start.
     assert sum(map(float, counted)) >= 6

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 from starlette.testclient import TestClient
 
 from fabula.studio.links import make_link
+from fabula.studio.tables import audit
 from fabula.studio.tokens import list_tokens
 from fabula.web.app import create_app
 from fabula.web.settings import Rate, Settings
@@ -47,6 +49,20 @@ def test_a_wrong_password_is_401_and_gives_no_cookie(client):
     answer = sign_in(client, "wrong")
     assert answer.status_code == 401
     assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("203.0.113.77", "203.0.113.0/24"), ("2001:db8:1:2::3", "2001:db8:1::/48"), ("unix", None)],
+)
+def test_the_audit_log_says_from_which_network_and_not_from_which_address(
+    app, studio, address, network
+):
+    sign_in(TestClient(app, base_url=HOME, client=(address, 1)))
+    with studio.read() as db:
+        rows = db.execute(select(audit.c.action, audit.c.detail).order_by(audit.c.id)).all()
+    assert rows[-1] == ("sign_in", {"network": network} if network else {})
+    assert "network" not in rows[0].detail
 
 
 @pytest.mark.parametrize(

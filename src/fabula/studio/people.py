@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
@@ -30,6 +31,8 @@ SCOPES: dict[str, tuple[Role, ...]] = {
 # An @ tells an e-mail address from a name.
 _NAME = re.compile(r"\w[\w.+-]{0,99}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+# Where what is done now comes from, for the audit log: a network, which is nobody's own.
+origin: ContextVar[str] = ContextVar("origin", default="")
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def write_audit(
     name that stands in the log could not be taken out when its owner asks for it.
     """
     row = {"person_id": person.id if person else None, "action": action, "object": object}
-    db.execute(insert(audit).values(row | {"detail": detail}))
+    where = {"network": network} if (network := origin.get()) else {}
+    db.execute(insert(audit).values(row | {"detail": detail | where}))
 
 
 def create_person(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from fastapi import FastAPI
@@ -62,7 +66,15 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
 
 def make_app() -> FastAPI:
     """Make the app as the environment says: what every process of a server calls."""
+    if parent := multiprocessing.parent_process():
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     return create_app(open_studio(), read_settings())
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End in good order once the process that started this one is gone, however it went."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.core.bodies import Compressed, Unreadable, collect_body, inflate
 from fabula.core.errors import NotAllowed, UserError
+from fabula.studio.people import origin
 from fabula.web.errors import LOG, answer_error, answer_problem
 from fabula.web.limits import Buckets
 from fabula.web.settings import LOOPBACK_NAMES, Settings
@@ -75,6 +76,7 @@ class Gate:
                 _add_headers(message, number, is_secure=scope["scheme"] == "https")
             await send(message)
 
+        came_from = origin.set(spell_network(find_address(scope)))
         try:
             await self._answer(scope, receive, send_with_headers)
         # The border of the web process: whatever went wrong is in the log under the number that
@@ -85,6 +87,7 @@ class Gate:
                 answer = answer_problem(500, "something went wrong here", id=number)
                 await answer(scope, receive, send_with_headers)
         finally:
+            origin.reset(came_from)
             self._observer.observe(scope, status, time.perf_counter() - begun)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,6 +135,17 @@ class Gate:
 def find_address(scope: Scope) -> str:
     """Where a request comes from; behind a trusted proxy, whom it speaks for."""
     return scope["client"][0] if scope.get("client") else ""
+
+
+def spell_network(address: str) -> str:
+    """The network of an address, for the audit log: enough to see where an attack comes from, too
+    little to tell a household by. What stands there cannot be taken out again."""
+    try:
+        version = ipaddress.ip_address(address).version
+    except ValueError:
+        return ""
+    length = 24 if version == 4 else 48
+    return str(ipaddress.ip_network(f"{address}/{length}", strict=False))
 
 
 def split_host(host: str) -> str:

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 GIVEN = "FABULA_TEST_DATABASE_URL"
-_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
+_CONNECTIONS = "max_connections=200"
+# Quick; what was answered is not on the disk.
+_QUICK = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
 def find_programs() -> Path | None:
@@ -22,15 +24,19 @@ def find_programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def serve_postgres() -> Iterator[str | None]:
-    """Start a server and give its address without a name of a database; None where none is."""
+def serve_postgres(*, durable: bool = False) -> Iterator[str | None]:
+    """Start a server and give its address without a name of a database; None where none is.
+
+    A durable one writes to the disk what it answers, as it does unless told otherwise.
+    """
+    settings = () if durable else _QUICK
     if given := os.environ.get(GIVEN):
         yield given.rsplit("/", 1)[0]
     elif (programs := find_programs()) and _find_user():
-        with _serve_debian(programs) as address:
+        with _serve_debian(programs, settings) as address:
             yield address
     else:
-        with _serve_wheel() as address:
+        with _serve_wheel(settings) as address:
             yield address
 
 
@@ -44,14 +50,14 @@ def _find_user() -> str | None:
 
 
 @contextlib.contextmanager
-def _serve_debian(programs: Path) -> Iterator[str]:
+def _serve_debian(programs: Path, settings: tuple[str, ...]) -> Iterator[str]:
     # The path of a socket may have some hundred characters, which pytest's own folders exceed.
     folder, user = Path(tempfile.mkdtemp(prefix="pg-")), _find_user()
     data, start = folder / "data", {"stdout": subprocess.DEVNULL, "check": True, "cwd": folder}
     if not os.geteuid():
         shutil.chown(folder, user)
         start["user"] = user
-    options = " ".join(f"-c {setting}" for setting in _SETTINGS)
+    options = " ".join(f"-c {setting}" for setting in (*settings, _CONNECTIONS))
     options += f" -c listen_addresses='' -c unix_socket_directories={folder}"
     control = [programs / "pg_ctl", "-D", data, "-w"]
     subprocess.run(
@@ -67,7 +73,7 @@ def _serve_debian(programs: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _serve_wheel() -> Iterator[str | None]:
+def _serve_wheel(settings: tuple[str, ...]) -> Iterator[str | None]:
     try:
         import pgserver
     except ImportError:
@@ -75,7 +81,7 @@ def _serve_wheel() -> Iterator[str | None]:
         return
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     server = pgserver.get_server(folder, cleanup_mode="delete")
-    for setting in _SETTINGS[:3]:
+    for setting in settings:
         server.psql(f"ALTER SYSTEM SET {setting.replace('=', ' = ')};")
     server.psql("SELECT pg_reload_conf();")
     try:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Packages that must be there, as pip names them.
 REQUIRES = ("torch>=2.4", "transformers>=4.45", "safetensors>=0.4", "tokenizers>=0.20")
+# Files of the store without which it cannot write.
+ASSETS = ("smollm2", "smollm2_stories")
 
 Weights = Literal["stories", "plain"]
 _ASSETS: dict[Weights, str] = {"stories": "smollm2_stories", "plain": "smollm2"}

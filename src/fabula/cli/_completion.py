@@ -86,6 +86,12 @@ def _list_models(typed: str) -> list[CompletionItem]:
     return _pick([*asset_names(), *(f"{name}(" for name in MODELS.names())], typed)
 
 
+def _list_authors(typed: str) -> list[CompletionItem]:
+    from fabula.authors import AUTHORS
+
+    return _pick(AUTHORS.names(), typed)
+
+
 def _list_datasets(typed: str) -> list[CompletionItem]:
     from fabula.datasets import DATASETS, list_added
 
@@ -134,6 +140,7 @@ complete_specs = partial(_complete, _list_specs)
 complete_sets = partial(_complete, _list_sets)
 complete_assets = partial(_complete, _list_assets)
 complete_models = partial(_complete, _list_models)
+complete_authors = partial(_complete, _list_authors)
 complete_datasets = partial(_complete, _list_datasets)
 complete_perturbations = partial(_complete, _list_perturbations)
 complete_sources = partial(_complete, _list_sources)

@@ -53,9 +53,10 @@ def command(
     if openapi:
         _print_openapi()
         return
+    from fabula.core.machine import find_port, spell_address
     from fabula.studio.database import VARIABLE, open_studio
     from fabula.studio.migrations import migrate
-    from fabula.web.serving import find_port, is_open_to_others, serve, spell_address, work_beside
+    from fabula.web.serving import is_open_to_others, serve, work_beside
     from fabula.web.settings import read_settings
 
     settings = read_settings()

@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, field, make_dataclass
 from functools import cache, cached_property
 from types import ModuleType
@@ -18,7 +18,9 @@ from fabula.core.errors import SettingError, UnknownName, UserError, closest
 from fabula.core.settings import (
     changed_settings,
     check_settings,
+    describe,
     format_spec,
+    kinds_of,
     named_settings,
     parse_spec,
     setting_fields,
@@ -79,6 +81,14 @@ class Catalogue(Generic[T]):
         """All names, sorted; plug-ins among them that may turn out to be broken."""
         return sorted({*self._modules, *self._plugins})
 
+    def module_of(self, name: str) -> str:
+        """The module that holds an entry; it is not imported."""
+        if name in self._modules:
+            return self._modules[name]
+        if name in self._plugins:
+            return self._plugins[name].module
+        raise UnknownName(f"no {self.kind} is called {name!r}", closest(name, self.names()))
+
     def __contains__(self, name: str) -> bool:
         return name in self._modules or name in self._plugins
 
@@ -105,13 +115,12 @@ class Catalogue(Generic[T]):
     def _load(self, name: str) -> T:
         if name in self._modules:
             return self._check(name, self._import(self._modules[name]))
-        if name not in self._plugins:
-            raise UnknownName(f"no {self.kind} is called {name!r}", closest(name, self.names()))
+        module = self.module_of(name)
         entry = self._plugins[name]
         try:
             # What a package prints when it is imported must not get between rows of data.
             with contextlib.redirect_stdout(sys.stderr):
-                return self._check(name, self._import(entry.module), is_plugin=True)
+                return self._check(name, self._import(module), is_plugin=True)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plug-in may even call sys.exit
@@ -233,6 +242,14 @@ def _settings_class(load: Callable[..., Any]) -> type:
         for parameter in inspect.signature(load).parameters.values()
     ]
     return make_dataclass("Settings", fields)
+
+
+def describe_settings(load: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+    """Name the settings of a function `load`, with what each may be and is where nobody says."""
+    for setting in setting_fields(_settings_class(load)):
+        kind = describe(kinds_of(_settings_class(load))[setting.name])
+        usual = "" if setting.default is MISSING else f"; {setting.default!r} unless told"
+        yield setting.name, kind + usual
 
 
 def pick_subclass(module: ModuleType, parent: type[T]) -> type[T]:

@@ -54,6 +54,13 @@ def spell_install(*extras: str) -> str:
     return f"{_spell_pip_install()} {packages or _quote(f'fabula{named}')}"
 
 
+def find_pip() -> list[str]:
+    """The words of a command that installs packages into this very environment."""
+    if find_spec("pip") is None and shutil.which("uv"):
+        return ["uv", "pip", "install", "--python", sys.executable]
+    return [sys.executable, "-m", "pip", "install"]
+
+
 def spell_weights_install(distribution: str = "fabula-weights") -> str:
     """Spell the command that installs the weights, which lie in a clone beside the package."""
     origin = _read_origin()

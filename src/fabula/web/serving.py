@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,42 +14,11 @@ from types import FrameType
 
 import uvicorn
 
-from fabula.core.errors import SettingError
 from fabula.web.health import SHARED_FOLDER
 from fabula.web.security import is_loopback
 
 _END_WITHIN_S = 10.0
 _MOST_PAUSE_S = 30.0
-
-
-def find_port(host: str, port: int) -> int:
-    """Give the port if nobody else has it; for 0, one that is free."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(address)
-            return int(trial.getsockname()[1])
-    except socket.gaierror:
-        raise SettingError(f"{host!r} is no address", "try --host 127.0.0.1") from None
-    except PermissionError:
-        raise SettingError(f"port {port} is not for everyone", "try --port 8000") from None
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise SettingError(
-                f"port {port} is taken, perhaps by another studio", f"try --port {port + 1}"
-            ) from None
-        raise SettingError(
-            f"{host} is no address of this machine", "try --host 127.0.0.1, or 0.0.0.0 for all"
-        ) from None
-
-
-def spell_address(host: str, port: int) -> str:
-    """Where to point a browser."""
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
-    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
 
 
 def is_open_to_others(host: str) -> bool:

@@ -120,6 +120,29 @@ def create_app(writer: BatchWriter, settings: ServingSettings | None = None) -> 
     return Starlette(routes=routes, lifespan=live)
 
 
+def listen(app: Starlette, host: str, port: int, *, announce: Callable[[], None]) -> None:
+    """Answer until Ctrl-C or SIGTERM; texts that were asked for are written to their end.
+
+    `announce` is called when the first request can be answered.
+    """
+    import signal
+
+    import uvicorn
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                announce()
+
+    # The command line ends a process soon after Ctrl-C; here requests are answered first.
+    signal.set_wakeup_fd(-1)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", access_log=False, server_header=False
+    )
+    Announcing(config).run()
+
+
 class _Doors:
     """What is done with a request, by its address."""
 

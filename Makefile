@@ -55,7 +55,7 @@ first-hour:
 	FABULA_HOME=$$home/home VENV=$$home/venv bash examples/first_hour.sh
 
 fuzz: $(VENV)/.dev
-	FABULA_FUZZ=$(ROUNDS) $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
+	FABULA_FUZZ=$(ROUNDS) $(BIN)/python -m pytest -n $(JOBS) tests/fuzz tests/web/test_odd_requests.py
 
 style: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks examples

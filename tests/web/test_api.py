@@ -80,7 +80,8 @@ def test_a_suggestion_that_is_there_is_streamed_and_ends_with_its_status(as_ann,
 
 
 def test_a_suggestion_is_watched_while_it_is_written(as_ann, world, studio, monkeypatch):
-    monkeypatch.setattr("fabula.web.api.suggestions.LOOK_EVERY_S", 0.02)
+    for name in ("LOOK_EVERY_S", "LOOK_AT_LEAST_EVERY_S"):
+        monkeypatch.setattr(f"fabula.web.api.suggestions.{name}", 0.02)
     asked = as_ann.post(
         f"{A}/drafts/{world.ids['draft_id']}/suggestions", json={"key": "live"}
     ).json()

@@ -27,7 +27,8 @@ from fabula.web.api.shapes import Body, Key, Line, Page, Prose, Seed, Small, Wan
 from fabula.web.identity import Call, Id, Somebody
 
 router = make_router("suggestions")
-LOOK_EVERY_S = 0.15
+# How often the database is asked: soon after something was written, rarely while all wait.
+LOOK_EVERY_S, LOOK_AT_LEAST_EVERY_S = 0.15, 0.5
 _ALIVE_EVERY_S = 15.0
 _WATCH_FOR_S = 900.0
 # Of one process: each asks the database again and again.
@@ -125,13 +126,13 @@ async def watch(call: Somebody, suggestion_id: Id) -> StreamingResponse:
 
 async def tell_events(call: Call, suggestion: Suggestion) -> AsyncIterator[str]:
     """Give the events of a suggestion until it has ended, or nobody listens any more."""
-    told, spoken_at = "", time.monotonic()
+    told, spoken_at, pause_s = "", time.monotonic(), LOOK_EVERY_S
     until = spoken_at + _WATCH_FOR_S
     call.web.streams += 1
     try:
         while True:
             if event := _tell_text(told, suggestion.generated):
-                told, spoken_at = suggestion.generated, time.monotonic()
+                told, spoken_at, pause_s = suggestion.generated, time.monotonic(), LOOK_EVERY_S
                 yield event
             if suggestion.is_finished or time.monotonic() > until:
                 end = {"status": suggestion.status, "problem": suggestion.problem}
@@ -140,7 +141,8 @@ async def tell_events(call: Call, suggestion: Suggestion) -> AsyncIterator[str]:
             if time.monotonic() - spoken_at > _ALIVE_EVERY_S:
                 spoken_at = time.monotonic()
                 yield ": still at it\n\n"
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(pause_s)
+            pause_s = min(1.25 * pause_s, LOOK_AT_LEAST_EVERY_S)
             suggestion = await run_in_threadpool(
                 read_suggestion, call.studio, call.person, suggestion.id
             )

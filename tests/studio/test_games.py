@@ -163,7 +163,7 @@ def test_what_concerns_others_is_in_the_audit_log(studio, ann, bob, game):
     with studio.read() as db:
         rows = db.execute(select(audit).where(audit.c.object == game.id).order_by(audit.c.id)).all()
     assert [row.action for row in rows] == [
-        "game.create", "member.invite", "member.remove", "game.archive",
+        "create_game", "invite_member", "remove_member", "archive_game",
     ]  # fmt: skip
     assert {row.person_id for row in rows} == {ann.id}
     assert rows[1].detail == {"person_id": bob.id, "part": "player"}

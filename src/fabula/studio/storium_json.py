@@ -150,7 +150,7 @@ def import_game(studio: Studio, person: Person, value: Any, *, where: str = "the
             for table, values in tables[1:]:
                 if values:
                     db.execute(table.insert(), values)
-            write_audit(db, person, "game.import", game["id"])
+            write_audit(db, person, "import_game", game["id"])
             return str(game["id"])
         query = select(games.c.id, games.c.extra).where(
             games.c.owner_id == person.id, games.c.pid == game["pid"]

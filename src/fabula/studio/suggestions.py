@@ -32,7 +32,7 @@ Status = Literal["pending", "executing", "done", "failed", "cancelled"]
 UNFINISHED = ("pending", "executing")
 # Of one person: enough to compare, too few to keep others waiting.
 MOST_UNFINISHED = 4
-WANTED = "words=0-249"
+WANTED = "words=-250"
 _MOST_SEED = 2**63 - 1
 
 

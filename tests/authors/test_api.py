@@ -144,12 +144,15 @@ def test_no_more_are_asked_side_by_side_than_allowed(shop):
         ((401, {}, {"error": {"message": "wrong"}}), "says 401: wrong; set "),
         ((429, {}, {"error": {"message": "slow down"}}), "says 429: slow down; try again later"),
         ("refusal", "the model declined to go on with this text"),
+        ("length", "the model thought and wrote nothing; give it more: thinking=4000"),
         ("drop", "breaks off; ask again"),
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_takes_nobody_along(shop, answer, words):
-    endings = {"openai": "content_filter", "anthropic": "refusal"}
-    if answer == "refusal":
+    refusals = {"openai": "content_filter", "anthropic": "refusal"}
+    lengths = {"openai": "length", "anthropic": "max_tokens"}
+    if answer in ("refusal", "length"):
+        endings = refusals if answer == "refusal" else lengths
         answer = Streaming(EVENTS[shop.style]([], endings[shop.style]))
     elif answer == "drop":
         answer = Streaming(EVENTS[shop.style](["One", " two"])[:-4])

@@ -97,6 +97,8 @@ class _Answer:
             is_first = False
         if self.stream.ending == "refusal":
             raise ServerError("the model declined to go on with this text")
+        if self.stream.ending == "length" and not self.stream.text.strip():
+            raise ServerError("the model thought and wrote nothing", "give it more: thinking=4000")
 
     def close(self) -> None:
         """Close the connection."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli import echo
+from fabula.cli import Display, echo
 from fabula.cli._completion import complete_authors
 from fabula.cli._options import seed_option
 from fabula.cli._output import format_option, print_rows
@@ -123,6 +123,7 @@ def _write(spec: str, request: Request) -> None:
     with watch.get().during(f"starting {spec}"):
         author.startup()
         author.preprocess(request.context)
+    _end_display()
     try:
         for piece in author.generate([request]):
             shown, text = text, piece.text if piece.replaces else text + piece.text
@@ -137,6 +138,12 @@ def _write(spec: str, request: Request) -> None:
     finally:
         author.shutdown()
     echo("" if is_live else text.strip())
+
+
+def _end_display() -> None:
+    """Show no progress from here on: what is printed, or waited for, is no work to be watched."""
+    if Display.current:
+        Display.current.close()
 
 
 @command.command("serve", short_help="Offer a co-author by STORIUM's model protocol.")
@@ -186,12 +193,16 @@ def serve_command(
     from fabula.authors.serving.batches import BatchSettings, BatchWriter
     from fabula.core.machine import find_port, spell_address
     from fabula.core.protocols import watch
+    from fabula.models.servers.http import LOCAL
 
     writer = BatchWriter(load_author(spec), BatchSettings(size=batch, timeout_s=timeout_s))
     app = create_app(writer, ServingSettings(compat=compat, seed=seed))
     address = host, find_port(host, port)
     with watch.get().during(f"starting {spec}"):
         writer.start()
+    _end_display()
+    if host not in LOCAL:
+        echo("Nobody signs in: who can reach this address may ask.", err=True)
     words = f"{spec} writes at {spell_address(*address)} (Ctrl-C ends it)"
     listen(app, *address, announce=lambda: echo(words, err=True))
 

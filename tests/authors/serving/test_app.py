@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.request import urlopen
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fabula.authors import load_author
 from fabula.authors.context.ranges import count_units, parse_wanted
@@ -234,3 +236,29 @@ def test_as_released_what_is_empty_has_failed():
         assert write(served, "", "words=0-29")[0] == 206
         assert write(served, "One two.", "words=3-3")[0] in (206, 406)
         assert write(served, "One two.", "words=-0")[0] == 406
+
+
+KEYS = st.sampled_from(
+    ["scenes", "entries", "characters", "character_seq_id", "name", "description", "role", "format",
+     "place_card", "challenge_cards", "cards_played_on_challenge", "target_challenge_card",
+     "namespace", "success_stakes", "seq_id"]
+)  # fmt: skip
+PLAIN = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5) | st.sampled_from(["move", "establishment"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@pytest.fixture(scope="module")
+def swift():
+    with serve(load_author("lorem"), batches=BatchSettings(fill_within_s=0)) as found:
+        yield found
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.dictionaries(KEYS, PLAIN, max_size=4), st.dictionaries(KEYS, PLAIN, max_size=4))
+def test_no_story_and_no_entry_is_an_error_of_ours(swift, story, entry):
+    # A NUL in a text is no JSON of ours (400).
+    assert swift.post("story/snapshot", {"story_id": "g1", "story": story})[0] in (200, 400)
+    assert swift.post(NEW, entry, {"Range": "words=-3"})[0] in (206, 400, 404, 422)

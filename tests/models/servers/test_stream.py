@@ -8,19 +8,24 @@ import time
 from itertools import chain
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Generator
 from fabula.models.api import load
 from fabula.models.servers import http
 from fabula.models.servers.http import StreamBroken
-from fabula.models.servers.wire import Wish
+from fabula.models.servers.wire import WIRES, Wish
 from fakes.api_server import Shop, Streaming, anthropic_events, chat, message, openai_events
 
 KEY = "sk-very-secret-0123"
 WORDS = ["Grüß", " dich", ",\n", " Eule 🦉", "."]
 EVENTS = {"openai": openai_events, "anthropic": anthropic_events}
 STYLES = list(EVENTS)
+KEYS = st.sampled_from(
+    ["choices", "delta", "content", "usage", "error", "type", "message", "text", "finish_reason"]
+)
 
 
 @pytest.fixture
@@ -253,3 +258,18 @@ def test_a_key_is_named_by_the_style_or_by_hand(shop, monkeypatch):
     assert {key.lower(): v for key, v in shop.headers[1].items()}["x-api-key"] == "other"
     with pytest.raises(SettingError, match="style"):
         open_model(shop, "other")
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sampled_from(STYLES), st.dictionaries(KEYS, PLAIN, max_size=5))
+def test_an_event_of_any_shape_adds_text_or_nothing(style, event):
+    delta = WIRES[style].read_event(event)
+    assert isinstance(delta.text, str)
+    assert all(count is None or isinstance(count, int) for count in delta.tokens)

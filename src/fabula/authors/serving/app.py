@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from fabula.authors.context.ranges import count_units, parse_wanted
@@ -79,22 +80,25 @@ class Snapshots:
         self._most, self._most_bytes = most, most_bytes
         self._stories: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
+        self._lock = Lock()
 
     def put(self, name: str, story: dict[str, Any]) -> None:
         """Keep a story; one of the same id gives way."""
         packed = json.dumps(story).encode()
-        self._size -= len(self._stories.pop(name, b""))
-        self._stories[name] = packed
-        self._size += len(packed)
-        while len(self._stories) > self._most or self._size > self._most_bytes:
-            self._size -= len(self._stories.popitem(last=False)[1])
+        with self._lock:
+            self._size += len(packed) - len(self._stories.pop(name, b""))
+            self._stories[name] = packed
+            while len(self._stories) > self._most or self._size > self._most_bytes:
+                self._size -= len(self._stories.popitem(last=False)[1])
 
     def get(self, name: str) -> dict[str, Any]:
         """Give a story; one that is not kept any more has to be sent again."""
-        if name not in self._stories:
-            raise NotFound("this story is not known here", "send its snapshot")
-        self._stories.move_to_end(name)
-        story: dict[str, Any] = json.loads(self._stories[name])
+        with self._lock:
+            if name not in self._stories:
+                raise NotFound("this story is not known here", "send its snapshot")
+            self._stories.move_to_end(name)
+            packed = self._stories[name]
+        story: dict[str, Any] = json.loads(packed)
         return story
 
 
@@ -185,7 +189,7 @@ class _Doors:
         compat = self.settings.compat
         context = await asyncio.to_thread(storium_context, story, {}, story=name, compat=compat)
         await self._wait(request, self.writer.preprocess(context))
-        self.snapshots.put(name, story)
+        await asyncio.to_thread(self.snapshots.put, name, story)
         return _answer_json({}, 200)
 
     async def write(self, request: HttpRequest) -> Response:
@@ -193,7 +197,7 @@ class _Doors:
         if request.query_params.get("suggestion_type", SUGGESTION_TYPE) != SUGGESTION_TYPE:
             raise InputError("this type of suggestion is not written here", SUGGESTION_TYPE)
         name = request.path_params["story_id"]
-        story = self.snapshots.get(name)
+        story = await asyncio.to_thread(self.snapshots.get, name)
         entry = await self._read_object(request)
         text = entry.get("description")
         text = "" if text is None else text

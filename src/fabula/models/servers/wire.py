@@ -115,8 +115,9 @@ class OpenAi:
         """Read a chunk; the one with the usage has no choice."""
         if event.get("error"):
             return Delta(problem=_describe(event["error"]))
-        choices = event.get("choices") or [{}]
-        choice = choices[0] if isinstance(choices[0], Mapping) else {}
+        choices = event.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        choice = first if isinstance(first, Mapping) else {}
         delta = choice.get("delta")
         text = delta.get("content") if isinstance(delta, Mapping) else None
         return Delta(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fabula.authors import load_author
-from fabula.core.author import Decoding, Segment
+from fabula.core.author import Context, Decoding, Segment
 from fabula.core.errors import SettingError, UserError
 from fakes.author_contract import CHECKS, PROMPT, make_request, write
 from fakes.tiny_models import save_bert, save_gpt2, save_llama, torch
@@ -66,6 +66,12 @@ def test_what_was_read_before_changes_no_text(folder):
     warm = write(author, grown)["r"].text
     author.shutdown()
     assert write(author, grown)["r"].text == warm
+
+
+def test_of_a_game_alone_nothing_is_read(folder):
+    author = fresh(folder)
+    author.preprocess(Context("a game", (), game={"scenes": []}))
+    assert author._started().prefixes.nbytes == 0
 
 
 def test_while_a_draft_grows_only_its_end_is_read(folder):

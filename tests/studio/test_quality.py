@@ -70,8 +70,8 @@ def test_machines_are_told_apart_and_excluded_games_left_out(studio):
     assert describe_machines(recall)["one"]["USER"].mean == pytest.approx((1 + 1 / 2) / 2)
 
     # Only the first entry shares three words in a row with a sentence, the first.
-    assert count_sentences(studio, eve) == count_sentences(studio, eve, machine="one") == {0: 1}
-    assert count_sentences(studio, eve, machine="two") == {}
+    assert count_sentences(studio) == count_sentences(studio, machine="one") == {0: 1}
+    assert count_sentences(studio, machine="two") == {}
     assert count_statuses(studio, eve) == {"one": {"done": 2}, "two": {"done": 2}}
     assert count_people(opinions) == {1: 0, 5: 1, 10: 1, 20: 1, math.inf: 1}
     assert read_opinions(studio, eve, status="inactive").values.shape == (0, 11)
@@ -79,7 +79,7 @@ def test_machines_are_told_apart_and_excluded_games_left_out(studio):
 
 def test_qualities_are_for_researchers(studio):
     ann, eve = put_person(studio, "ann"), put_person(studio, "eve", "researcher")
-    for read in (read_opinions, count_sentences, count_statuses):
+    for read in (read_opinions, count_statuses):
         with pytest.raises(NotAllowed):
             read(studio, ann)
     with pytest.raises(InputError, match="there is no measure 'accuracy'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
@@ -19,13 +20,15 @@ from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
 from fabula.studio.people import Person, create_person
 from fabula.studio.scenes import add_character, add_scene
+from fabula.studio.storium_door import PLATFORM, ask_for_story, upload_story
 from fabula.studio.suggestions import ask_suggestion
-from fabula.studio.tables import now, suggestions
+from fabula.studio.tables import now, stories, suggestions
 from fabula.studio.tokens import make_token
 from fabula.studio.versions import save_draft
 from fabula.web.app import create_app
 from fabula.web.identity import Web
-from fabula.web.settings import Rate, Settings
+from fabula.web.settings import Rate, Settings, StoriumSettings
+from fakes.storium_games import FLOOD, LADLE, SMALL, entry
 
 PASSWORD = "a lantern under the stairs"
 ROLES = {
@@ -36,7 +39,12 @@ ROLES = {
     "eve": ("admin",),
 }
 # Tests are quicker than people.
-QUICK = Settings(rate_address=Rate(0), rate_person=Rate(0), rate_sign_in=Rate(0))
+QUICK = Settings(
+    rate_address=Rate(0),
+    rate_person=Rate(0),
+    rate_sign_in=Rate(0),
+    storium=StoriumSettings("the platform's own secret", dataset=Path(__file__)),
+)
 HOME = "http://127.0.0.1:8000"
 
 
@@ -60,6 +68,8 @@ def people_the_studio(studio: Studio, world: World) -> None:
         person = create_person(studio, None, name=name, password=password, roles=roles)
         world.people[name] = person
         _, world.secrets[name] = make_token(studio, person, "tests")
+    # A program that an admin has named a backend.
+    _, world.secrets["platform"] = make_token(studio, person, "platform", scopes=("backend",))
 
 
 def begin_a_game(studio: Studio, world: World) -> None:
@@ -97,6 +107,19 @@ def begin_a_game(studio: Studio, world: World) -> None:
     ids["secret"] = "not-a-secret-of-anybody"
 
 
+def come_by_the_door(studio: Studio, world: World) -> None:
+    """A story that a platform has uploaded, and a suggestion in it that is done."""
+    world.ids["story_id"] = upload_story(studio, PLATFORM, SMALL).id
+    move = entry(9, None, target_challenge_card=FLOOD, cards_played_on_challenge=[LADLE])
+    with studio.write() as db:
+        db.execute(update(stories).values(status="ready"))
+    asked = ask_for_story(studio, PLATFORM, world.ids["story_id"], move)
+    world.ids["door_id"] = asked.id
+    with studio.write() as db:
+        written = {"status": "done", "generated": "Ida bails.", "ended_at": now()}
+        db.execute(update(suggestions).where(suggestions.c.id == asked.id).values(written))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords():
     """Digests that are quick to make: nobody attacks a test."""
@@ -116,6 +139,7 @@ def first_world(tmp_path_factory, cheap_passwords):
     world = World(f"sqlite:///{path}")
     people_the_studio(studio, world)
     begin_a_game(studio, world)
+    come_by_the_door(studio, world)
     studio.close()
     return path, world
 

@@ -45,6 +45,7 @@ def test_whatever_is_for_people_says_how_to_come_in(described):
         "post /api/v1/links/use",
         "get /healthz",
         "get /readyz",
+        "get /api/storium/dashboard/sentence/histogram",
     }
 
 

@@ -15,6 +15,7 @@ import pytest
 from fabula.studio.database import open_studio
 from fabula.web.app import ROUTERS
 from fabula.web.identity import Web
+from fakes.storium_games import SMALL, entry
 from web.conftest import HOME, PASSWORD, QUICK
 
 WHO = ("nobody", "ann", "ben", "cat", "dan", "eve")
@@ -22,6 +23,8 @@ A = "/api/v1"
 G = f"{A}/games/{{game_id}}"
 D = f"{A}/drafts/{{draft_id}}"
 S = f"{A}/suggestions/{{suggestion_id}}"
+# STORIUM's door; to who was not named a backend there is nothing.
+T = "/api/storium"
 
 # nobody, the author whose things they are, another author, annotator, researcher, admin
 TABLE = {
@@ -90,6 +93,15 @@ TABLE = {
     f"PATCH {A}/machines/{{machine_id}}": "401 403 403 403 403 200",
     f"GET {A}/assignments": "401 403 403 403 200 200",
     f"GET {A}/export": "401 403 403 403 200 200",
+    f"POST {T}/stories/create": "404 404 404 404 404 404",
+    f"GET {T}/stories/{{story_id}}/status": "404 404 404 404 404 404",
+    f"POST {T}/suggestions/create": "404 404 404 404 404 404",
+    f"GET {T}/suggestions/{{suggestion_id}}": "404 404 404 404 404 404",
+    f"POST {T}/suggestions/{{suggestion_id}}/feedback": "404 404 404 404 404 404",
+    f"POST {T}/suggestions/{{suggestion_id}}/finalize": "404 404 404 404 404 404",
+    f"GET {T}/dashboard/sentence/histogram": "200 200 200 200 200 200",
+    f"GET {T}/judgement/contexts": "401 404 404 404 200 200",
+    f"GET {T}/data/download": "401 404 404 404 200 200",
     "GET /": "200 200 200 200 200 200",
     "GET /api/docs": "200 200 200 200 200 200",
     "GET /healthz": "200 200 200 200 200 200",
@@ -139,6 +151,10 @@ BODIES = {
     f"POST {D}/publish": {"version": 1},
     f"POST {D}/suggestions": {"key": "k"},
     f"PUT {S}/ratings": {"ratings": {"fluency": 4}, "comment": "well told"},
+    f"POST {T}/stories/create": SMALL,
+    f"POST {T}/suggestions/create": {"story_id": "{story_id}", "context": entry(9, None)},
+    f"POST {T}/suggestions/{{suggestion_id}}/feedback": [{"type": "fluency", "response": "4"}],
+    f"POST {T}/suggestions/{{suggestion_id}}/finalize": entry(9, "Ida ran."),
     f"POST {A}/machines": {"name": "other", "spec": "lorem"},
     f"PATCH {A}/machines/{{machine_id}}": {"quota": 10},
 }  # fmt: skip

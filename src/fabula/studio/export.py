@@ -151,7 +151,7 @@ def export_studio(
     files |= {"assignments": f"assignments.{form}"}
     written = (*files.values(), STORIES, SCORES)
     refuse_foreign(folder, written, overwrite=overwrite)
-    callers = _make_callers(studio, names=names)
+    callers = make_callers(studio, names=names)
     with studio.snapshot() as db:
         rows_of = {
             "suggestions": (SUGGESTION, _read_suggestions(db, callers, excluded)),
@@ -188,7 +188,7 @@ _PEOPLE_INSIDE = frozenset({"user_pid", "author_user_pid"})
 
 
 @dataclass(frozen=True)
-class _Callers:
+class Callers:
     """What people are called in an export: by `names`, or by pseudonyms made with the key."""
 
     key: bytes
@@ -214,14 +214,15 @@ class _Callers:
         }
 
 
-def _make_callers(studio: Studio, *, names: bool) -> _Callers:
+def make_callers(studio: Studio, *, names: bool) -> Callers:
+    """Find out what people are called: by their names, or by pseudonyms."""
     with studio.write() as db:
         fresh = make_insert(db, settings).values(name=_KEY, value=make_secret())
         db.execute(fresh.on_conflict_do_nothing())
         key = db.scalar(select(settings.c.value).where(settings.c.name == _KEY))
         known = select(people.c.id, people.c.name).where(people.c.name.is_not(None))
         rows = db.execute(known) if names else ()
-        return _Callers(str(key).encode(), {row.id: row.name for row in rows})
+        return Callers(str(key).encode(), {row.id: row.name for row in rows})
 
 
 def _stream(db: Connection, wanted: Select[Any]) -> Iterator[Mapping[str, Any]]:
@@ -235,7 +236,7 @@ def _is_wanted(excluded: bool) -> ColumnElement[bool]:
 
 
 def _read_suggestions(
-    db: Connection, callers: _Callers, excluded: bool
+    db: Connection, callers: Callers, excluded: bool
 ) -> Iterator[Mapping[str, Any]]:
     renamed = {
         "suggestion": suggestions.c.id,
@@ -264,7 +265,7 @@ def _read_suggestions(
         yield {**row, **inside, "author": callers.call(row["author"])}
 
 
-def _read_ratings(db: Connection, callers: _Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:
+def _read_ratings(db: Connection, callers: Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:
     wanted = (
         select(ratings, ratings.c.suggestion_id.label("suggestion"))
         .join(suggestions, suggestions.c.id == ratings.c.suggestion_id)
@@ -287,7 +288,7 @@ def _read_scores(db: Connection, excluded: bool) -> Iterator[Mapping[str, Any]]:
     return _stream(db, wanted)
 
 
-def _read_edits(db: Connection, callers: _Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:
+def _read_edits(db: Connection, callers: Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:
     renamed = {
         "draft": edits.c.draft_id,
         "game": drafts.c.game_id,
@@ -318,7 +319,7 @@ def _read_assignments(db: Connection, excluded: bool) -> Iterator[Mapping[str, A
 
 
 def _write_score_table(
-    db: Connection, callers: _Callers, folder: Path, excluded: bool
+    db: Connection, callers: Callers, folder: Path, excluded: bool
 ) -> dict[str, int]:
     """Write suggestions that were made as stories, and what people and metrics say of them."""
     places: dict[str, Story] = {}
@@ -350,7 +351,7 @@ def _write_score_table(
     return {STORIES: len(places), SCORES: count}
 
 
-def _make_stories(db: Connection, callers: _Callers, excluded: bool) -> Iterator[Story]:
+def _make_stories(db: Connection, callers: Callers, excluded: bool) -> Iterator[Story]:
     """Make a story of every suggestion that has a text.
 
     An item is a game and a number: the second suggestion of a machine in a game is beside the

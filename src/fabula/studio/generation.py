@@ -35,7 +35,7 @@ from fabula.studio.tables import machines, new_id, now, stories, suggestions
 
 _LONGEST_PROBLEM = 500
 # What a suggestion is again when another attempt begins.
-_UNWRITTEN = {
+UNWRITTEN: Mapping[str, Any] = {
     "status": "pending",
     "generated": "",
     "seen": None,
@@ -84,7 +84,7 @@ def start_suggestions(studio: Studio, leased: Collection[Job]) -> list[tuple[Job
     with studio.write() as db:
         held = hold_jobs(db, leased)
         for job in (each for each in leased if each.id in held):
-            begun = {**_UNWRITTEN, "status": "executing", "started_at": now()}
+            begun = {**UNWRITTEN, "status": "executing", "started_at": now()}
             if job.key in rows and _change(db, job, begun, among=("pending", "executing")):
                 row = rows[job.key]
                 order = Order(new_id(), contexts[row.id], row.wanted, row.decoding, row.seed)
@@ -159,7 +159,7 @@ def retry_suggestions(studio: Studio, leased: Collection[Job], problem: str) -> 
         held = hold_jobs(db, leased)
         for job in (each for each in leased if each.id in held):
             if fail_job(db, job, problem, retry_in_s=back_off_s(job.attempts)) == "waiting":
-                _change(db, job, _UNWRITTEN, among=("executing",))
+                _change(db, job, UNWRITTEN, among=("executing",))
             else:
                 _fail(db, job, problem)
                 failed.append(job)
@@ -181,7 +181,7 @@ def return_suggestions(studio: Studio, leased: Collection[Job]) -> None:
         held = hold_jobs(db, leased)
         for job in (each for each in leased if each.id in held):
             give_back(db, job)
-            _change(db, job, _UNWRITTEN, among=("executing",))
+            _change(db, job, UNWRITTEN, among=("executing",))
 
 
 def fail_lost(studio: Studio) -> int:

@@ -111,14 +111,20 @@ class MachineRunner(threading.Thread):
             return False
         if self._child is None:
             # A machine that will not start soon lets nobody wait for it.
-            leased = self._lease(self.pace.most, "suggest", "prepare") if self._obstacle else []
+            everything = ("suggest", "snapshot", "prepare")
+            leased = self._lease(self.pace.most, *everything) if self._obstacle else []
             if leased:
                 fail_suggestions(self.studio, leased, self._obstacle)
-        elif leased := self._lease(self.pace.most, "suggest"):
+            return bool(leased)
+        if leased := self._lease(self.pace.most, "suggest"):
             self._write(self._gather(leased))
-        elif leased := self._lease(1, "prepare"):
-            self._prepare(leased[0])
-        return bool(leased)
+        # Who uploads a story waits until it is ready, so that one has its turn after every batch;
+        # drafts are prepared while nobody waits for a text.
+        kinds = ("snapshot",) if leased else ("snapshot", "prepare")
+        is_able = self._child is not None and not self.stopping.is_set()
+        if stories := self._lease(1, *kinds) if is_able else []:
+            self._prepare(stories[0])
+        return bool(leased or stories)
 
     def _lease(self, most: int, *kinds: str) -> list[Job]:
         return lease_jobs(

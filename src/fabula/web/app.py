@@ -14,6 +14,8 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from fabula.studio.database import Studio, open_studio
@@ -21,6 +23,7 @@ from fabula.studio.kept import score_suggestion
 from fabula.web import front, health
 from fabula.web.api import ROUTERS as API_ROUTERS
 from fabula.web.api.shapes import API
+from fabula.web.api.storium import STORIUM
 from fabula.web.errors import PROBLEMS, add_error_answers
 from fabula.web.health import RequestFigures
 from fabula.web.identity import CSRF_HEADER, Web
@@ -28,7 +31,16 @@ from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
 
 ROUTERS = (*API_ROUTERS, front.router, health.router)
-_FOR_ANYBODY = ("/healthz", "/readyz", f"{API}/sign-in", f"{API}/links/use")
+_FOR_ANYBODY = (
+    "/healthz",
+    "/readyz",
+    f"{API}/sign-in",
+    f"{API}/links/use",
+    f"{STORIUM}/dashboard/sentence/histogram",
+)
+_PLATFORM_PATHS = (f"{STORIUM}/stories/", f"{STORIUM}/suggestions/")
+# Answers of STORIUM's door are compressed when they are longer, in bytes.
+_PACKED_FROM = 1000
 _DESCRIPTION = f"""
 Sign in at `{API}/sign-in` and send the cookie, with the header `{CSRF_HEADER}` on whatever changes
 something; or send a personal token: `Authorization: Bearer SECRET`. What creates something takes a
@@ -58,10 +70,25 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = cache(lambda: describe_api(app))  # type: ignore[method-assign]
+    app.add_middleware(PackedAnswers)
     app.add_middleware(Gate, settings=settings, observer=figures)
     if settings.proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.proxies))
     return app
+
+
+class PackedAnswers:
+    """Compresses answers of STORIUM's door for who can read them so; our own hold secrets beside
+    what others may have written, whose length would tell of them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._plain, self._packed = app, GZipMiddleware(app, minimum_size=_PACKED_FROM)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. A data set is a file, of which parts may be asked for."""
+        path = scope.get("path", "")
+        is_packed = path.startswith(f"{STORIUM}/") and not path.startswith(f"{STORIUM}/data/")
+        await (self._packed if is_packed else self._plain)(scope, receive, send)
 
 
 def make_app() -> FastAPI:
@@ -86,21 +113,23 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
 
 
 def describe_api(app: FastAPI) -> dict[str, Any]:
-    """The app's OpenAPI document, with the two ways to say who one is."""
+    """The app's OpenAPI document, with the ways to say who one is."""
     described = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
     described["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer"},
         "session": {"type": "apiKey", "in": "cookie", "name": "fabula-session"},
+        "platform": {"type": "apiKey", "in": "query", "name": "token"},
     }
     problems = described["components"]["responses"] = {}
     for path, operations in described["paths"].items():
         for operation in operations.values():
             if path not in _FOR_ANYBODY:
-                operation["security"] = [{"token": []}, {"session": []}]
+                other = "platform" if path.startswith(_PLATFORM_PATHS) else "session"
+                operation["security"] = [{"token": []}, {other: []}]
             # Said once, and not with every operation.
-            if not path.startswith(API):
+            if not path.startswith((API, STORIUM)):
                 continue
             for status in {str(status) for status in PROBLEMS} & operation["responses"].keys():
                 problems[status] = operation["responses"][status]

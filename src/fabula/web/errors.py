@@ -17,6 +17,7 @@ from fabula.core.bodies import Compressed, TooBig, Unreadable
 from fabula.core.errors import Conflict, NoCapacity, NotAllowed, NotFound, UserError
 from fabula.studio.database import NO_ANSWER
 from fabula.studio.sign_in import Throttled
+from fabula.studio.storium_door import WrittenAlready
 from fabula.web.limits import TooMany
 
 LOG = logging.getLogger("fabula.web")
@@ -64,6 +65,7 @@ STATUSES: dict[type[UserError], int] = {
     TooBig: 413,
     Compressed: 415,
     Unreadable: 400,
+    WrittenAlready: 400,
     TooMany: 429,
     Throttled: 429,
     NoCapacity: 503,

@@ -10,6 +10,9 @@
 | `FABULA_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET` | where people sign in elsewhere |
 | `FABULA_OIDC_CLAIM` | the claim that lists roles and scopes, by dots |
 | `FABULA_OIDC_MAP` | what its values mean here: `staff=researcher, readers=judgement` |
+| `FABULA_STORIUM_SECRET` | what a platform shows at STORIUM's door as `token`; none: tokens only |
+| `FABULA_STORIUM_REQUIRED` | feedback that has to be given there: `fluency, comments` |
+| `FABULA_STORIUM_DATASET` | the file that `/api/storium/data/download` gives |
 """
 
 from __future__ import annotations
@@ -18,14 +21,18 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, closest
 from fabula.studio.people import ROLES
+from fabula.studio.storium_feedback import FEEDBACK_TYPES
 
 SCOPES = ("dataset", "judgement", "user_edits")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 MIB = 1024 * 1024
+# A secret that is shown to a door that anybody may knock at.
+_SHORTEST_SECRET = 16
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,16 @@ class OpenIdSettings:
 
 
 @dataclass(frozen=True)
+class StoriumSettings:
+    """STORIUM's door: the secret of the platform, what feedback it has to give, and the data set
+    that is given to who has the scope."""
+
+    secret: str = field(repr=False, default="")
+    required: tuple[str, ...] = ()
+    dataset: Path | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """All that can be set; the defaults are for one's own machine."""
 
@@ -71,6 +88,7 @@ class Settings:
     rate_sign_in: Rate = Rate(30, 60)
     body_within_s: float = 30.0
     open_id: OpenIdSettings | None = None
+    storium: StoriumSettings = field(default_factory=StoriumSettings)
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -87,6 +105,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         rate_person=_read_rate(given, "FABULA_RATE_PERSON", plain.rate_person),
         rate_sign_in=_read_rate(given, "FABULA_RATE_SIGN_IN", plain.rate_sign_in),
         open_id=_read_open_id(given),
+        storium=_read_storium(given),
     )
 
 
@@ -143,6 +162,23 @@ def _read_open_id(given: Mapping[str, str]) -> OpenIdSettings | None:
         claim=given.get("FABULA_OIDC_CLAIM", "").strip(),
         meanings=_read_meanings(given),
     )
+
+
+def _read_storium(given: Mapping[str, str]) -> StoriumSettings:
+    secret = given.get("FABULA_STORIUM_SECRET", "").strip()
+    if secret and len(secret) < _SHORTEST_SECRET:
+        raise SettingError(
+            f"FABULA_STORIUM_SECRET has {len(secret)} characters",
+            f"take {_SHORTEST_SECRET} or more, drawn at random",
+        )
+    required = _read_list(given, "FABULA_STORIUM_REQUIRED")
+    for name in required:
+        if name not in FEEDBACK_TYPES:
+            raise SettingError(
+                f"FABULA_STORIUM_REQUIRED has {name!r}", closest(name, FEEDBACK_TYPES)
+            )
+    dataset = given.get("FABULA_STORIUM_DATASET", "").strip()
+    return StoriumSettings(secret, required, Path(dataset) if dataset else None)
 
 
 def _read_meanings(given: Mapping[str, str]) -> dict[str, str]:

@@ -110,7 +110,12 @@ class SampledAuthor:
             gc.collect()
 
     def preprocess(self, context: Context) -> None:
-        """Read a context, and keep what was read under its story."""
+        """Read a context, and keep what was read under its story.
+
+        Of a game alone nothing is read: what of it will be shown is not known yet.
+        """
+        if not context.segments and not context.text:
+            return
         loop = self._started()
         prompt = self._make_prompt(Request("", context))
         state, _ = loop.read(context.story, prompt.ids)

@@ -99,14 +99,15 @@ def read_game(value: Any, where: str) -> Game:
 
 def _read_scene(value: Any, number: int, where: str) -> Scene:
     entries = _check_keys(value, where, _SCENE)["entries"]
-    read = [_read_entry(entry, f"{where}, entry {i}") for i, entry in enumerate(entries, 1)]
+    read = [read_entry(entry, f"{where}, entry {i}") for i, entry in enumerate(entries, 1)]
     for name, count in Counter(entry.id for entry in read).items():
         if count > 1:
             raise InputError(f"{where}: {count} entries with seq_id {name!r}", "export it again")
     return Scene(number, tuple(read))
 
 
-def _read_entry(value: Any, where: str) -> Entry:
+def read_entry(value: Any, where: str) -> Entry:
+    """Read one entry (a SceneEntry); what is missing or wrong is said with its key."""
     entry = _check_keys(value, where, _ENTRY)
     for number, autotext in enumerate(entry["autotexts"], 1):
         _check_keys(autotext, f"{where}, autotext {number}", _AUTOTEXT)
@@ -209,6 +210,8 @@ _ENTRY = {
     "autotexts": _LIST,
     "author_is_narrator_when_published": _FLAG,
 }
+# Those that every entry has.
+ENTRY_KEYS = tuple(key for key in _ENTRY if not key.endswith("?"))
 _CARD = {
     "card_id": _NAME,
     "namespace": _one_of(*NAMESPACES),

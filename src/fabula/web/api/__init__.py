@@ -1,10 +1,21 @@
-"""Our own typed API, a module a resource. Handlers are thin: verbs of the studio do the work.
+"""Our own typed API, a module a resource, and STORIUM's (`storium.py`). Handlers are thin: verbs
+of the studio do the work.
 
 What a verb gives back is answered as it is: a frozen data-class of the studio is its own schema,
 and the frozen OpenAPI document shows when one changes.
 """
 
-from fabula.web.api import account, cards, drafts, exports, games, machines, people, suggestions
+from fabula.web.api import (
+    account,
+    cards,
+    drafts,
+    exports,
+    games,
+    machines,
+    people,
+    storium,
+    suggestions,
+)
 
 ROUTERS = (
     account.router,
@@ -15,4 +26,5 @@ ROUTERS = (
     suggestions.router,
     machines.router,
     exports.router,
+    storium.router,
 )

@@ -28,14 +28,14 @@ Small = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
-def make_router(name: str, inside: str = "") -> APIRouter:
+def make_router(name: str, inside: str = "", *, api: str = API) -> APIRouter:
     """Make the router of a resource; its operations are called as their functions are."""
 
     def name_operation(route: APIRoute) -> str:
         return f"{name}.{route.endpoint.__name__}"
 
     return APIRouter(
-        prefix=API + inside,
+        prefix=api + inside,
         tags=[name],
         route_class=StrictRoute,
         responses=PROBLEMS,

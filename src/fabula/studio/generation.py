@@ -29,20 +29,11 @@ from fabula.studio.jobs import (
     lost_jobs,
     read_clock,
 )
-from fabula.studio.suggestions import draft_context, load_context
+from fabula.studio.suggestions import UNWRITTEN, draft_context, load_context
 from fabula.studio.tables import jobs as job_table
 from fabula.studio.tables import machines, new_id, now, stories, suggestions
 
 _LONGEST_PROBLEM = 500
-# What a suggestion is again when another attempt begins.
-UNWRITTEN: Mapping[str, Any] = {
-    "status": "pending",
-    "generated": "",
-    "seen": None,
-    "tokens": None,
-    "started_at": None,
-    "first_token_at": None,
-}
 
 
 @dataclass

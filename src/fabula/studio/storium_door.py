@@ -24,9 +24,9 @@ from fabula.core.errors import InputError, NotFound
 from fabula.datasets.story_games.game import read_entry
 from fabula.studio.assignment import assign_machine
 from fabula.studio.database import Studio, make_insert
-from fabula.studio.generation import UNWRITTEN
 from fabula.studio.jobs import add_job
 from fabula.studio.people import Person, write_audit
+from fabula.studio.suggestions import UNWRITTEN
 from fabula.studio.tables import new_id, now, stories, suggestions
 
 Object = Mapping[str, Any]

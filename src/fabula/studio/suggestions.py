@@ -33,6 +33,15 @@ UNFINISHED = ("pending", "executing")
 # Of one person: enough to compare, too few to keep others waiting.
 MOST_UNFINISHED = 4
 WANTED = "words=-250"
+# What a suggestion is again when another attempt begins.
+UNWRITTEN: Mapping[str, Any] = {
+    "status": "pending",
+    "generated": "",
+    "seen": None,
+    "tokens": None,
+    "started_at": None,
+    "first_token_at": None,
+}
 _MOST_SEED = 2**63 - 1
 
 

@@ -233,6 +233,16 @@ def test_a_line_without_end_is_refused(shop, monkeypatch):
         list(open_model(shop, "openai").stream("x", Wish()))
 
 
+def test_an_answer_without_end_is_left(shop, monkeypatch):
+    monkeypatch.setattr("fabula.models.servers.stream.LONGEST_TEXT", 1000)
+    answer = Streaming(openai_events(["word "] * 100_000))
+    shop.plan = [answer]
+    with pytest.raises(StreamBroken, match="more than 1,000 characters") as caught:
+        list(open_model(shop, "openai").stream("x", Wish()))
+    assert caught.value.received == "word " * 200
+    assert answer.was_cut.wait(5)
+
+
 def test_options_that_a_model_refuses_are_left_out_from_then_on(shop):
     no = (
         "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."

@@ -243,6 +243,10 @@ class Connection:
         while piece := self._response.read1(_PIECE_BYTES):
             yield piece
 
+    def read_all(self) -> bytes:
+        """Give the whole answer, which is bounded."""
+        return _read_all(self._response)
+
     def shut_down(self) -> None:
         """End it now; who reads gets the end, or a fault of the connection."""
         with suppress(OSError):

@@ -14,6 +14,8 @@ from fabula.models.servers.wire import Delta, Ending, Tokens, Wire
 Deltas = Iterator[Delta]
 
 _DONE = "[DONE]"
+# Whatever was asked for, no answer of a model is longer: a server that does not end is left.
+LONGEST_TEXT = 4_000_000
 
 
 class TextStream:
@@ -36,10 +38,15 @@ class TextStream:
         self._ask, self._record = ask, record
         self._cancel = Event()
         self._connection: Connection | None = None
+        self._pieces: list[str] = []
         self.question: dict[str, Any] = {}
-        self.text = ""
         self.tokens: Tokens = (None, None)
         self.ending: Ending = ""
+
+    @property
+    def text(self) -> str:
+        """All that has come so far."""
+        return "".join(self._pieces)
 
     def close(self) -> None:
         """Call it off."""
@@ -51,13 +58,17 @@ class TextStream:
         """Give the pieces as they come."""
         if self._cancel.is_set():
             return
+        size = 0
         try:
             deltas = self._ask(self._begin)
             for delta in deltas:
                 if self._cancel.is_set():
                     return
                 if delta.text:
-                    self.text += delta.text
+                    size += len(delta.text)
+                    if size > LONGEST_TEXT:
+                        raise TryAgain(f"the answer has more than {LONGEST_TEXT:,} characters")
+                    self._pieces.append(delta.text)
                     yield delta.text
             if not self.ending and not self._cancel.is_set():
                 raise TryAgain("the answer breaks off")
@@ -118,7 +129,7 @@ class TextStream:
         """Read the answer of a server that does not stream."""
         assert self._connection is not None
         with self._server.name_faults():
-            body = b"".join(self._connection.read_pieces())
+            body = self._connection.read_all()
         answer = self._server.read(body)
         try:
             delta = self._wire.read_answer(answer)

@@ -93,7 +93,7 @@ def test_decoding_is_passed_as_far_as_the_server_knows_it(shop):
 
 
 def test_what_is_enough_closes_the_stream(shop):
-    author = open_author(shop, thinking=20_000)
+    author = open_author(shop, thinking=8_000)
     text = write(author, make_request(wanted="words=-5"))["r"].text
     assert text
     assert shop.answers[0].was_cut.wait(5)
@@ -112,7 +112,7 @@ def test_cancelling_closes_the_stream_and_does_not_wait(shop):
 
 
 def test_who_leaves_closes_all_streams(shop):
-    author = open_author(shop, thinking=20_000)
+    author = open_author(shop, thinking=8_000)
     pieces = author.generate([make_request(f"r{n}", "words=-2000") for n in range(3)])
     next(pieces)
     pieces.close()

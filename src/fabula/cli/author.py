@@ -86,10 +86,10 @@ def show_command(spec: str) -> None:
 @click.option("--text", default="", metavar="TEXT", help="The text to go on with.")
 @click.option(
     "--wanted",
-    default="words=-60",
+    default="words=-250",
     show_default=True,
     metavar="TEXT",
-    help="How much: words=-60 are the next 60; also chars, tokens, sentences.",
+    help="How much: words=-250 are the next 250 at most; also chars, tokens, sentences.",
 )
 @click.option(
     "--decoding",

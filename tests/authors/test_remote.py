@@ -10,7 +10,7 @@ import pytest
 from fabula.authors import load_author
 from fabula.authors.context.ranges import count_units
 from fabula.authors.context.segments import storium_context
-from fabula.core.author import Decoding
+from fabula.core.author import Context, Decoding
 from fabula.core.errors import SettingError, UserError
 from fakes.api_server import Shop
 from fakes.author_contract import BEFORE, CHECKS, PROMPT, make_request, write
@@ -118,6 +118,12 @@ def test_a_game_and_its_entry_are_sent_as_they_are(shop):
     assert shop.heard[0]["story"] == SMALL
     sent = {key: value for key, value in shop.heard[1].items() if key != "path"}
     assert sent == entry
+
+
+def test_a_game_is_sent_before_anybody_writes_in_it(shop):
+    open_author(shop).preprocess(Context("g1", (), game=SMALL))
+    [heard] = shop.heard
+    assert (heard["story_id"], heard["story"]) == ("g1", SMALL)
 
 
 def test_a_story_that_the_server_has_lost_is_sent_again(shop):

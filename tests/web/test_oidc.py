@@ -74,6 +74,17 @@ def test_the_same_person_comes_back_as_the_same(lab, issuer):
     assert lab.get("/api/v1/me").json()["person"]["id"] == first
 
 
+def test_scopes_open_what_they_are_for_at_storiums_door(lab, issuer):
+    issuer.claims["resource_access"] = {CLIENT_ID: {"roles": ["judgement"]}}
+    first = lab.get("/api/storium/judgement/contexts")
+    assert first.status_code == 303
+    sign_in(lab, "/api/storium/judgement/contexts")
+    assert lab.get("/api/storium/judgement/contexts").text.startswith("suggestion_id,")
+    assert lab.get("/api/storium/data/download").status_code == 404
+    # A browser is no backend, whoever sits before it.
+    assert lab.post("/api/storium/stories/create", json={}).status_code == 404
+
+
 def test_roles_that_are_mapped_are_given_and_taken_by_the_provider(lab, issuer, studio):
     issuer.claims["resource_access"] = {CLIENT_ID: {"roles": ["staff"]}}
     sign_in(lab)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.web.settings import Rate, Settings, read_settings
+from fabula.web.settings import Rate, Settings, StoriumSettings, read_settings
 
 LAB = {
     "FABULA_OIDC_ISSUER": "https://login.example.org/realm/",
@@ -27,6 +29,9 @@ def test_settings_are_read_from_the_environment():
             "FABULA_MAX_BODY": "1000",
             "FABULA_RATE_ADDRESS": "off",
             "FABULA_RATE_SIGN_IN": "5/min",
+            "FABULA_STORIUM_SECRET": "0123456789abcdef",
+            "FABULA_STORIUM_REQUIRED": "fluency, comments",
+            "FABULA_STORIUM_DATASET": "games.zip",
         }
     )
     assert settings.public_url == "https://studio.example.org"
@@ -35,6 +40,8 @@ def test_settings_are_read_from_the_environment():
     assert settings.max_body == 1000
     assert settings.rate_address == Rate(0)
     assert settings.rate_sign_in == Rate(5, 60)
+    wanted = StoriumSettings("0123456789abcdef", ("fluency", "comments"), Path("games.zip"))
+    assert settings.storium == wanted
 
 
 @pytest.mark.parametrize(
@@ -46,6 +53,8 @@ def test_settings_are_read_from_the_environment():
         ("FABULA_MAX_BODY", "-1"),
         ("FABULA_RATE_PERSON", "many"),
         ("FABULA_RATE_PERSON", "0/s"),
+        ("FABULA_STORIUM_SECRET", "too short"),
+        ("FABULA_STORIUM_REQUIRED", "likability"),
     ],
 )
 def test_a_bad_setting_is_named(name, value):

@@ -210,8 +210,9 @@ def _wrap_context(context: Context) -> tuple[str, dict[str, Any], dict[str, Any]
     name = context.story
     if not _PLAIN_ID.fullmatch(name):
         name = hashlib.sha256(name.encode()).hexdigest()[:32]
-    if context.game is not None and context.entry is not None:
-        return name, dict(context.game), dict(context.entry)
+    if context.game is not None:
+        # Before anybody writes in it a game has no entry yet, and is sent as it is.
+        return name, dict(context.game), dict(_ENTRY if context.entry is None else context.entry)
     told = render_prompt([(each.title, each.text) for each in context.segments], tag="").strip()
     opening = _ENTRY | {
         "seq_id": 1,

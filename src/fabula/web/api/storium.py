@@ -45,7 +45,7 @@ from fabula.studio.storium_feedback import (
 )
 from fabula.web.api.shapes import make_router
 from fabula.web.errors import Problem, Unauthenticated
-from fabula.web.identity import Anybody, Call, Visit, find_call
+from fabula.web.identity import Anybody, Call, Id, Visit, find_call
 
 STORIUM = "/api/storium"
 router = make_router("storium", api=STORIUM)
@@ -154,7 +154,7 @@ def create_story(
 
 
 @router.get("/stories/{story_id}/status")
-def read_status(call: Backend, story_id: Annotated[str, Path(max_length=64)]) -> StoryReadiness:
+def read_status(call: Backend, story_id: Id) -> StoryReadiness:
     """Say whether the story's machine is ready to write for it."""
     return StoryReadiness(status=story_status(call.studio, call.person, story_id).status)
 

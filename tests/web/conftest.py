@@ -28,7 +28,8 @@ from fabula.studio.versions import save_draft
 from fabula.web.app import create_app
 from fabula.web.identity import Web
 from fabula.web.settings import Rate, Settings, StoriumSettings
-from fakes.storium_games import FLOOD, LADLE, SMALL, entry
+from fakes.storium_games import SMALL
+from fakes.storium_platform import MOVE, SECRET
 
 PASSWORD = "a lantern under the stairs"
 ROLES = {
@@ -43,7 +44,7 @@ QUICK = Settings(
     rate_address=Rate(0),
     rate_person=Rate(0),
     rate_sign_in=Rate(0),
-    storium=StoriumSettings("the platform's own secret", dataset=Path(__file__)),
+    storium=StoriumSettings(SECRET, dataset=Path(__file__)),
 )
 HOME = "http://127.0.0.1:8000"
 
@@ -110,10 +111,9 @@ def begin_a_game(studio: Studio, world: World) -> None:
 def come_by_the_door(studio: Studio, world: World) -> None:
     """A story that a platform has uploaded, and a suggestion in it that is done."""
     world.ids["story_id"] = upload_story(studio, PLATFORM, SMALL).id
-    move = entry(9, None, target_challenge_card=FLOOD, cards_played_on_challenge=[LADLE])
     with studio.write() as db:
         db.execute(update(stories).values(status="ready"))
-    asked = ask_for_story(studio, PLATFORM, world.ids["story_id"], move)
+    asked = ask_for_story(studio, PLATFORM, world.ids["story_id"], MOVE)
     world.ids["door_id"] = asked.id
     with studio.write() as db:
         written = {"status": "done", "generated": "Ida bails.", "ended_at": now()}

@@ -6,188 +6,30 @@ import csv
 import gzip
 import io
 import json
-import threading
 import zlib
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import update
-from starlette.testclient import TestClient
 
-from fabula.authors import load_author
-from fabula.studio.database import open_studio
-from fabula.studio.machine_runner import Pace
-from fabula.studio.machines import add_machine, change_machine
-from fabula.studio.migrations import migrate
+from fabula.studio.machines import change_machine
 from fabula.studio.publishing import publish_entry
-from fabula.studio.storium_door import PLATFORM, upload_story
 from fabula.studio.tables import stories, suggestions
 from fabula.studio.tokens import make_token
-from fabula.studio.worker import run_worker
 from fabula.web.api.storium import choose_form
-from fabula.web.app import create_app
 from fabula.web.identity import Web
 from fabula.web.settings import OpenIdSettings, Settings, StoriumSettings
-from fakes.figment_server import serve
-from fakes.postgres import serve_postgres
-from fakes.storium_games import FLOOD, LADLE, SMALL, entry, game
-from fakes.suggestion_rows import wait_until
-from web.conftest import HOME, QUICK
+from fakes.storium_games import SMALL, entry, game
+from fakes.storium_platform import DOOR as T
+from fakes.storium_platform import FEEDBACK, MOVE, Platform
+from web.conftest import QUICK
 
-T = "/api/storium"
 TOKEN = {"token": QUICK.storium.secret}
-MOVE = entry(9, None, target_challenge_card=FLOOD, cards_played_on_challenge=[LADLE])
-FEEDBACK = [
-    {"type": "fluency", "response": "5"},
-    {"type": "relevance", "response": 2},
-    {"type": "likeability", "response": "4"},
-    {"type": "comments", "response": "the kettle!"},
-]
-
-
-class Platform:
-    """The scripted client: every request with the secret in its query."""
-
-    def __init__(self, client, token=QUICK.storium.secret):
-        self.client, self.token = client, token
-
-    def send(self, method, path, *, status, **other):
-        answer = self.client.request(
-            method, path if path.startswith(T) else T + path, params={"token": self.token}, **other
-        )
-        assert answer.status_code == status, answer.text
-        return answer
-
-    def get(self, path, status=200):
-        return self.send("GET", path, status=status)
-
-    def post(self, path, body, status):
-        return self.send("POST", path, status=status, json=body)
 
 
 @pytest.fixture
 def platform(client):
     return Platform(client)
-
-
-@pytest.fixture(scope="module")
-def postgres_url():
-    with serve_postgres() as server:
-        if server is None:
-            pytest.skip("there is no PostgreSQL: set FABULA_TEST_DATABASE_URL, or install one")
-        head, _, query = server.partition("?")
-        root = open_studio(f"{head}/postgres?{query}")
-        with root.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
-            db.exec_driver_sql("DROP DATABASE IF EXISTS storium_door")
-            db.exec_driver_sql("CREATE DATABASE storium_door")
-        root.close()
-        yield f"{head}/storium_door?{query}"
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request, tmp_path):
-    """The address of a studio without anything in it."""
-    url = f"sqlite:///{tmp_path / 'door.sqlite'}"
-    if request.param == "postgresql":
-        url = request.getfixturevalue("postgres_url")
-    studio = open_studio(url)
-    migrate(studio)
-    studio.close()
-    return url
-
-
-@contextmanager
-def working(url):
-    """A worker beside the web process; the co-author is a process of its own."""
-    stop = threading.Event()
-    options = {"stop": stop, "pace": Pace(poll_s=0.02, store_s=0.05)}
-    worker = threading.Thread(target=run_worker, args=(url,), kwargs=options)
-    worker.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        worker.join(30)
-    assert not worker.is_alive()
-
-
-def go_the_whole_way(studio, story):
-    """Upload, wait, ask, read along, say what one thinks, publish."""
-    platform = Platform(TestClient(create_app(studio, QUICK), base_url=HOME))
-    uploaded = platform.post("/stories/create", story, 202)
-    story_id = uploaded.json()["story_id"]
-    wait_until(lambda: platform.get(uploaded.headers["location"]).json()["status"] == "ready")
-    asking = {"story_id": story_id, "context": MOVE, "type": "scene_entry"}
-    asked = platform.post("/suggestions/create", asking, 202)
-    place = asked.headers["location"]
-    seen = []
-
-    def read():
-        seen.append(platform.get(place).json())
-        return seen[-1]["status"] in ("done", "failed")
-
-    wait_until(read)
-    assert {each["status"] for each in seen} <= {"pending", "executing", "done"}
-    written = seen[-1]["suggestion"]
-    assert written | {"description": None} == MOVE
-    assert 4 < len(written["description"].split()) <= 250
-    assert platform.post(f"{place}/feedback", FEEDBACK, 200).json() is None
-    published = written | {"description": "Rain. " + written["description"]}
-    assert platform.post(f"{place}/finalize", published, 200).json() is None
-    assert platform.post("/suggestions/create", asking, 202).json() == asked.json()
-    histogram = platform.get("/dashboard/sentence/histogram").json()
-    assert histogram and set(histogram.values()) == {1}
-    return asked.json(), seen
-
-
-def test_a_client_of_the_original_goes_the_whole_way(empty_url):
-    studio = open_studio(empty_url)
-    add_machine(studio, None, name="slow lorem", spec="lorem(delay_s=0.02)")
-    with working(empty_url):
-        asked, seen = go_the_whole_way(studio, SMALL)
-    studio.close()
-    assert [each["type"] for each in asked["required_feedback"]] == [
-        "fluency", "relevance", "coherence", "likeability", "comments",
-    ]  # fmt: skip
-    assert asked["required_feedback"][0]["choices"] == ["1", "2", "3", "4", "5"]
-    assert "choices" not in asked["required_feedback"][4]
-    assert len(asked["suggestion_id"]) == 32
-    partial = [each["suggestion"]["description"] for each in seen if each["status"] == "executing"]
-    lengths = {len(text or "") for text in partial}
-    assert len(lengths) > 2 and max(lengths) <= len(seen[-1]["suggestion"]["description"])
-
-
-def test_a_model_of_the_original_writes_behind_the_door(tmp_path):
-    """Both ends are STORIUM's protocol; the model is sent the game as it was uploaded."""
-    url = f"sqlite:///{tmp_path / 'door.sqlite'}"
-    studio = open_studio(url)
-    migrate(studio)
-    author = load_author("lorem")
-    prepared = []
-    author.preprocess = lambda context: prepared.append(context.game)
-    with serve(author) as served:
-        add_machine(studio, None, name="far away", spec=f"remote({served.url!r})")
-        with working(url):
-            go_the_whole_way(studio, SMALL)
-    studio.close()
-    assert prepared == [SMALL]
-
-
-def test_a_machine_that_cannot_get_ready_makes_the_story_fail(tmp_path):
-    url = f"sqlite:///{tmp_path / 'door.sqlite'}"
-    studio = open_studio(url)
-    migrate(studio)
-    # Nobody listens there: the co-author cannot start.
-    add_machine(studio, None, name="gone", spec="remote('http://127.0.0.1:9')")
-    story_id = upload_story(studio, PLATFORM, SMALL).id
-    platform = Platform(TestClient(create_app(studio, QUICK), base_url=HOME))
-    place = f"/stories/{story_id}/status"
-    with working(url):
-        wait_until(lambda: platform.get(place).json() == {"status": "failed"})
-    assert platform.post("/stories/create", SMALL, 202).json() == {"story_id": story_id}
-    assert platform.get(place).json() == {"status": "pending"}
-    studio.close()
 
 
 def test_an_upload_says_where_its_status_is(platform, world):

@@ -84,6 +84,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/baryscore.py
 	$(BIN)/python benchmarks/depthscore.py
 	$(BIN)/python benchmarks/learned.py
+	$(BIN)/python benchmarks/packing.py
+	$(BIN)/fabula models pull smollm2 smollm2_stories --quiet
+	$(BIN)/python benchmarks/co_author.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
 
 # Files of ours in which a function runs, command by command; fails where one is over its limit.

@@ -28,6 +28,7 @@ from typing import Any
 from sqlalchemy import func, select
 from studio_audit import Told, audit_studio, wait_until_quiet
 from studio_setup import (
+    FABULA,
     LOST,
     Client,
     Database,
@@ -186,8 +187,10 @@ class Trial:
         environment = set_environment(self.url, self.folder)
         self.environment, self.port, stopping = environment, find_port(), threading.Event()
         where = ("--port", str(self.port))
-        self.server = Program(("serve", "--no-worker", *where), environment, self.folder / "server")
-        self.worker = Program(("worker",), environment, self.folder / "worker")
+        self.server = Program(
+            (*FABULA, "serve", "--no-worker", *where), environment, self.folder / "server"
+        )
+        self.worker = Program((*FABULA, "worker"), environment, self.folder / "worker")
         self.server.start()
         self.worker.start()
         wait_for_server(self.server, self.port)
@@ -250,7 +253,7 @@ class Trial:
     def _start_backup(self) -> subprocess.Popen[bytes]:
         """Take a backup by the command, while the others write."""
         path = self.folder / f"backup-{len(self.backups)}.zip"
-        words = ("studio", "backup", str(path), "--quiet")
+        words = (*FABULA, "studio", "backup", str(path), "--quiet")
         program = Program(words, self.environment, self.folder / "backup")
         self.backups.append((time.time(), path))
         program.start()
@@ -262,7 +265,7 @@ class Trial:
         for begun, path in self.backups:
             url = self.database.fresh()
             program = Program(
-                ("studio", "restore", str(path), "--database", url, "--quiet"),
+                (*FABULA, "studio", "restore", str(path), "--database", url, "--quiet"),
                 self.environment,
                 self.folder / "restore",
             )

@@ -29,6 +29,7 @@ from fabula.studio.tokens import make_token
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 Kind = Literal["sqlite", "postgresql"]
+FABULA = ("-m", "fabula")
 LOST = (OSError, http.client.HTTPException)
 _numbers = count(1)
 
@@ -108,7 +109,7 @@ def fill_studio(url: str, *, authors: int, spec: str, together: int = 4) -> list
 
 @dataclass
 class Program:
-    """A `fabula` command that can be killed and started again; its log goes on in one file."""
+    """A program in Python that can be killed and started again; its log goes on in one file."""
 
     words: tuple[str, ...]
     environment: dict[str, str]
@@ -119,7 +120,7 @@ class Program:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
-                [sys.executable, "-m", "fabula", *self.words],
+                [sys.executable, *self.words],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -131,6 +132,12 @@ class Program:
         """As a power cut does: at once, whatever it is at."""
         assert self.child is not None
         self.child.kill()
+        self.child.wait()
+
+    def end(self) -> None:
+        """In good order."""
+        assert self.child is not None
+        self.child.terminate()
         self.child.wait()
 
     def need_alive(self) -> None:

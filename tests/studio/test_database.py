@@ -95,3 +95,17 @@ def test_a_file_is_its_owners_alone(tmp_path):
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     studio.close()
     assert set(modes.values()) == {0o600} and "new.sqlite-wal" in modes
+
+
+def test_a_connection_that_the_server_has_closed_is_replaced(studio, monkeypatch):
+    if studio.is_sqlite:
+        pytest.skip("a file has no server that closes connections")
+    with studio.read() as db:
+        mine = db.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+    other = open_studio(studio.engine.url.render_as_string(hide_password=False))
+    with other.read() as db:
+        db.exec_driver_sql("SELECT pg_terminate_backend(%s)", (mine,))
+    other.close()
+    monkeypatch.setattr("fabula.studio.database._IDLE_S", 0.0)
+    with studio.read() as db:
+        assert db.exec_driver_sql("SELECT pg_backend_pid()").scalar() != mine

@@ -13,6 +13,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,17 +27,20 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
+    DisconnectionError,
     DontWrapMixin,
     InterfaceError,
     OperationalError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from fabula.core.errors import InputError, NoCapacity, PackageMissing, SettingError
 from fabula.core.files import data_home
 
 VARIABLE = "FABULA_DATABASE_URL"
 BUSY_S = 30.0
+_IDLE_S = 2.0
 # What is raised when a database does not answer: it is not there, it is full, others hold it.
 NO_ANSWER: tuple[type[Exception], ...] = (InterfaceError, OperationalError, PoolTimeout)
 _PRAGMAS = (
@@ -253,9 +257,33 @@ def _open_server(parts: URL) -> Engine:
             json_serializer=_dump_json,
             pool_size=16,
             max_overflow=16,
-            pool_pre_ping=True,
         )
     except ModuleNotFoundError as error:
         raise PackageMissing(error.name or "pg8000", "web") from None
     event.listen(engine, "before_cursor_execute", _refuse_unstorable)
+    _try_idle(engine)
     return engine
+
+
+def _try_idle(engine: Engine) -> None:
+    """Have connections tried that were not used for some seconds: the server may have gone.
+
+    To try them every time, as the pool can, costs as much as a question.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def note(_: Any, record: ConnectionPoolEntry) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def check(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
+        if time.monotonic() - record.info.get("used", time.monotonic()) < _IDLE_S:
+            return
+        try:
+            is_alive = engine.dialect.do_ping(connection)
+            connection.rollback()
+        except engine.dialect.loaded_dbapi.Error:
+            is_alive = False
+        if not is_alive:
+            # The pool drops it and opens another.
+            raise DisconnectionError

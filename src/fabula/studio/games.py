@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Table, func, select, update
+from sqlalchemy import Connection, Row, Table, bindparam, func, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.database import Studio, make_insert
@@ -128,10 +128,17 @@ def lock_game(db: Connection, person: Person, game_id: str, *parts: Part) -> Row
     return row
 
 
+_LOCK_GAME = (
+    update(games)
+    .where(games.c.id == bindparam("game"))
+    .values(changed_at=bindparam("moment"))
+    .returning(games.c.archived_at)
+)
+
+
 def lock_game_row(db: Connection, game_id: str) -> None:
     """Lock a game until the end of the transaction, for an entry to be added."""
-    change = update(games).where(games.c.id == game_id).values(changed_at=now())
-    row = db.execute(change.returning(games.c.archived_at)).first()
+    row = db.execute(_LOCK_GAME, {"game": game_id, "moment": now()}).first()
     if row is None:
         raise NotFound(f"there is no game {game_id}", "see the list of your games")
     if row.archived_at is not None:

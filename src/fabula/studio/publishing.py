@@ -66,6 +66,7 @@ _END_SUGGESTIONS = (
     .where(suggestions.c.draft_id == bindparam("draft"))
     .values({name: bindparam(name) for name in ("published", "published_at", "entry_id")})
 )
+_INSERT_ENTRY = insert(entries)
 _IS_MEMBER = (members.c.game_id == scenes.c.game_id) & (members.c.person_id == bindparam("person"))
 _FIND_PLACE = (
     select(
@@ -183,7 +184,7 @@ def _publish(
         "author_id": person.id,
         "published_at": moment,
     }
-    db.execute(insert(entries), entry)
+    db.execute(_INSERT_ENTRY, entry)
     lay_cards(db, entry_id, draft.game_id, turn)
     final = {"published": draft.text, "published_at": moment, "entry_id": entry_id}
     if db.execute(_END_SUGGESTIONS, {"draft": draft.id, **final}).rowcount != asked:

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select, update
 
 from fabula.core.errors import Conflict, InputError, NotFound, closest
 from fabula.studio._secrets import digest_secret, make_secret
 from fabula.studio.database import Studio
-from fabula.studio.people import SCOPES, Person, load_person, make_person, write_audit
+from fabula.studio.people import SCOPES, Person, load_person, write_audit
 from fabula.studio.tables import new_id, now, people, tokens
+from fabula.studio.tables import roles as role_rows
 
 PREFIX = "fab_"
 MOST_TOKENS = 50
@@ -80,25 +81,32 @@ def find_token(studio: Studio, secret: str) -> Person | None:
         return None
     moment = now()
     with studio.read() as db:
-        wanted = (
-            select(tokens, people.c.name.label("owner"))
-            .join(people, people.c.id == tokens.c.person_id)
-            .where(
-                tokens.c.digest == digest_secret(secret),
-                _is_live(moment),
-                people.c.deleted_at.is_(None),
-            )
-        )
-        row = db.execute(wanted).mappings().one_or_none()
-        if row is None:
-            return None
-        person = make_person(db, row["person_id"], row["owner"])
+        shown = {"digest": digest_secret(secret), "moment": moment}
+        rows = db.execute(_FIND_TOKEN, shown).mappings().all()
+    if not rows:
+        return None
+    row, roles = rows[0], frozenset(each["role"] for each in rows if each["role"])
+    person = Person(row["person_id"], row["owner"] or "", roles)
     if row["used_at"] is None or moment - row["used_at"] >= _USED_EVERY:
         stale = or_(tokens.c.used_at.is_(None), tokens.c.used_at <= moment - _USED_EVERY)
         with studio.write() as db:
             db.execute(update(tokens).where(tokens.c.id == row["id"], stale).values(used_at=moment))
     scopes = frozenset(scope for scope in row["scopes"] if person.may(*SCOPES[scope]))
     return Person(person.id, person.name, person.roles, scopes)
+
+
+# Asked with every request of a program: put together once, and a row for each role.
+_FIND_TOKEN = (
+    select(tokens, people.c.name.label("owner"), role_rows.c.role)
+    .join(people, people.c.id == tokens.c.person_id)
+    .outerjoin(role_rows, role_rows.c.person_id == people.c.id)
+    .where(
+        tokens.c.digest == bindparam("digest"),
+        tokens.c.revoked_at.is_(None),
+        or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > bindparam("moment")),
+        people.c.deleted_at.is_(None),
+    )
+)
 
 
 def list_tokens(studio: Studio, person: Person) -> list[Token]:

@@ -79,6 +79,21 @@ def test_a_machine_is_shown_the_whole_story_and_then_the_story_is_ready(studio):
     assert lease(studio, "snapshot") == []
 
 
+def test_who_uploads_again_and_the_worker_do_not_wait_for_each_other(studio):
+    offer(studio)
+    for number in range(8):
+        story = SMALL | {"game_pid": f"g{number}"}
+        uploaded = upload_story(studio, PLATFORM, story)
+        [job] = lease(studio, "snapshot")
+        with ThreadPoolExecutor(5) as pool:
+            again = [pool.submit(upload_story, studio, PLATFORM, story) for _ in range(4)]
+            ended = pool.submit(end_preparation, studio, job)
+            assert {each.result().id for each in again} == {uploaded.id}
+            ended.result()
+        assert story_status(studio, PLATFORM, uploaded.id).status == "ready"
+        assert lease(studio, "snapshot") == []
+
+
 def test_a_story_that_failed_is_tried_again_when_it_is_uploaded_again(studio):
     offer(studio)
     uploaded = upload_story(studio, PLATFORM, SMALL)

@@ -21,6 +21,7 @@ from fabula.studio.jobs import add_job, cancel_job, queue_figures
 from fabula.studio.machine_runner import Pace
 from fabula.studio.machines import add_machine, change_machine
 from fabula.studio.scenes import add_scene
+from fabula.studio.storium_door import PLATFORM, story_status, upload_story
 from fabula.studio.suggestions import ask_suggestion, cancel_suggestion, read_suggestion
 from fabula.studio.tables import jobs, links, now, people, sessions, stories, suggestions
 from fabula.studio.worker import clean_stories, find_wanted, remove_expired, run_worker
@@ -131,6 +132,15 @@ def test_what_hangs_is_ended_and_what_is_cancelled_stops(database_url, studio, s
         assert row.problem == "The co-author stuck took too long; ask again or choose another."
         after = ask(studio, stuck)
         assert wait_for(studio, after).generated == TEXT
+
+
+def test_a_story_gets_ready_while_texts_wait(database_url, studio, scripted):
+    machine = offer(studio, "slow", "scripted(pause_s=0.1)")
+    asked = [ask(studio, machine) for _ in range(6)]
+    story_id = upload_story(studio, PLATFORM, {"scenes": []}).id
+    with working(database_url, most=1):
+        wait_until(lambda: story_status(studio, PLATFORM, story_id).status == "ready")
+        assert read(studio, asked[-1]).status == "pending"
 
 
 def test_a_machine_that_cannot_start_says_why_and_is_tried_again(

@@ -10,10 +10,16 @@ from starlette.testclient import TestClient
 
 from fabula.authors import load_author
 from fabula.studio.database import open_studio
+from fabula.studio.drafts import open_draft
+from fabula.studio.games import create_game
 from fabula.studio.machine_runner import Pace
 from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
+from fabula.studio.people import create_person
+from fabula.studio.scenes import add_scene
 from fabula.studio.storium_door import PLATFORM, upload_story
+from fabula.studio.storium_json import download_game
+from fabula.studio.suggestions import ask_suggestion, read_suggestion
 from fabula.studio.worker import run_worker
 from fabula.web.app import create_app
 from fakes.figment_server import serve
@@ -125,6 +131,31 @@ def test_a_model_of_the_original_writes_behind_the_door(tmp_path):
             go_the_whole_way(studio, SMALL)
     studio.close()
     assert prepared == [SMALL]
+
+
+def test_a_model_of_the_original_writes_for_a_game_of_the_studio(tmp_path):
+    """It is sent the game before a draft is asked about, and once: nothing has changed since."""
+    url = f"sqlite:///{tmp_path / 'studio.sqlite'}"
+    studio = open_studio(url)
+    migrate(studio)
+    ann = create_person(studio, None, name="ann")
+    author = load_author("lorem")
+    prepared = []
+    author.preprocess = lambda context: prepared.append(context.game)
+    with serve(author) as served:
+        add_machine(studio, None, name="far away", spec=f"remote({served.url!r})")
+        story = create_game(studio, ann, key="g", title="The well")
+        scene = add_scene(studio, ann, story.id, key="s")
+        where = {"game_id": story.id, "scene_id": scene.id, "format": "establishment"}
+        draft = open_draft(studio, ann, key="d", **where)
+        with working(url):
+            wait_until(lambda: prepared)
+            asked = ask_suggestion(studio, ann, draft.id, key="1").id
+            wait_until(lambda: read_suggestion(studio, ann, asked).is_finished)
+        written = read_suggestion(studio, ann, asked)
+    assert written.status == "done" and written.generated
+    assert prepared == [download_game(studio, ann, story.id)]
+    studio.close()
 
 
 def test_a_machine_that_cannot_get_ready_makes_the_story_fail(tmp_path):

@@ -23,7 +23,7 @@ from fabula.core.author import Decoding
 from fabula.core.errors import InputError, NotFound
 from fabula.datasets.story_games.game import read_entry
 from fabula.studio.assignment import assign_machine
-from fabula.studio.database import Studio, make_insert
+from fabula.studio.database import Studio, insert_new
 from fabula.studio.jobs import add_job
 from fabula.studio.people import Person, write_audit
 from fabula.studio.suggestions import UNWRITTEN
@@ -86,11 +86,9 @@ def upload_story(studio: Studio, person: Person, story: Object) -> UploadedStory
         "story": dict(story),
     }
     with studio.write() as db:
-        fresh = make_insert(db, stories).values(**row)
-        # One that comes again is young again: nobody cleans it away before it is asked about.
-        again = fresh.on_conflict_do_update(index_elements=["id"], set_={"created_at": now()})
-        status = db.scalar(again.returning(stories.c.status))
-        if status != "ready":
+        is_new, status = _take_in(db, row)
+        # What is pending is a worker's, which locks the job before the story: it is let alone.
+        if is_new or status == "failed":
             machine = assign_machine(db, story_id)
             what = {"story_id": story_id}
             add_job(db, SNAPSHOT, story_id, machine_id=machine.id, payload=what, again=True)
@@ -98,6 +96,19 @@ def upload_story(studio: Studio, person: Person, story: Object) -> UploadedStory
             db.execute(update(stories).where(is_it).values(status="pending"))
             write_audit(db, person if person.id else None, "upload_story", story_id)
     return UploadedStory(story_id, "ready" if status == "ready" else "pending")
+
+
+def _take_in(db: Connection, row: Mapping[str, Any]) -> tuple[bool, StoryStatus]:
+    """Write a story unless it is there; whether it is new, and its status, which stays so."""
+    # One that comes again is young again: nobody cleans it away before it is asked about.
+    young = update(stories).where(stories.c.id == row["id"]).values(created_at=now())
+    while True:
+        if insert_new(db, stories, row) is not None:
+            return True, "pending"
+        status: StoryStatus | None = db.scalar(young.returning(stories.c.status))
+        # It may have been cleaned away since the look before.
+        if status is not None:
+            return False, status
 
 
 def spell_canonically(value: Any) -> bytes:

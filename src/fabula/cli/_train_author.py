@@ -124,4 +124,5 @@ def _say_measured(record: Mapping[str, Any], report: Callable[[str], None]) -> N
     width = max(len(name) for name, _, _ in rows)
     for name, was, now in rows:
         said = f"{was['perplexity']:.2f} before, {now['perplexity']:.2f} after"
-        report(f"  {name.ljust(width)}  {said}, n = {now['stories']:,} stories")
+        held_out = count_text(now["stories"], "story", "stories")
+        report(f"  {name.ljust(width)}  {said}, n = {held_out}")

@@ -222,7 +222,8 @@ class Author(threading.Thread):
         return id(self)
 
     def run(self) -> None:
-        self._pause(self.draw.uniform(0, 2))
+        # People do not all come in the same second.
+        self._pause(self.draw.uniform(0, 5))
         while time.monotonic() < self.until:
             self._write_entry()
 
@@ -231,7 +232,7 @@ class Author(threading.Thread):
         draft = self._send("open", "POST", "/drafts", {"key": self._key(), **where})
         if draft is None:
             return
-        text, version, asked = "", 0, None
+        text, version, asked, taken = "", 0, None, None
         for turn in range(self.draw.randint(5, 12)):
             # Autosave: every two seconds, while somebody types.
             self._pause(self.draw.uniform(1.8, 2.2))
@@ -240,7 +241,7 @@ class Author(threading.Thread):
             edit = {"start": len(text), "stop": len(text), "inserted": self._type()}
             if asked and turn % 3 == 0 and (found := self._look(asked)):
                 edit |= {"inserted": found, "source": "machine", "suggestion_id": asked}
-                asked = None
+                asked, taken = None, asked
             text += str(edit["inserted"])
             body = {"key": self._key(), "base_version": version, "edits": [edit]}
             if saved := self._send("save", "POST", f"/drafts/{draft['id']}/save", body):
@@ -251,9 +252,9 @@ class Author(threading.Thread):
                 asked = found and found["id"]
         path = f"/drafts/{draft['id']}/publish"
         self._send("publish", "POST", path, {"version": version})
-        if asked and self.draw.random() < 0.5:
+        if taken:
             rating = {"ratings": {"fluency": self.draw.randint(1, 5)}}
-            self._send("rate", "PUT", f"/suggestions/{asked}/ratings", rating)
+            self._send("rate", "PUT", f"/suggestions/{taken}/ratings", rating)
 
     def _look(self, suggestion_id: str) -> str:
         found = self._send("read", "GET", f"/suggestions/{suggestion_id}")

@@ -28,6 +28,9 @@ from fabula.core.plain import from_plain
 _log = logging.getLogger("fabula.worker")
 # Who stops a worker gives it some ten seconds, as containers do: this and the draining fit.
 _STOP_S = 2.0
+# A model takes all the processors it finds: on the machine of the web process it gives way to who
+# saves a text.
+_NICE = 5
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,8 @@ def serve_author(pipe: Connection, spec: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     start_log()
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     inbox: SimpleQueue[tuple[str, Any]] = SimpleQueue()
     cancelled: set[str] = set()
     threading.Thread(target=_listen, args=(pipe, inbox, cancelled), daemon=True).start()

@@ -13,7 +13,6 @@ from fabula.cli._inputs import column_option
 from fabula.cli._options import file_type
 from fabula.cli._train_options import DEVICE, RECIPE, RESUME, SEED
 from fabula.core.story import count_text
-from fabula.core.story import count_text
 
 AUTHOR_HELP = """Adapt a language model to stories: a co-author.
 

@@ -104,8 +104,10 @@ def test_a_connection_that_the_server_has_closed_is_replaced(studio, monkeypatch
         mine = db.exec_driver_sql("SELECT pg_backend_pid()").scalar()
     other = open_studio(studio.engine.url.render_as_string(hide_password=False))
     with other.read() as db:
-        db.exec_driver_sql("SELECT pg_terminate_backend(%s)", (mine,))
+        # Waits until it is gone.
+        ended = db.exec_driver_sql("SELECT pg_terminate_backend(%s, 10000)", (mine,)).scalar()
     other.close()
+    assert ended
     monkeypatch.setattr("fabula.studio.database._IDLE_S", 0.0)
     with studio.read() as db:
         assert db.exec_driver_sql("SELECT pg_backend_pid()").scalar() != mine

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ from fabula.core.files import data_home
 VARIABLE = "FABULA_DATABASE_URL"
 BUSY_S = 30.0
 _IDLE_S = 2.0
+# Of many rows at once: not asked again in these words.
+_LONG_STATEMENT = 10_000
 # What is raised when a database does not answer: it is not there, it is full, others hold it.
 NO_ANSWER: tuple[type[Exception], ...] = (InterfaceError, OperationalError, PoolTimeout)
 _PRAGMAS = (
@@ -262,7 +265,31 @@ def _open_server(parts: URL) -> Engine:
         raise PackageMissing(error.name or "pg8000", "web") from None
     event.listen(engine, "before_cursor_execute", _refuse_unstorable)
     _try_idle(engine)
+    if engine.dialect.driver == "pg8000":
+        _translate_once()
     return engine
+
+
+def _translate_once() -> None:
+    """Have the driver translate the placeholders of a statement once.
+
+    It goes through a statement letter by letter whenever it is run, which takes longer than
+    most answers. What comes out depends on nothing but the statement.
+    """
+    from pg8000 import legacy  # type: ignore[import-untyped]
+
+    translate = getattr(legacy, "convert_paramstyle", None)
+    if translate is None or hasattr(translate, "__wrapped__"):
+        return
+    known = lru_cache(maxsize=1000)(lambda statement: translate("format", statement, ())[0])
+
+    @wraps(translate)
+    def convert(style: str, statement: str, values: Any) -> Any:
+        if style != "format" or len(statement) > _LONG_STATEMENT:
+            return translate(style, statement, values)
+        return known(statement), values
+
+    legacy.convert_paramstyle = convert
 
 
 def _try_idle(engine: Engine) -> None:

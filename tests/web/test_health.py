@@ -43,7 +43,7 @@ def test_work_that_waits_for_long_says_that_no_worker_is_seen(client, studio):
 
 def test_the_figures_tell_of_the_queue(client):
     lines = client.get(FIGURES).text.splitlines()
-    assert 'fabula_jobs{kind="suggest",state="waiting"} 1.0' in lines
+    assert 'fabula_jobs{kind="suggest",state="waiting"} 2.0' in lines
     assert any(line.startswith("fabula_oldest_job_seconds ") for line in lines)
 
 

@@ -13,6 +13,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
@@ -218,6 +220,8 @@ _SCORE_COLUMNS = {
     "note": "text",
     "signature": "text",
 }
+# SQLite takes some 32,000 parameters in a statement.
+_MOST_ROWS = 2000
 _INSERT_SCORES = f"INSERT INTO {score_table.name} ({', '.join(_SCORE_COLUMNS)})"
 
 
@@ -239,13 +243,22 @@ def write_scores(db: Connection, scored: Sequence[Score]) -> None:
         for score in scored
     ]
     # A statement of so many rows takes SQLAlchemy longer to put together than the database to
-    # run, and some two hundred parameters take the driver of PostgreSQL as long again.
+    # run. For SQLite its text is kept by the number of rows: run row by row, it would let go of
+    # the interpreter after each of them, and others would take it. PostgreSQL's driver takes as
+    # long again for some two hundred parameters, and gets one.
     if db.dialect.name == "sqlite":
-        marks = f"({', '.join('?' * len(_SCORE_COLUMNS))})"
-        db.exec_driver_sql(f"{_INSERT_SCORES} VALUES {marks}", rows)
+        for start in range(0, len(rows), _MOST_ROWS):
+            part = rows[start : start + _MOST_ROWS]
+            db.exec_driver_sql(_spell_insert(len(part)), tuple(chain.from_iterable(part)))
     else:
         named = [dict(zip(_SCORE_COLUMNS, row, strict=True)) for row in rows]
         db.exec_driver_sql(_INSERT_SCORES_AT_ONCE, (json.dumps(named),))
+
+
+@lru_cache(maxsize=256)
+def _spell_insert(rows: int) -> str:
+    marks = f"({', '.join('?' * len(_SCORE_COLUMNS))})"
+    return f"{_INSERT_SCORES} VALUES {', '.join([marks] * rows)}"
 
 
 _TYPES = ", ".join(f"{name} {kind}" for name, kind in _SCORE_COLUMNS.items())

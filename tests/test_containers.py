@@ -176,10 +176,12 @@ def test_settings_exist_and_no_secret_is_in_the_files() -> None:
     from fabula.studio.database import VARIABLE
     from fabula.web import settings
 
-    known = {VARIABLE, "PGPASSWORD"}
+    # Those of PostgreSQL's driver and of torch are not ours to read.
+    known = {VARIABLE, "PGPASSWORD", "OMP_WAIT_POLICY"}
+    read = Path(settings.__file__).read_text(encoding="utf-8")
     for service in OURS.values():
         for name in service["environment"]:
-            assert name in known or name in (settings.__doc__ or ""), name
+            assert name in known or f'"{name}"' in read, name
     secrets = [OURS["web"]["environment"]["PGPASSWORD"]]
     secrets.append(COMPOSE["services"]["postgres"]["environment"]["POSTGRES_PASSWORD"])
     for value in secrets:

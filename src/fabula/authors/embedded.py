@@ -55,7 +55,8 @@ def _find_checkpoint(weights: Weights, dtype: Literal["fp32", "bf16"]) -> Checkp
     try:
         model = load_model(_ASSETS[weights], dtype=dtype)
     except AssetError as error:
-        if weights == "plain":
+        # Without the plain weights there are none adapted either.
+        if repr(_ASSETS["stories"]) not in error.problem:
             raise
         remedy = f"{error.remedy}, or take the plain ones: embedded(weights='plain')"
         raise AssetError(error.problem, remedy) from error

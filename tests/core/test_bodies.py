@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import tracemalloc
@@ -11,6 +10,7 @@ import zlib
 import pytest
 
 from fabula.core.bodies import TooBig, Unreadable, collect_body, inflate, read_json
+from fakes.event_loop import run_coroutine
 
 MIB = 1024 * 1024
 
@@ -21,7 +21,7 @@ def collect(messages, most=10, announced=""):
     async def receive():
         return next(coming)
 
-    return asyncio.run(collect_body(receive, most, announced))
+    return run_coroutine(collect_body(receive, most, announced))
 
 
 def test_a_body_is_put_together_up_to_its_bound():

@@ -6,7 +6,6 @@ without a route.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 
 import httpx
@@ -15,6 +14,7 @@ import pytest
 from fabula.studio.database import open_studio
 from fabula.web.app import ROUTERS
 from fabula.web.identity import Web
+from fakes.event_loop import run_coroutine
 from fakes.storium_games import SMALL, entry
 from web.conftest import HOME, PASSWORD, QUICK
 
@@ -213,6 +213,6 @@ def test_who_is_answered_what(row, shared_app, first_world, tmp_path):
             studios[name] = open_studio(f"sqlite:///{tmp_path / name}.sqlite")
         return studios[name]
 
-    assert asyncio.run(ask_everyone(row, shared_app, world, open_copy)) == TABLE[row]
+    assert run_coroutine(ask_everyone(row, shared_app, world, open_copy)) == TABLE[row]
     for studio in studios.values():
         studio.close()

@@ -59,6 +59,34 @@ database_option = partial(
     help="The studio's database: sqlite:///FILE or postgresql://HOST/NAME. "
     "FABULA_DATABASE_URL names it too.",
 )
+HOST = click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen at."
+)
+port_option = partial(
+    click.option,
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar=COUNT,
+    show_default=True,
+    help="Port to listen at; 0 finds a free one.",
+)
+BATCH = click.option(
+    "--batch",
+    type=click.IntRange(1, 256),
+    metavar=COUNT,
+    default=8,
+    show_default=True,
+    help="How many texts a co-author writes side by side.",
+)
+TIMEOUT = click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(1),
+    metavar=COUNT,
+    default=120.0,
+    show_default=True,
+    help="Seconds that a text may take.",
+)
 PARTIAL = click.option(
     "--partial", is_flag=True, help="Use a release of which some files are missing."
 )

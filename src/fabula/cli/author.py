@@ -10,7 +10,7 @@ import click
 
 from fabula.cli import Display, echo
 from fabula.cli._completion import complete_authors
-from fabula.cli._options import seed_option
+from fabula.cli._options import BATCH, HOST, TIMEOUT, port_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError, UserError
 from fabula.core.story import count_text
@@ -148,34 +148,10 @@ def _end_display() -> None:
 
 @command.command("serve", short_help="Offer a co-author by STORIUM's model protocol.")
 @_SPEC
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen at."
-)
-@click.option(
-    "--port",
-    default=8100,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port to listen at; 0 finds a free one.",
-)
-@click.option(
-    "--batch",
-    type=click.IntRange(1, 256),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many texts are written side by side.",
-)
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(1),
-    default=120.0,
-    show_default=True,
-    metavar="N",
-    help="Seconds that a text may take.",
-)
+@HOST
+@port_option(default=8100)
+@BATCH
+@TIMEOUT
 @click.option(
     "--compat", is_flag=True, help="Keep the quirks of STORIUM's platform, as it was released."
 )

@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli import Display, echo
-from fabula.cli._options import database_option
+from fabula.cli._options import HOST, database_option, port_option
 
 if TYPE_CHECKING:
     from fabula.studio.database import Studio
 
 
 @click.command()
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen at."
-)
-@click.option(
-    "--port",
-    default=8000,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port to listen at; 0 finds a free one.",
-)
+@HOST
+@port_option(default=8000)
 @click.option(
     "--workers",
     default=1,

@@ -9,7 +9,7 @@ import threading
 import click
 
 from fabula.cli import Display
-from fabula.cli._options import database_option
+from fabula.cli._options import BATCH, TIMEOUT, database_option
 
 
 @click.command("worker")
@@ -22,27 +22,11 @@ from fabula.cli._options import database_option
     metavar="NAME",
     help="Run this machine, not all; may be repeated.",
 )
-@click.option(
-    "--batch",
-    "most",
-    type=click.IntRange(1, 256),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many texts a machine writes side by side.",
-)
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(1),
-    default=120.0,
-    show_default=True,
-    metavar="N",
-    help="Seconds that a text may take.",
-)
+@BATCH
+@TIMEOUT
 @click.option("--tied", is_flag=True, help="End when stdin does: for programs that start a worker.")
 def command(
-    database: str | None, machines: tuple[str, ...], most: int, timeout_s: float, tied: bool
+    database: str | None, machines: tuple[str, ...], batch: int, timeout_s: float, tied: bool
 ) -> None:
     """Let the studio's machines write, until Ctrl-C or SIGTERM.
 
@@ -68,7 +52,7 @@ def command(
     run_worker(
         database,
         machines=machines or None,
-        most=most,
+        most=batch,
         pace=Pace(timeout_s=timeout_s),
         stop=stop,
     )

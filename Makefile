@@ -6,6 +6,7 @@
 # make chains  how many files each daily command passes through
 # make fuzz   thousands of odd texts, files, run folders and weights
 # make migration  the studio's first tables as SQL, while no release holds them
+# make web    bundles the editor again, where there is node
 # make openapi  freezes the studio's API as it is now
 # make columns  HANNA's 72 columns again, beside the published
 PYTHON ?= python3
@@ -25,7 +26,7 @@ DEMO := baselines, bleu, chrf, cider, compression, coverage, density, dialogue, 
 # Rounds of every fuzzer in `make fuzz`.
 ROUNDS ?= 10000
 
-.PHONY: demo test first-hour fuzz style types check bench chains study columns verify docs migration clean
+.PHONY: demo test first-hour fuzz style types check bench chains study columns verify docs migration web clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -113,6 +114,10 @@ docs: $(VENV)/.dev
 # Only until a release has gone out; then a change of the tables is a revision of its own.
 migration: $(VENV)/.dev
 	$(BIN)/python tests/fakes/first_migration.py
+
+# The editor of the studio in one file, which is committed: only who changes it needs node.
+web:
+	cd frontend && npm ci --ignore-scripts --no-audit --no-fund --silent && node build.mjs
 
 # What programs of others rely on; tests/web/test_openapi.py says when it has changed.
 openapi: $(VENV)/.dev

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+    from fakes.served_studio import ServedStudio
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -71,4 +73,48 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     yield open_file
     for page in pages:
         page.close()
+    assert troubles == []
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[ServedStudio]:
+    """A studio that answers, with Ann, Dan (a researcher) and Eve (an admin) in it."""
+    from fakes.served_studio import serve_studio
+
+    with serve_studio(f"sqlite:///{tmp_path / 'studio.sqlite'}") as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Browser, served: ServedStudio) -> Iterator[OpenPage]:
+    """Opens a page of the studio as somebody (nobody: None); at the end nothing may have been
+    fetched from elsewhere, thrown, or refused by the page's own policy."""
+    troubles: list[str] = []
+    contexts = []
+
+    def note_request(request: Any) -> None:
+        if not request.url.startswith((served.url, "data:", "blob:")):
+            troubles.append(f"fetched {request.url}")
+
+    def note_message(message: Any) -> None:
+        # What the studio refuses is for the test to look at; the browser notes it as an error.
+        is_refusal = message.text.startswith("Failed to load resource")
+        if message.type in ("error", "warning") and not is_refusal:
+            troubles.append(f"{message.type}: {message.text}")
+
+    def open_path(path: str, who: str | None = "ann", **options: Any) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        if who is not None:
+            context.add_cookies([served.cookie(who)])
+        page = context.new_page()
+        page.on("request", note_request)
+        page.on("console", note_message)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(served.url + path)
+        return page
+
+    yield open_path
+    for context in contexts:
+        context.close()
     assert troubles == []

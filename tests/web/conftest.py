@@ -106,6 +106,7 @@ def begin_a_game(studio: Studio, world: World) -> None:
     ids |= {"number": "1", "person_id": world.people["ben"].id}
     ids["token_id"], _ = make_token(studio, ann, "of a notebook")
     ids["secret"] = "not-a-secret-of-anybody"
+    ids["file_name"] = "studio.css"
 
 
 def come_by_the_door(studio: Studio, world: World) -> None:

@@ -103,6 +103,7 @@ TABLE = {
     f"GET {T}/judgement/contexts": "401 404 404 404 200 200",
     f"GET {T}/data/download": "401 404 404 404 200 200",
     "GET /": "200 200 200 200 200 200",
+    "GET /static/{file_name}": "200 200 200 200 200 200",
     "GET /api/docs": "200 200 200 200 200 200",
     "GET /healthz": "200 200 200 200 200 200",
     "GET /readyz": "200 200 200 200 200 200",

@@ -27,10 +27,11 @@ from fabula.web.api.storium import STORIUM
 from fabula.web.errors import PROBLEMS, add_error_answers
 from fabula.web.health import RequestFigures
 from fabula.web.identity import CSRF_HEADER, Web
+from fabula.web.pages import find_routers
 from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
 
-ROUTERS = (*API_ROUTERS, front.router, health.router)
+ROUTERS = (*API_ROUTERS, *find_routers(), front.router, health.router)
 _FOR_ANYBODY = (
     "/healthz",
     "/readyz",

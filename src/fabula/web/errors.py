@@ -1,4 +1,5 @@
-"""What is answered when something is wrong: a status, and `{"message", "remedy"}`; nothing else."""
+"""What is answered when something is wrong: a status, and `{"message", "remedy"}`; to who reads
+pages, a page that says the same."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ import logging
 import math
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from fabula.core.bodies import Compressed, TooBig, Unreadable
 from fabula.core.errors import Conflict, NoCapacity, NotAllowed, NotFound, UserError
@@ -19,12 +23,22 @@ from fabula.studio.database import NO_ANSWER
 from fabula.studio.sign_in import Throttled
 from fabula.studio.storium_door import WrittenAlready
 from fabula.web.limits import TooMany
+from fabula.web.rendering import answer_page, fill
 
 LOG = logging.getLogger("fabula.web")
 _CAPACITY_WAIT_S = 5
 _SENTENCES = {
     404: ("there is nothing at this address", ""),
     405: ("this cannot be done at this address", ""),
+}
+# What programs ask for; everything else is for people, if their browser says so.
+_FOR_PROGRAMS = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
+_TITLES = {
+    403: "Not for you to do",
+    404: "Nothing here",
+    429: "Slowly, please",
+    500: "Something went wrong",
+    503: "Not now",
 }
 
 
@@ -84,22 +98,43 @@ def answer_problem(
     *,
     id: str | None = None,
     headers: Mapping[str, str] | None = None,
-) -> JSONResponse:
-    """Make the answer to what is wrong."""
+    scope: Scope | None = None,
+) -> Response:
+    """Make the answer to what is wrong; for a browser that asks for a page (`scope`) it is one."""
+    if scope is not None and _wants_page(scope):
+        title = _TITLES.get(status, "That did not work")
+        values = {"title": title, "message": message, "remedy": remedy, "id": id}
+        answer = answer_page(fill("error.html", values), status)
+        answer.headers.update(headers or {})
+        return answer
     problem = Problem(message=message, remedy=remedy, id=id)
     return JSONResponse(problem.model_dump(exclude_none=True), status, headers)
 
 
-def answer_error(error: UserError) -> JSONResponse:
-    """Make the answer to an error of ours."""
+def answer_error(error: UserError, scope: Scope | None = None) -> Response:
+    """Make the answer to an error of ours. Who has to sign in to see a page is sent to do so."""
     headers = {}
     if isinstance(error, TooMany | Throttled):
         headers["Retry-After"] = str(max(1, math.ceil(error.wait_s)))
     elif isinstance(error, NoCapacity):
         headers["Retry-After"] = str(_CAPACITY_WAIT_S)
     if isinstance(error, Unauthenticated):
+        if scope is not None and scope["method"] == "GET" and _wants_page(scope):
+            return RedirectResponse(f"/sign-in?next={quote(_spell_target(scope))}", 303)
         headers["WWW-Authenticate"] = 'Bearer realm="fabula"'
-    return answer_problem(find_status(error), error.problem, error.remedy, headers=headers)
+    return answer_problem(
+        find_status(error), error.problem, error.remedy, headers=headers, scope=scope
+    )
+
+
+def _wants_page(scope: Scope) -> bool:
+    is_page = not scope["path"].startswith(_FOR_PROGRAMS)
+    return is_page and "text/html" in Headers(scope=scope).get("accept", "")
+
+
+def _spell_target(scope: Scope) -> str:
+    query = scope.get("query_string", b"").decode("latin-1")
+    return f"{scope['path']}?{query}" if query else str(scope["path"])
 
 
 def describe_invalid(error: RequestValidationError) -> str:
@@ -115,25 +150,28 @@ def add_error_answers(app: FastAPI) -> None:
     """Let an app answer errors so."""
 
     @app.exception_handler(UserError)
-    async def answer_user_error(request: Request, error: UserError) -> JSONResponse:
-        return answer_error(error)
+    async def answer_user_error(request: Request, error: UserError) -> Response:
+        return answer_error(error, request.scope)
 
     @app.exception_handler(RequestValidationError)
-    async def answer_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def answer_invalid(request: Request, error: RequestValidationError) -> Response:
         # An identity that cannot be one names nothing.
         if all(problem["loc"][:1] == ("path",) for problem in error.errors()):
-            return answer_problem(404, *_SENTENCES[404])
-        return answer_problem(422, describe_invalid(error), "send what the API's description says")
+            return answer_problem(404, *_SENTENCES[404], scope=request.scope)
+        remedy = "send what the API's description says"
+        return answer_problem(422, describe_invalid(error), remedy, scope=request.scope)
 
-    async def answer_silence(request: Request, error: Exception) -> JSONResponse:
+    async def answer_silence(request: Request, error: Exception) -> Response:
         LOG.error("request %s: %s", request.state.request_id, error)
         wait = NoCapacity("the database does not answer", "try again soon")
-        return answer_error(wait)
+        return answer_error(wait, request.scope)
 
     for kind in NO_ANSWER:
         app.add_exception_handler(kind, answer_silence)
 
     @app.exception_handler(HTTPException)
-    async def answer_http(request: Request, error: HTTPException) -> JSONResponse:
+    async def answer_http(request: Request, error: HTTPException) -> Response:
         message, remedy = _SENTENCES.get(error.status_code, (str(error.detail), ""))
-        return answer_problem(error.status_code, message, remedy, headers=error.headers)
+        return answer_problem(
+            error.status_code, message, remedy, headers=error.headers, scope=request.scope
+        )

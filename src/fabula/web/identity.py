@@ -146,6 +146,24 @@ def find_call(request: Request) -> Call:
     return Call(request, person, session)
 
 
+def find_reader(request: Request) -> Call:
+    """Find out who opens a page: by the cookie, for pages are for browsers. Who has none is sent
+    to sign in."""
+    visit = Visit(request)
+    session = find_session_of(visit)
+    if session is None:
+        raise Unauthenticated("nobody is signed in", "sign in")
+    visit.web.people.take(session.person.id)
+    return Call(request, session.person, session)
+
+
+def find_passer(request: Request) -> Visit:
+    """Find out who opens a page that is for anybody: somebody, if they are signed in."""
+    visit = Visit(request)
+    session = find_session_of(visit)
+    return Call(request, session.person, session) if session else visit
+
+
 class _StrictRequest(Request):
     """A request whose JSON is that of the standard."""
 
@@ -173,3 +191,5 @@ class StrictRoute(APIRoute):
 
 Anybody = Annotated[Visit, Depends(_visit)]
 Somebody = Annotated[Call, Depends(find_call)]
+Reader = Annotated[Call, Depends(find_reader)]
+Passer = Annotated[Visit, Depends(find_passer)]

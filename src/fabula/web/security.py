@@ -84,7 +84,8 @@ class Gate:
         except Exception:
             LOG.exception("request %s: %s %s", number, scope["method"], scope["path"])
             if not status:
-                answer = answer_problem(500, "something went wrong here", id=number)
+                words = "something went wrong here"
+                answer = answer_problem(500, words, id=number, scope=scope)
                 await answer(scope, receive, send_with_headers)
         finally:
             origin.reset(came_from)
@@ -100,7 +101,7 @@ class Gate:
             if scope["method"] not in SAFE_METHODS:
                 receive = await self._read_body(scope, headers, receive)
         except UserError as error:
-            await answer_error(error)(scope, receive, send)
+            await answer_error(error, scope)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

@@ -87,6 +87,7 @@ class Settings:
     rate_person: Rate = Rate(50)
     rate_sign_in: Rate = Rate(30, 60)
     body_within_s: float = 30.0
+    is_local: bool = False
     open_id: OpenIdSettings | None = None
     storium: StoriumSettings = field(default_factory=StoriumSettings)
 

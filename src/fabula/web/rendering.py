@@ -1,0 +1,88 @@
+"""Templates filled, what a browser may load for a page, and the files that pages are made of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from fabula._version import __version__
+from fabula.core.errors import NotFound
+from fabula.reports.figures.colours import classes_css
+from fabula.reports.pages import read_static
+
+# Everything is our own, nothing is inline: what slips through escaping is not run.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+_KINDS = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+# What the studio shares with the pages of reports: colours, letters, figures.
+_SHARED = {
+    "page.css": lambda: read_static("page.css"),
+    "figures.css": lambda: read_static("figures.css") + classes_css(),
+}
+
+
+@cache
+def _templates() -> Environment:
+    loader = PackageLoader("fabula.web", "templates")
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"static": spell_static, "version": __version__}
+    return environment
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template; every string in it is escaped, and what is not given is an error."""
+    return _templates().get_template(template).render(values)
+
+
+def answer_page(page: str, status: int = 200) -> HTMLResponse:
+    """Answer with a page that loads what is ours and nothing else."""
+    return HTMLResponse(page, status, {"Content-Security-Policy": POLICY})
+
+
+@cache
+def read_file(name: str) -> bytes:
+    """Read a file that pages are made of; read once, kept for good."""
+    if make := _SHARED.get(name):
+        return make().encode()
+    path = files("fabula.web") / "static" / name
+    # A name has no folders: nothing outside can be named.
+    if "/" in name or "\\" in name or name.startswith(".") or not path.is_file():
+        raise NotFound("there is nothing at this address")
+    return path.read_bytes()
+
+
+@cache
+def spell_static(name: str) -> str:
+    """Spell the address of such a file; what it holds is in it, so that browsers may keep it."""
+    return f"/static/{name}?v={hashlib.sha256(read_file(name)).hexdigest()[:12]}"
+
+
+def answer_file(name: str) -> Response:
+    """Answer with such a file."""
+    suffix = name[name.rfind(".") :]
+    if suffix not in _KINDS:
+        raise NotFound("there is nothing at this address")
+    # A module imports others by their plain name: browsers ask whether these have changed.
+    etag = f'"{hashlib.sha256(read_file(name)).hexdigest()[:16]}"'
+    headers = {"Cache-Control": "no-cache", "ETag": etag}
+    return Response(read_file(name), media_type=_KINDS[suffix], headers=headers)

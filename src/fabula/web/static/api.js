@@ -1,0 +1,52 @@
+// Talks to the studio's API: JSON there and back, the session's CSRF word on all that changes.
+
+export class Problem extends Error {
+  constructor(status, { message, remedy = "", ...rest }) {
+    super(message);
+    Object.assign(this, { status, remedy, rest });
+  }
+
+  get sentence() {
+    return this.remedy ? `${this.message}: ${this.remedy}` : this.message;
+  }
+}
+
+export const API = "/api/v1";
+
+export function newKey() {
+  return crypto.randomUUID().replaceAll("-", "");
+}
+
+function csrf() {
+  return document.querySelector('meta[name="csrf"]')?.content ?? "";
+}
+
+// Status 0 is no answer at all: offline, or the studio is down.
+export async function call(method, path, body, options = {}) {
+  const headers = { Accept: "application/json" };
+  if (method !== "GET") headers["X-CSRF-Token"] = csrf();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(path.startsWith("/") ? path : `${API}/${path}`, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+      ...options,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { message: "the studio does not answer" });
+  }
+  if (answer.status === 204) return null;
+  const text = await answer.text();
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = { message: `the studio answered ${answer.status}` };
+  }
+  if (!answer.ok) throw new Problem(answer.status, value);
+  return value;
+}

@@ -26,6 +26,16 @@ ARGUMENTS = [
 ]
 OpenPage = Callable[..., "Page"]
 
+# Installed for these tests alone (`make web`): never committed, never shipped.
+AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+SCHEMES = ("light", "dark")
+_FIND = """() => axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
+  .filter(({impact}) => impact === "serious" || impact === "critical")
+  .flatMap(({id, impact, help, nodes}) => nodes.map(({target, failureSummary}) =>
+    `${impact}, ${id}: ${help}\\n  at ${target.join(" ")}\\n  ` +
+    failureSummary.split("\\n").slice(1).join("\\n  "))))"""
+
 
 def chromium() -> str | None:
     """Path of the browser to use, if there is one."""
@@ -118,3 +128,48 @@ def visit(browser: Browser, served: ServedStudio) -> Iterator[OpenPage]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def axe_source() -> str:
+    """The rules of axe-core, as a script."""
+    if not AXE.is_file():
+        # Where they have to be looked at, a test that skips would be a hole.
+        if os.environ.get("FABULA_AXE") == "required":
+            pytest.fail(f"axe-core is not at {AXE}: make web")
+        pytest.skip("axe-core is not installed: make web")
+    return AXE.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def find_barriers(axe_source: str) -> Callable[[Page], list[str]]:
+    """Lists what is serious or critical about a page as it stands now, by axe-core: in light and
+    dark, on a desktop and on a phone."""
+
+    def find(page: Page) -> list[str]:
+        # A colour half way to another is nobody's.
+        page.emulate_media(reduced_motion="reduce")
+        if not page.evaluate("() => 'axe' in window"):
+            # By the browser itself, as a debugger would: the page's policy lets no script in.
+            page.evaluate(axe_source)
+        barriers = []
+        for name, size in WIDTHS.items():
+            page.set_viewport_size(size)
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                where = f"{page.url} ({name}, {scheme}): "
+                barriers += [where + barrier for barrier in page.evaluate(_FIND)]
+        return barriers
+
+    return find
+
+
+@pytest.fixture
+def check_accessibility(find_barriers: Callable[[Page], list[str]]) -> Callable[[Page], None]:
+    """Fails on barriers, naming each."""
+
+    def check(page: Page) -> None:
+        barriers = find_barriers(page)
+        assert not barriers, "\n" + "\n".join(barriers)
+
+    return check

@@ -1,0 +1,39 @@
+"""Every page of the studio, in light and dark, on a desktop and on a phone: nothing that axe-core
+calls serious or critical."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+# Who looks, and at what; {names} are those of the studio's ids.
+PAGES = (
+    ("ann", "/nothing-here"),
+    (None, "/"),
+)
+
+
+def test_no_page_has_a_serious_barrier(served, visit, find_barriers):
+    barriers = []
+    for who, path in PAGES:
+        page = visit(path.format(**served.ids), who)
+        barriers += find_barriers(page)
+        page.context.close()
+    assert not barriers, "\n" + "\n".join(barriers)
+
+
+def test_a_barrier_is_found_and_named(visit, find_barriers):
+    """The harness itself: a field without a name, and letters that hardly show."""
+    page = visit("/nothing-here")
+    page.evaluate("""() => {
+      const field = document.querySelector("main").appendChild(document.createElement("input"));
+      field.id = "nameless";
+      const note = document.querySelector("main").appendChild(document.createElement("p"));
+      note.textContent = "hardly there";
+      note.style.color = "#999";
+      note.style.background = "#aaa";
+    }""")
+    barriers = find_barriers(page)
+    assert sum("#nameless" in barrier and "label" in barrier for barrier in barriers) == 4
+    assert sum("color-contrast" in barrier for barrier in barriers) == 4

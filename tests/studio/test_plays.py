@@ -8,7 +8,7 @@ from fabula.studio.cards import add_card, find_card, give_card, list_cards
 from fabula.studio.games import create_game, invite_member, next_seq_id
 from fabula.studio.hands import choose_subplot, exchange_wild, refresh_cards
 from fabula.studio.plays import Challenge, lay_cards, list_challenges, plan_turn
-from fabula.studio.scenes import add_character, add_scene, close_scene, read_game
+from fabula.studio.scenes import add_character, add_scene, close_scene, list_entries
 from fabula.studio.storium_json import export_game
 from fabula.studio.tables import entries, new_id
 from fakes.studio_people import put_person
@@ -138,7 +138,7 @@ def test_what_the_rules_forbid_is_said(table):
     for who, format, as_ida, cards, error, message in FORBIDDEN:
         with pytest.raises(error, match=message):
             table.write(getattr(table, who), format, as_ida=as_ida, **cards)
-    assert read_game(table.studio, table.ann, table.game_id).entries == ()
+    assert list_entries(table.studio, table.ann, table.game_id) == ([], 0)
 
 
 def test_nothing_is_written_in_a_scene_that_is_complete(table):

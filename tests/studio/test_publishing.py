@@ -15,7 +15,7 @@ from fabula.studio.edits import Edit
 from fabula.studio.games import archive_game
 from fabula.studio.kept import kept_metrics, score_suggestion
 from fabula.studio.publishing import publish_entry
-from fabula.studio.scenes import read_game
+from fabula.studio.scenes import list_entries
 from fabula.studio.suggestions import read_suggestion
 from fabula.studio.tables import entries, jobs, scores
 from fabula.studio.versions import StaleVersion, save_draft
@@ -49,7 +49,7 @@ def test_publishing_writes_the_entry_and_scores_what_was_suggested(studio, table
     failed = put_suggestion(studio, draft, "", status="failed")
     draft = write(studio, table, draft, Edit(0, 0, USED, "machine", used), Edit(31, 31, " Snow."))
     published = publish_entry(studio, table.person, draft.id, version=1)
-    [entry] = read_game(studio, table.person, table.game_id).entries
+    [entry], _ = list_entries(studio, table.person, table.game_id)
     assert (entry.id, entry.seq_id, entry.text) == (published.entry_id, 1, USED + " Snow.")
     assert entry.published_at == published.published_at
     assert read_draft(studio, table.person, draft.id).state == "published"
@@ -165,7 +165,7 @@ def test_cards_lie_on_the_table_as_they_were(studio, table):
     draft = begin_draft(studio, table, format="establishment", cards={"place": ["dunes"]})
     write(studio, table, draft, Edit(0, 0, "Salt."))
     publish_entry(studio, table.person, draft.id, version=1)
-    [entry] = read_game(studio, table.person, table.game_id).entries
+    [entry], _ = list_entries(studio, table.person, table.game_id)
     [card] = entry.cards
     assert (entry.format, card.use, card.snapshot["name"]) == (
         "establishment",

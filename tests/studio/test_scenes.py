@@ -12,6 +12,7 @@ from fabula.studio.scenes import (
     change_character,
     change_scene,
     close_scene,
+    list_entries,
     need_open_scene,
     read_game,
 )
@@ -87,14 +88,16 @@ def test_a_narrator_says_who_plays_whom(studio, ann, bob, game_id):
 
 
 def test_a_whole_game_is_read_in_its_order(studio, ann):
-    view = read_game(studio, ann, import_game(studio, ann, SMALL))
-    assert [entry.seq_id for entry in view.entries] == [1, 2, 3, 4]
+    game_id = import_game(studio, ann, SMALL)
+    view = read_game(studio, ann, game_id)
+    told, total = list_entries(studio, ann, game_id)
+    assert ([entry.seq_id for entry in told], total) == ([1, 2, 3, 4], 4)
     assert [scene.is_complete for scene in view.scenes] == [False, True]
-    uses = [[(card.use, card.card_id) for card in entry.cards] for entry in view.entries]
+    uses = [[(card.use, card.card_id) for card in entry.cards] for entry in told]
     ladle = ("played", "c2")
     assert uses == [[("challenge", "c1")], [ladle, ("played", "c3")], [], [ladle]]
     assert [card.card_id for card in view.cards] == ["c2", "c1", "c3"]
-    assert view.entries[1].character_id == view.characters[0].id
+    assert told[1].character_id == view.characters[0].id
 
 
 def test_many_at_once_get_numbers_of_their_own_and_one_thing_a_key(studio, ann, game_id):
@@ -118,5 +121,29 @@ def test_entries_published_at_once_are_numbered_one_after_the_other(studio, ann,
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(publish, range(16)))
-    numbers = [entry.seq_id for entry in read_game(studio, ann, game_id).entries]
+    numbers = [entry.seq_id for entry in list_entries(studio, ann, game_id)[0]]
     assert numbers == list(range(1, 17))
+
+
+def put_entries(studio, game_id, scene_id, numbers):
+    place = {"game_id": game_id, "scene_id": scene_id, "format": "move"}
+    with studio.write() as db:
+        db.execute(entries.insert(), [{**place, "seq_id": n, "text": f"No. {n}"} for n in numbers])
+
+
+def test_entries_come_in_pages_of_a_game_or_a_scene(studio, ann, bob, game_id):
+    first, second = (add_scene(studio, ann, game_id, key=key).id for key in "ab")
+    put_entries(studio, game_id, first, range(1, 8))
+    put_entries(studio, game_id, second, range(8, 11))
+
+    def numbers(**wanted):
+        told, total = list_entries(studio, bob, game_id, **wanted)
+        return [entry.seq_id for entry in told], total
+
+    assert numbers(limit=3) == ([1, 2, 3], 10)
+    assert numbers(offset=8, limit=3) == ([9, 10], 10)
+    assert numbers(scene_id=second) == ([8, 9, 10], 3)
+    assert numbers(scene_id=first, limit=2, newest_first=True) == ([7, 6], 7)
+    assert numbers(offset=50) == ([], 10)
+    with pytest.raises(NotFound, match="there is no game"):
+        list_entries(studio, put_person(studio, "eve"), game_id)

@@ -1,4 +1,4 @@
-"""Scenes and characters of a game, and the whole game as its members see it.
+"""Scenes and characters of a game, and the game as its members see it.
 
 A narrator opens scenes one after the other and closes them; moves are made in a scene that is
 open. A player makes characters of their own; a narrator makes any, and says who plays them.
@@ -6,7 +6,7 @@ open. A player makes characters of their own; a narrator makes any, and says who
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -55,6 +55,7 @@ class Entry:
     text: str
     polarity: int | None
     published_at: datetime
+    draft_id: str | None = None
     cards: tuple[LaidCard, ...] = ()
 
 
@@ -80,14 +81,13 @@ class Card:
 
 @dataclass(frozen=True)
 class GameView:
-    """A whole game."""
+    """A game and all that belongs to it, but its entries, of which there may be thousands."""
 
     game: Game
     members: tuple[Member, ...]
     characters: tuple[Character, ...]
     cards: tuple[Card, ...]
     scenes: tuple[Scene, ...]
-    entries: tuple[Entry, ...]
 
 
 def add_scene(studio: Studio, person: Person, game_id: str, *, key: str, title: str = "") -> Scene:
@@ -232,7 +232,7 @@ def change_character(
 
 
 def read_game(studio: Studio, person: Person, game_id: str) -> GameView:
-    """Give a whole game: members, characters, cards, scenes and entries."""
+    """Give a game with its members, characters, cards and scenes."""
     with studio.read() as db:
         game = find_game(db, person, game_id)
 
@@ -240,18 +240,37 @@ def read_game(studio: Studio, person: Person, game_id: str) -> GameView:
             query = select(table).where(table.c.game_id == game_id).order_by(table.c[order])
             return list(db.execute(query).all())
 
-        laid = _read_laid(db, game_id)
         return GameView(
             game,
             tuple(list_members(db, person, game_id)),
             tuple(Character(**pick_fields(row, Character)) for row in rows(characters, "seq_id")),
             tuple(Card(**pick_fields(row, Card)) for row in rows(cards, "number")),
             tuple(Scene(**pick_fields(row, Scene)) for row in rows(scenes, "number")),
-            tuple(
-                Entry(cards=tuple(laid.get(row.id, ())), **pick_fields(row, Entry, {"cards"}))
-                for row in rows(entries, "seq_id")
-            ),
         )
+
+
+def list_entries(
+    studio: Studio,
+    person: Person,
+    game_id: str,
+    *,
+    scene_id: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+    newest_first: bool = False,
+) -> tuple[list[Entry], int]:
+    """Give some entries of a game, or of one scene, in their order, and how many there are."""
+    which = entries.c.game_id == game_id
+    if scene_id is not None:
+        which &= entries.c.scene_id == scene_id
+    order = entries.c.seq_id.desc() if newest_first else entries.c.seq_id
+    with studio.read() as db:
+        need_member(db, person, game_id)
+        total = db.execute(select(func.count()).select_from(entries).where(which)).scalar_one()
+        query = select(entries).where(which).order_by(order).offset(offset).limit(limit)
+        rows = db.execute(query).all()
+        laid = _read_laid(db, [row.id for row in rows])
+    return [_entry(row, laid.get(row.id, ())) for row in rows], total
 
 
 def find_entry(db: Connection, entry_id: str) -> Entry:
@@ -259,17 +278,17 @@ def find_entry(db: Connection, entry_id: str) -> Entry:
     row = db.execute(select(entries).where(entries.c.id == entry_id)).first()
     if row is None:
         raise NotFound(f"there is no entry {entry_id}", "see the game's entries")
-    laid = select(entry_cards).where(entry_cards.c.entry_id == entry_id)
-    found = db.execute(laid.order_by(entry_cards.c.use, entry_cards.c.position))
-    cards = tuple(LaidCard(card.use, card.card_id, card.snapshot) for card in found)
-    return Entry(cards=cards, **pick_fields(row, Entry, {"cards"}))
+    return _entry(row, _read_laid(db, [entry_id]).get(entry_id, ()))
 
 
-def _read_laid(db: Connection, game_id: str) -> dict[str, list[LaidCard]]:
+def _entry(row: Row[Any], laid: Iterable[LaidCard]) -> Entry:
+    return Entry(cards=tuple(laid), **pick_fields(row, Entry, {"cards"}))
+
+
+def _read_laid(db: Connection, entry_ids: Sequence[str]) -> dict[str, list[LaidCard]]:
     query = (
         select(entry_cards)
-        .join(entries, entries.c.id == entry_cards.c.entry_id)
-        .where(entries.c.game_id == game_id)
+        .where(entry_cards.c.entry_id.in_(entry_ids))
         .order_by(entry_cards.c.use, entry_cards.c.position)
     )
     laid: dict[str, list[LaidCard]] = {}

@@ -27,6 +27,7 @@ from fabula.studio.scenes import (
     add_scene,
     change_character,
     change_scene,
+    list_entries,
     read_game,
 )
 from fabula.studio.storium_json import download_game, import_game
@@ -165,10 +166,19 @@ def read_entries(
     game_id: Id,
     window: Wanted,
     scene_id: Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")] = None,
+    newest_first: bool = False,
 ) -> Page[Entry]:
-    """List what was published, in its order; of one scene if it is named."""
-    entries = read_game(call.studio, call.person, game_id).entries
-    return window.cut([entry for entry in entries if scene_id in (None, entry.scene_id)])
+    """List what was published, in its order or the newest first; of one scene if it is named."""
+    entries, total = list_entries(
+        call.studio,
+        call.person,
+        game_id,
+        scene_id=scene_id,
+        offset=window.offset,
+        limit=window.limit,
+        newest_first=newest_first,
+    )
+    return Page(items=entries, total=total)
 
 
 @router.put("/games/{game_id}/members/{person_id}")

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from fabula._version import __version__
 from fabula.core.errors import NotFound
-from fabula.reports.figures.colours import classes_css
+from fabula.reports.figures.colours import palette_css
 from fabula.reports.pages import read_static
 
 # Everything is our own, nothing is inline: what slips through escaping is not run.
@@ -31,7 +31,7 @@ _KINDS = {
 # What the studio shares with the pages of reports: colours, letters, figures.
 _SHARED = {
     "page.css": lambda: read_static("page.css"),
-    "figures.css": lambda: read_static("figures.css") + classes_css(),
+    "figures.css": lambda: read_static("figures.css") + palette_css(),
 }
 
 

@@ -35,32 +35,55 @@ def draw_curves(
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     low: float | None = None,
     high: float | None = None,
+    x_names: Sequence[str] = (),
     width: int = 760,
     height: int = 420,
 ) -> str:
     """Draw a line a name over `x`; `bands` are lower and upper ends by the same names.
 
     Names stand at the lines' ends, moved apart where they would cover one another; where there
-    are more than fit there, the figure grows. NaN is a gap.
+    are more than fit there, the figure grows. NaN is a gap. `x_names`, such as dates, stand below
+    each `x` in place of numbers.
     """
+    places = x_names or [f"{at:g}" for at in x]
     height = max(height, _TOP + _BELOW + _GAP * len(lines))
     names = [shorten(name, min(_LONGEST_NAME, 0.3 * width)) for name in lines]
     right = width - max(width_of(name) for name in names) * 1.06 - 20
     ends = [end for pair in (bands or {}).values() for side in pair for end in side]
     reach = reach_of([value for line in lines.values() for value in line] + ends)
-    across = Scale(min(x), max(x), _LEFT + 8, right - 8)
+    # A single place stands in the middle.
+    beyond = 0.5 if min(x) == max(x) else 0.0
+    across = Scale(min(x) - beyond, max(x) + beyond, _LEFT + 8, right - 8)
     down = Scale(*_clip_reach(reach, low, high), height - _BELOW, _TOP)
     parts = [
+        _name_axis(x, x_names, across, height - _BELOW, x_label) if x_names else
         bottom_axis(across, _TOP, height - _BELOW, label=x_label, most=max(2, min(len(x), 8))),
         left_axis(down, _LEFT, right, label=y_label),
         *(_haze(n, x, (bands or {})[name], across, down) for n, name in enumerate(lines)
           if name in (bands or {})),
-        *(_line(n, name, x, line, across, down) for n, (name, line) in enumerate(lines.items())),
+        *(_line(n, name, places, x, line, across, down)
+          for n, (name, line) in enumerate(lines.items())),
         _names(lines, names, right, down, height),
     ]  # fmt: skip
     return draw_figure(
-        width, height, "".join(parts), title=title, desc=_words(x, lines), kind="curves"
+        width, height, "".join(parts), title=title, desc=_words(places, lines), kind="curves"
     )
+
+
+def _name_axis(
+    x: Sequence[float], names: Sequence[str], across: Scale, bottom: float, label: str
+) -> str:
+    """Write names below a line for each place, leaving out those that would touch."""
+    drawn, free = [], -math.inf
+    lines = "".join(f"M{short(across(at))} {short(_TOP)}V{short(bottom)}" for at in x)
+    for at, name in zip(x, names, strict=True):
+        half = width_of(name, 11) / 2 + 3
+        if across(at) - half >= free:
+            drawn.append(words(name, across(at), bottom + 16, class_="tick", text_anchor="middle"))
+            free = across(at) + half
+    middle = (across.start + across.end) / 2
+    drawn.append(words(label, middle, bottom + 36, class_="axis-name", text_anchor="middle"))
+    return tag("path", d=lines, class_="grid") + "".join(drawn)
 
 
 def _clip_reach(
@@ -69,16 +92,22 @@ def _clip_reach(
     return (reach[0] if low is None else low), (reach[1] if high is None else high)
 
 
-def _words(x: Sequence[float], lines: Mapping[str, Sequence[float]]) -> str:
+def _words(names: Sequence[str], lines: Mapping[str, Sequence[float]]) -> str:
     ends = [
         f"{name} from {number_text(line[0], 3)} to {number_text(line[-1], 3)}"
         for name, line in lines.items()
     ]
-    return f"From {x[0]:g} to {x[-1]:g}: {'; '.join(ends)}."
+    return f"From {names[0]} to {names[-1]}: {'; '.join(ends)}."
 
 
 def _line(
-    number: int, name: str, x: Sequence[float], line: Sequence[float], across: Scale, down: Scale
+    number: int,
+    name: str,
+    places: Sequence[str],
+    x: Sequence[float],
+    line: Sequence[float],
+    across: Scale,
+    down: Scale,
 ) -> str:
     pen, path = "M", []
     for at, value in zip(x, line, strict=True):
@@ -90,11 +119,11 @@ def _line(
     dots = [
         tag(
             "circle",
-            tag("title", escape(f"{name}, {at:g}: {number_text(value, 3)}")),
+            tag("title", escape(f"{name}, {place}: {number_text(value, 3)}")),
             cx=short(across(at)), cy=short(down(value)), r=3.5,
             class_=f"curve-dot s{number % SERIES}",
         )
-        for at, value in zip(x, line, strict=True)
+        for place, at, value in zip(places, x, line, strict=True)
         if math.isfinite(value)
     ]  # fmt: skip
     dash = _DASHES[number // SERIES % len(_DASHES)]

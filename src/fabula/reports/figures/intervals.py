@@ -65,6 +65,7 @@ def draw_intervals(
     low: float | None = None,
     high: float | None = None,
     sort: bool = True,
+    decimals: int = 3,
     width: int = 860,
 ) -> str:
     """Draw rows from the highest value to the lowest, group by group as they come.
@@ -88,10 +89,10 @@ def draw_intervals(
         bottom_axis(across, top, bottom, label=x_label, most=7 if width > 600 else 4),
         _zero(across, top, bottom),
         *(words(name, 0, y, class_="head") for name, y in heads),
-        *(_row(one, across, left, longest) for one in placed),
+        *(_row(one, across, left, longest, decimals) for one in placed),
         _legend() if len(kinds) > 1 else "",
     ]
-    desc = "; ".join(_words(one.interval) for one in placed)
+    desc = "; ".join(_words(one.interval, decimals) for one in placed)
     return draw_figure(
         width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals"
     )
@@ -124,13 +125,13 @@ def _place_rows(
     return placed, heads, y + 4
 
 
-def _words(row: Interval) -> str:
+def _words(row: Interval, decimals: int) -> str:
     if not math.isfinite(row.value):
         return f"{row.label} {row.note or 'undefined'}"
     if not math.isfinite(row.low):
-        return f"{row.label} {number_text(row.value, 3)}"
-    ends = f"{number_text(row.low, 3)} to {number_text(row.high, 3)}"
-    return f"{row.label} {number_text(row.value, 3)} ({ends})"
+        return f"{row.label} {number_text(row.value, decimals)}"
+    ends = f"{number_text(row.low, decimals)} to {number_text(row.high, decimals)}"
+    return f"{row.label} {number_text(row.value, decimals)} ({ends})"
 
 
 def _stripes(placed: Sequence[_Placed], width: float) -> str:
@@ -165,7 +166,7 @@ def _zero(across: Scale, top: float, bottom: float) -> str:
     return tag("path", d=f"M{short(across(0))} {short(top)}V{short(bottom)}", class_="zero")
 
 
-def _row(placed: _Placed, across: Scale, left: float, longest: float) -> str:
+def _row(placed: _Placed, across: Scale, left: float, longest: float, decimals: int) -> str:
     row, y = placed.interval, placed.y
     quiet = "quiet-words" if row.kind == "baseline" else None
     name = words(
@@ -177,13 +178,15 @@ def _row(placed: _Placed, across: Scale, left: float, longest: float) -> str:
     )
     if not math.isfinite(row.value):
         return name + words(row.note or "undefined", left - _NUMBER + 16, y + 4, class_="axis-name")
-    number = words(number_text(row.value, 3), left - 14, y + 4, text_anchor="end", class_=quiet)
-    return name + tag("g", _title(row) + _whisker(row, y, across) + _mark(row, y, across)) + number
+    text = number_text(row.value, decimals)
+    number = words(text, left - 14, y + 4, text_anchor="end", class_=quiet)
+    drawn = _title(row, decimals) + _whisker(row, y, across) + _mark(row, y, across)
+    return name + tag("g", drawn) + number
 
 
-def _title(row: Interval) -> str:
+def _title(row: Interval, decimals: int) -> str:
     note = f". {row.note}" if row.note else ""
-    return tag("title", escape(_words(row) + note))
+    return tag("title", escape(_words(row, decimals) + note))
 
 
 def _whisker(row: Interval, y: float, across: Scale) -> str:

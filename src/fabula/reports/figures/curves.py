@@ -49,25 +49,22 @@ def draw_curves(
     height = max(height, _TOP + _BELOW + _GAP * len(lines))
     names = [shorten(name, min(_LONGEST_NAME, 0.3 * width)) for name in lines]
     right = width - max(width_of(name) for name in names) * 1.06 - 20
-    ends = [end for pair in (bands or {}).values() for side in pair for end in side]
-    reach = reach_of([value for line in lines.values() for value in line] + ends)
+    hazes = bands or {}
     # A single place stands in the middle.
     beyond = 0.5 if min(x) == max(x) else 0.0
     across = Scale(min(x) - beyond, max(x) + beyond, _LEFT + 8, right - 8)
-    down = Scale(*_clip_reach(reach, low, high), height - _BELOW, _TOP)
+    down = Scale(*_find_reach(lines, hazes, low, high), height - _BELOW, _TOP)
     parts = [
         _name_axis(x, x_names, across, height - _BELOW, x_label) if x_names else
         bottom_axis(across, _TOP, height - _BELOW, label=x_label, most=max(2, min(len(x), 8))),
         left_axis(down, _LEFT, right, label=y_label),
-        *(_haze(n, x, (bands or {})[name], across, down) for n, name in enumerate(lines)
-          if name in (bands or {})),
+        *(_haze(n, x, hazes[name], across, down) for n, name in enumerate(lines) if name in hazes),
         *(_line(n, name, places, x, line, across, down)
           for n, (name, line) in enumerate(lines.items())),
         _names(lines, names, right, down, height),
     ]  # fmt: skip
-    return draw_figure(
-        width, height, "".join(parts), title=title, desc=_words(places, lines), kind="curves"
-    )
+    desc = _words(places, lines)
+    return draw_figure(width, height, "".join(parts), title=title, desc=desc, kind="curves")
 
 
 def _name_axis(
@@ -86,9 +83,14 @@ def _name_axis(
     return tag("path", d=lines, class_="grid") + "".join(drawn)
 
 
-def _clip_reach(
-    reach: tuple[float, float], low: float | None, high: float | None
+def _find_reach(
+    lines: Mapping[str, Sequence[float]],
+    hazes: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    low: float | None,
+    high: float | None,
 ) -> tuple[float, float]:
+    ends = [end for pair in hazes.values() for side in pair for end in side]
+    reach = reach_of([value for line in lines.values() for value in line] + ends)
     return (reach[0] if low is None else low), (reach[1] if high is None else high)
 
 

@@ -66,11 +66,13 @@ def draw_intervals(
     high: float | None = None,
     sort: bool = True,
     decimals: int = 3,
+    kind_names: tuple[str, str] = ("metric", "trivial baseline"),
     width: int = 860,
 ) -> str:
     """Draw rows from the highest value to the lowest, group by group as they come.
 
-    A row without a value comes last and says undefined, or its own note.
+    A row without a value comes last and says undefined, or its own note. Where both kinds are
+    there, a legend calls them by `kind_names`.
     """
     kinds = {row.kind for row in rows}
     top = 40 if band else 28 if len(kinds) > 1 else 6
@@ -80,9 +82,8 @@ def draw_intervals(
     left, right = names + _NUMBER, width - 12.0
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     reach = reach_of(ends + ([band.low, band.high] if band else []))
-    across = Scale(
-        reach[0] if low is None else low, reach[1] if high is None else high, left, right
-    )
+    first, last = (reach[0] if low is None else low), (reach[1] if high is None else high)
+    across = Scale(first, last, left, right)
     parts = [
         _stripes(placed, width),
         _band(band, across, top, bottom) if band else "",
@@ -90,12 +91,11 @@ def draw_intervals(
         _zero(across, top, bottom),
         *(words(name, 0, y, class_="head") for name, y in heads),
         *(_row(one, across, left, longest, decimals) for one in placed),
-        _legend() if len(kinds) > 1 else "",
+        _legend(*kind_names) if len(kinds) > 1 else "",
     ]
     desc = "; ".join(_words(one.interval, decimals) for one in placed)
-    return draw_figure(
-        width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="intervals"
-    )
+    height = bottom + _BELOW
+    return draw_figure(width, height, "".join(parts), title=title, desc=desc, kind="intervals")
 
 
 def _sort_rows(rows: Sequence[Interval]) -> list[Interval]:
@@ -206,9 +206,9 @@ def _mark(row: Interval, y: float, across: Scale) -> str:
     return tag("circle", cx=short(x), cy=short(y), r=4.5, class_="dot")
 
 
-def _legend() -> str:
+def _legend(metric: str, baseline: str) -> str:
     """Say what the two shapes are."""
-    drawn = tag("circle", cx=7, cy=10, r=4.5, class_="dot") + words("metric", 17, 14, class_="tick")
-    x = 17 + width_of("metric", 11) + 20
+    drawn = tag("circle", cx=7, cy=10, r=4.5, class_="dot") + words(metric, 17, 14, class_="tick")
+    x = 17 + width_of(metric, 11) + 20
     drawn += tag("path", d=f"M{short(x)} 4.5l5 5.5l-5 5.5l-5 -5.5Z", class_="trivial")
-    return drawn + words("trivial baseline", x + 10, 14, class_="tick")
+    return drawn + words(baseline, x + 10, 14, class_="tick")

@@ -96,7 +96,8 @@ def test_the_first_link_is_printed_until_somebody_is_there(environment):
         link = child.stdout.readline().strip()
         assert "<form" in get(link)
         form = b"name=ann&password=three+words+apart"
-        with urllib.request.urlopen(link, data=form, timeout=10) as answer:
+        request = urllib.request.Request(link, form, {"Origin": home})
+        with urllib.request.urlopen(request, timeout=10) as answer:
             assert "Fabula Studio" in answer.read().decode()
         assert end(child, signal.SIGINT)[0] == 0
     with running(environment, "--no-worker", "--workers", "2") as (child, home):

@@ -15,9 +15,12 @@ from fabula.studio.people import (
     list_people,
     read_profile,
     set_roles,
+    sign_up,
     write_audit,
 )
 from fabula.studio.tables import audit, people
+
+PASSWORD = "a lantern under the stairs"
 
 
 def actions(studio):
@@ -157,3 +160,18 @@ def test_an_act_that_fails_is_not_in_the_log(studio, author):
         write_audit(db, author, "publish_entry", "e1", words=3)
         raise RuntimeError
     assert ("publish_entry", "e1") not in actions(studio)
+
+
+def test_who_signs_up_is_an_author_once_and_says_so_themselves(studio):
+    with pytest.raises(Conflict, match="nobody looks after"):
+        sign_up(studio, name="fay", password=PASSWORD)
+    create_person(studio, None, name="eve", roles=["admin"])
+    person = sign_up(studio, name=" FAY ", password=PASSWORD)
+    assert (person.name, person.roles) == ("fay", {"author"})
+    with studio.read() as db:
+        row = db.execute(select(audit).where(audit.c.action == "sign_up")).mappings().one()
+    assert (row["person_id"], row["object"]) == (person.id, person.id)
+    with pytest.raises(Conflict, match="the name fay is taken"):
+        sign_up(studio, name="fay", password=PASSWORD)
+    with pytest.raises(InputError, match="password has 10"):
+        sign_up(studio, name="gus", password="short")

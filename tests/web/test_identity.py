@@ -139,6 +139,7 @@ def test_a_link_lets_one_person_in_once(client, studio, world):
     page = client.get(f"/account/link/{secret}")
     assert page.status_code == 200
     assert "<form" in page.text
+    client.headers["Origin"] = HOME
     short = client.post(f"/account/link/{secret}", data={"name": "fay", "password": "x"})
     assert short.status_code == 422
     assert "problem" in short.text

@@ -108,6 +108,10 @@ TABLE = {
     "GET /healthz": "200 200 200 200 200 200",
     "GET /readyz": "200 200 200 200 200 200",
     "GET /metrics": "401 403 403 403 403 200",
+    "GET /sign-in": "200 200 200 200 200 200",
+    "POST /sign-in": "303 303 303 303 303 303",
+    "GET /sign-up": "200 200 200 200 200 200",
+    "POST /sign-up": "403 403 403 403 403 403",
     "GET /account/link/{secret}": "404 404 404 404 404 404",
     "POST /account/link/{secret}": "404 404 404 404 404 404",
     "GET /account/login": "404 404 404 404 404 404",
@@ -115,6 +119,11 @@ TABLE = {
     "GET /account/logout": "303 303 303 303 303 303",
 }
 
+FORMS = {
+    "POST /sign-in": {"name": "ann", "password": PASSWORD},
+    "POST /sign-up": {"name": "fay", "password": PASSWORD},
+    "POST /account/link/{secret}": {"name": "fay", "password": PASSWORD},
+}
 EDIT = {"start": 0, "stop": 3, "inserted": "He"}
 BODIES = {
     f"POST {A}/sign-in": {"name": "ann", "password": PASSWORD},
@@ -177,8 +186,9 @@ def spell(row, world, who):
     method, path = row.split()
     ids = world.ids | ({"card_id": world.ids["wild_id"]} if path.endswith("/exchange") else {})
     request = {"headers": {} if who == "nobody" else world.bearer(who)}
-    if row == "POST /account/link/{secret}":
-        request["data"] = {"name": "fay", "password": PASSWORD}
+    if row in FORMS:
+        request["data"] = FORMS[row]
+        request["headers"]["Origin"] = HOME
     elif row in BODIES:
         request["json"] = fill(BODIES[row], ids)
     return method, path.format(**ids), request

@@ -80,7 +80,7 @@ def test_every_answer_tells_the_browser_what_it_may_not_do():
         headers = make_client().get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "DENY"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] == "no-store"
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "access-control-allow-origin" not in headers

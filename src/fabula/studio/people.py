@@ -107,6 +107,21 @@ def create_person(
     return person
 
 
+def sign_up(studio: Studio, *, name: str, password: str) -> Person:
+    """Take in somebody who asks for it, as an author; whether anybody may is for the caller.
+
+    Not into an empty studio, whose first person is its admin and has a link.
+    """
+    row = read_profile_fields(name=name, email=None, display="")
+    row["password"] = hash_new_password(password, row["name"])
+    with studio.write() as db:
+        if db.scalar(select(people.c.id).limit(1)) is None:
+            raise Conflict("nobody looks after this studio yet", "use the link of its first start")
+        person = insert_person(db, row, check_roles(["author"]))
+        write_audit(db, person, "sign_up", person.id, roles=["author"])
+    return person
+
+
 def read_profile_fields(*, name: str, email: str | None, display: str) -> dict[str, Any]:
     """Give name, address and display name as they are kept, or refuse them."""
     # Two names that look alike are one: small letters, in their plainest form.

@@ -20,7 +20,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from fabula.studio.database import Studio, open_studio
 from fabula.studio.kept import score_suggestion
-from fabula.web import front, health
+from fabula.web import health
 from fabula.web.api import ROUTERS as API_ROUTERS
 from fabula.web.api.shapes import API
 from fabula.web.api.storium import STORIUM
@@ -31,7 +31,7 @@ from fabula.web.pages import find_routers
 from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
 
-ROUTERS = (*API_ROUTERS, *find_routers(), front.router, health.router)
+ROUTERS = (*API_ROUTERS, *find_routers(), health.router)
 _FOR_ANYBODY = (
     "/healthz",
     "/readyz",
@@ -59,7 +59,7 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
         # The API's own: a release of Fabula that changes nothing of it does not show here.
         version="1",
         description=_DESCRIPTION,
-        # Their pages load scripts of others; `front` has one of our own.
+        # Their pages load scripts of others; `pages/api_docs.py` is our own.
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",

@@ -114,10 +114,8 @@ def answer_problem(
 def answer_error(error: UserError, scope: Scope | None = None) -> Response:
     """Make the answer to an error of ours. Who has to sign in to see a page is sent to do so."""
     headers = {}
-    if isinstance(error, TooMany | Throttled):
-        headers["Retry-After"] = str(max(1, math.ceil(error.wait_s)))
-    elif isinstance(error, NoCapacity):
-        headers["Retry-After"] = str(_CAPACITY_WAIT_S)
+    if wait_s := measure_wait(error):
+        headers["Retry-After"] = str(wait_s)
     if isinstance(error, Unauthenticated):
         if scope is not None and scope["method"] == "GET" and _wants_page(scope):
             return RedirectResponse(f"/sign-in?next={quote(_spell_target(scope))}", 303)
@@ -125,6 +123,13 @@ def answer_error(error: UserError, scope: Scope | None = None) -> Response:
     return answer_problem(
         find_status(error), error.problem, error.remedy, headers=headers, scope=scope
     )
+
+
+def measure_wait(error: UserError) -> int:
+    """How many seconds later it may do; 0 where waiting does not help."""
+    if isinstance(error, TooMany | Throttled):
+        return max(1, math.ceil(error.wait_s))
+    return _CAPACITY_WAIT_S if isinstance(error, NoCapacity) else 0
 
 
 def _wants_page(scope: Scope) -> bool:

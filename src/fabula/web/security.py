@@ -34,7 +34,9 @@ _DEFAULTS = [
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    # Nobody else is told where one was. Our own pages are: told nothing, a browser would send
+    # their plain forms with `Origin: null`, as those of anybody.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
@@ -171,6 +173,12 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_own_page(headers: Headers) -> bool:
+    """Whether a browser says that a page of ours sends this; `_check_origin` has refused what it
+    says of others. Who says nothing is no browser of today, or no browser."""
+    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
 def _check_origin(scope: Scope, headers: Headers) -> None:

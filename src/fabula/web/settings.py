@@ -7,6 +7,7 @@
 | `FABULA_TRUSTED_PROXIES` | addresses or networks whose `X-Forwarded-*` are believed |
 | `FABULA_MAX_BODY`, `FABULA_MAX_INFLATED` | bytes of a request, and of one that was compressed |
 | `FABULA_RATE_ADDRESS`, `_PERSON`, `_SIGN_IN` | requests: `100/s`, `10/min`, `off` |
+| `FABULA_SIGN_UP` | `invite`: people come by links; `open`: anybody becomes an author |
 | `FABULA_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET` | where people sign in elsewhere |
 | `FABULA_OIDC_CLAIM` | the claim that lists roles and scopes, by dots |
 | `FABULA_OIDC_MAP` | what its values mean here: `staff=researcher, readers=judgement` |
@@ -88,6 +89,7 @@ class Settings:
     rate_sign_in: Rate = Rate(30, 60)
     body_within_s: float = 30.0
     is_local: bool = False
+    sign_up: str = "invite"
     open_id: OpenIdSettings | None = None
     storium: StoriumSettings = field(default_factory=StoriumSettings)
 
@@ -105,6 +107,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         rate_address=_read_rate(given, "FABULA_RATE_ADDRESS", plain.rate_address),
         rate_person=_read_rate(given, "FABULA_RATE_PERSON", plain.rate_person),
         rate_sign_in=_read_rate(given, "FABULA_RATE_SIGN_IN", plain.rate_sign_in),
+        sign_up=_read_choice(given, "FABULA_SIGN_UP", ("invite", "open")),
         open_id=_read_open_id(given),
         storium=_read_storium(given),
     )
@@ -143,6 +146,14 @@ def _read_rate(given: Mapping[str, str], name: str, default: Rate) -> Rate:
     if match is None:
         raise SettingError(f"{name} is no rate: {text!r}", "write such as 100/s, 10/min or off")
     return Rate(float(match[1]), _SECONDS[match[2]])
+
+
+def _read_choice(given: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """One of some words, the first where nothing is said."""
+    text = given.get(name, "").strip() or choices[0]
+    if text not in choices:
+        raise SettingError(f"{name} is {text!r}", f"write {' or '.join(choices)}")
+    return text
 
 
 def _read_open_id(given: Mapping[str, str]) -> OpenIdSettings | None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
 
+from fabula.core.children import ChildLost, Message
 from fabula.core.errors import UserError
-from fabula.studio.author_child import AuthorChild, ChildLost, Message, Order
+from fabula.studio.author_child import AuthorChild, Order
 from fabula.studio.database import NO_ANSWER, Studio
 from fabula.studio.generation import (
     Writing,

@@ -90,8 +90,10 @@ class Archive(zipfile.ZipFile):
 
 
 @contextmanager
-def open_archive(raw: bytes, label: str) -> Iterator[Archive]:
-    """Open a zip archive whose parts are of a size that can be read."""
+def open_archive(raw: bytes, label: str, most_bytes: int | None = None) -> Iterator[Archive]:
+    """Open a zip archive whose parts are of a size that can be read, together at most so many
+    bytes: a part is never unzipped beyond the size that it says."""
+    most_bytes = most_bytes or MOST_UNZIPPED_BYTES
     try:
         with Archive(io.BytesIO(raw)) as archive:
             archive.label = label
@@ -99,8 +101,8 @@ def open_archive(raw: bytes, label: str) -> Iterator[Archive]:
             if len(parts) > MOST_PARTS:
                 problem = f"{label}: {len(parts):,} files in one archive"
                 raise InputError(problem, f"at most {MOST_PARTS:,} are read")
-            if sum(part.file_size for part in parts) > MOST_UNZIPPED_BYTES:
-                problem = f"{label}: larger than {MOST_UNZIPPED_BYTES // 1024**2:,} MiB unzipped"
+            if sum(part.file_size for part in parts) > most_bytes:
+                problem = f"{label}: larger than {most_bytes // 1024**2:,} MiB unzipped"
                 raise InputError(problem, "part it, or write it as text")
             if any(part.flag_bits & 1 for part in parts):
                 raise InputError(f"{label}: has a password", "save it without one")

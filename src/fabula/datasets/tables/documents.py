@@ -19,8 +19,8 @@ from fabula.datasets.tables.text_file import TextFile, decode_text, detect_encod
 MOST_PART_BYTES = 128 * 1024 * 1024
 
 
-def read_document(file: TextFile, kind: str) -> str:
-    """Give the text of a document of that kind."""
+def read_document(file: TextFile, kind: str, *, most_bytes: int | None = None) -> str:
+    """Give the text of a document of that kind; one that unzips to more bytes is refused."""
     if kind == "md":
         return strip_markdown(file.text())
     if kind == "html":
@@ -29,7 +29,7 @@ def read_document(file: TextFile, kind: str) -> str:
     if not raw.startswith(b"PK"):
         remedy = "save it again; an old .doc, or one with a password, is not read"
         raise InputError(f"{file.label}: not an .{kind} file, whatever its name says", remedy)
-    with open_archive(raw, file.label) as archive:
+    with open_archive(raw, file.label, most_bytes) as archive:
         read = {"docx": _read_docx, "odt": _read_odt, "epub": _read_epub}[kind]
         return read(archive)
 
@@ -136,7 +136,8 @@ def _read_epub(archive: Archive) -> str:
         }
         if locked & {*files.values()}:
             raise InputError(f"{archive.label}: a protected book", "give one without protection")
-    parts = [files[chapter] for chapter in dict.fromkeys(chapters) if chapter in files]
+    # Many names of one file are one chapter: a book may not unzip to more than its parts.
+    parts = dict.fromkeys(files[chapter] for chapter in chapters if chapter in files)
     return _join([strip_html(_decode_part(archive, part)) for part in parts])
 
 

@@ -205,6 +205,22 @@ class TextFile:
             )
 
 
+@dataclass(frozen=True)
+class HeldFile(TextFile):
+    """A file that is held in memory: nothing of it lies on a disk."""
+
+    data: bytes = b""
+
+    def raw(self) -> bytes:
+        """Give all bytes."""
+        return self.data
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open it for its bytes."""
+        yield io.BytesIO(self.data)
+
+
 class _BoundedGzip(gzip.GzipFile):
     """A gzip file that is refused where a few bytes become very many."""
 

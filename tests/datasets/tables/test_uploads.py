@@ -23,7 +23,7 @@ HTML = "<p>The lamp went out.</p><p>Nobody said a word.</p>"
         ("tale.md", b"The lamp *went* out.\n\nNobody said\na word."),
         ("tale.html", HTML.encode()),
         ("tale.docx", docx(PARAGRAPHS)),
-        ("tale.odt", odt("<text:p>The lamp went out.</text:p><text:p>Nobody said a word.</text:p>")),
+        ("tale.odt", odt(HTML.replace("<p>", "<text:p>").replace("</p>", "</text:p>"))),
         ("tale.epub", epub({"one.xhtml": HTML})),
     ],
 )  # fmt: skip

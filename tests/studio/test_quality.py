@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -10,18 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.errors import InputError, NotAllowed
+from fabula.studio.diffs import DiffBlock, diff_suggestion
 from fabula.studio.edits import Edit
+from fabula.studio.filters import Filter
+from fabula.studio.findings import correlate_qualities, describe_machines
 from fabula.studio.games import create_game, exclude_game
 from fabula.studio.publishing import publish_entry
 from fabula.studio.quality import (
-    DiffBlock,
     Opinions,
-    correlate_qualities,
     count_people,
     count_sentences,
     count_statuses,
-    describe_machines,
-    diff_suggestion,
     read_opinions,
 )
 from fabula.studio.ratings import rate_suggestion
@@ -45,6 +45,20 @@ def publish(studio, table, key, text, *, machine, generated=FERRY, **rated):
     return suggestion
 
 
+def make_opinions(values, machines=None, games=None, moments=None):
+    """Qualities a, b, … of suggestions that nobody in particular has asked for."""
+    count, labels = len(values), tuple("abcdefghijklmnop"[: values.shape[1]])
+    return Opinions(
+        tuple(f"s{place}" for place in range(count)),
+        tuple(machines or ["m"] * count),
+        (None,) * count,
+        tuple(games or [f"g{place}" for place in range(count)]),
+        tuple(moments or [datetime(2024, 1, 1, tzinfo=UTC)] * count),
+        labels,
+        values,
+    )
+
+
 def test_machines_are_told_apart_and_excluded_games_left_out(studio):
     table, eve = lay_table(studio), put_person(studio, "eve", "researcher")
     publish(studio, table, "a", "Grey ferry crossed rivers.", machine="one", fluency=5)
@@ -66,15 +80,15 @@ def test_machines_are_told_apart_and_excluded_games_left_out(studio):
     assert cells["two"]["USER"].mean == 0 and math.isnan(cells["two"]["USER"].deviation)
     assert cells["two"]["Fluency"].n == 0 and math.isnan(cells["two"]["Fluency"].mean)
     assert math.isnan(cells["one"]["Relevance"].deviation)
-    recall = read_opinions(studio, eve, measure="recall")
+    recall = read_opinions(studio, eve, Filter(measure="recall"))
     assert describe_machines(recall)["one"]["USER"].mean == pytest.approx((1 + 1 / 2) / 2)
 
     # Only the first entry shares three words in a row with a sentence, the first.
-    assert count_sentences(studio) == count_sentences(studio, machine="one") == {0: 1}
-    assert count_sentences(studio, machine="two") == {}
-    assert count_statuses(studio, eve) == {"one": {"done": 2}, "two": {"done": 2}}
+    assert count_sentences(studio) == count_sentences(studio, Filter(machines=("one",))) == {0: 1}
+    assert count_sentences(studio, Filter(machines=("two",))) == {}
+    assert count_statuses(studio, eve) == {"one": {"done": 2}, "two": {"done": 1}}
     assert count_people(opinions) == {1: 0, 5: 1, 10: 1, 20: 1, math.inf: 1}
-    assert read_opinions(studio, eve, status="inactive").values.shape == (0, 11)
+    assert read_opinions(studio, eve, Filter(status="inactive")).values.shape == (0, 11)
 
 
 def test_qualities_are_for_researchers(studio):
@@ -83,7 +97,7 @@ def test_qualities_are_for_researchers(studio):
         with pytest.raises(NotAllowed):
             read(studio, ann)
     with pytest.raises(InputError, match="there is no measure 'accuracy'"):
-        read_opinions(studio, eve, measure="accuracy")
+        read_opinions(studio, eve, Filter(measure="accuracy"))
     assert describe_machines(read_opinions(studio, eve)) == {}
     assert len(correlate_qualities(read_opinions(studio, eve))) == 55
 
@@ -95,7 +109,7 @@ def test_correlations_are_scipys_over_those_that_have_both():
     values[np.random.default_rng(1).random((40, 11)) < 0.2] = np.nan
     values[2:, 10] = np.nan
     values[:, 9] = 3.0
-    opinions = Opinions(("s",) * 40, ("m",) * 40, (None,) * 40, tuple("abcdefghijk"), values)
+    opinions = make_opinions(values)
     pairs = {(c.left, c.right): c for c in correlate_qualities(opinions)}
     assert len(pairs) == 55
     for left, right in (("a", "b"), ("c", "h")):
@@ -113,7 +127,7 @@ def test_correlations_are_scipys_over_those_that_have_both():
 
 def test_a_machine_that_is_perfectly_in_line_has_p_0():
     values = np.repeat(np.arange(5.0)[:, None], 2, axis=1)
-    opinions = Opinions(("s",) * 5, ("m",) * 5, ("p",) * 5, ("a", "b"), values)
+    opinions = make_opinions(values)
     [pair] = correlate_qualities(opinions.of("m"))
     assert (pair.r, pair.p, pair.n) == (1, 0, 5)
     assert opinions.of("other").values.shape == (0, 2)

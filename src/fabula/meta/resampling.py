@@ -26,7 +26,7 @@ WeightedStatistic = Callable[[Values], Values]  # (draws, units) -> (draws,)
 # Cells of a matrix of draws that is held at once: 32 MB of floats.
 _CELLS = 4_000_000
 # Of fewer units an interval would say nothing of others.
-_FEWEST = 5
+FEWEST_UNITS = 5
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def estimate_mean(
         known, number_units([unit for unit, ok in zip(units, there, strict=True) if ok])
     )
     value = float(known.mean())
-    if len(sizes) < _FEWEST:
+    if len(sizes) < FEWEST_UNITS:
         return Estimate(value, n=len(known))
     return estimate(value, resample_means(sums, sizes, resamples, seed), n=len(known))
 
@@ -185,7 +185,7 @@ def estimate_rows(
 ) -> Estimate:
     """Estimate any figure of rows, given by their places; rows of one unit are drawn together."""
     value, count = figure(np.arange(len(units))), len(units)
-    if len(set(units)) < _FEWEST:
+    if len(set(units)) < FEWEST_UNITS:
         return Estimate(value, n=count)
     return estimate(value, resample_rows(figure, units, resamples, seed), n=count)
 

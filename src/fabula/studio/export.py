@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, select, true
 
 from fabula.core.errors import NotAllowed
 from fabula.core.files import note_written, refuse_foreign, write_lines
@@ -27,6 +27,7 @@ from fabula.core.table import SCORES, STORIES, json_line, score_row, story_line
 from fabula.datasets.tables.row_files import Kind, RowForm, write_rows
 from fabula.studio._secrets import make_secret
 from fabula.studio.database import Studio, make_insert
+from fabula.studio.filters import is_counted
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import (
     assignments,
@@ -38,6 +39,7 @@ from fabula.studio.tables import (
     ratings,
     scores,
     settings,
+    stories,
     suggestions,
 )
 
@@ -231,8 +233,8 @@ def _stream(db: Connection, wanted: Select[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_wanted(excluded: bool) -> ColumnElement[bool]:
-    """Whether a suggestion's game counts; one of an uploaded story has none."""
-    return or_(games.c.id.is_(None), games.c.is_excluded.in_([False, excluded]))
+    """Whether the game, or the uploaded story, of a suggestion counts."""
+    return true() if excluded else is_counted()
 
 
 def _read_suggestions(
@@ -256,6 +258,7 @@ def _read_suggestions(
         select(*columns)
         .select_from(suggestions)
         .outerjoin(games, games.c.id == suggestions.c.game_id)
+        .outerjoin(stories, stories.c.id == suggestions.c.story_id)
         .outerjoin(machines, machines.c.id == suggestions.c.machine_id)
         .where(_is_wanted(excluded))
         .order_by(suggestions.c.asked_at, suggestions.c.id)
@@ -270,6 +273,7 @@ def _read_ratings(db: Connection, callers: Callers, excluded: bool) -> Iterator[
         select(ratings, ratings.c.suggestion_id.label("suggestion"))
         .join(suggestions, suggestions.c.id == ratings.c.suggestion_id)
         .outerjoin(games, games.c.id == suggestions.c.game_id)
+        .outerjoin(stories, stories.c.id == suggestions.c.story_id)
         .where(_is_wanted(excluded))
         .order_by(suggestions.c.asked_at, suggestions.c.id, ratings.c.rater, ratings.c.aspect)
     )
@@ -282,6 +286,7 @@ def _read_scores(db: Connection, excluded: bool) -> Iterator[Mapping[str, Any]]:
         select(scores, scores.c.suggestion_id.label("suggestion"))
         .join(suggestions, suggestions.c.id == scores.c.suggestion_id)
         .outerjoin(games, games.c.id == suggestions.c.game_id)
+        .outerjoin(stories, stories.c.id == suggestions.c.story_id)
         .where(_is_wanted(excluded))
         .order_by(suggestions.c.asked_at, suggestions.c.id, scores.c.id)
     )
@@ -300,7 +305,7 @@ def _read_edits(db: Connection, callers: Callers, excluded: bool) -> Iterator[Ma
         select(*columns)
         .join(drafts, drafts.c.id == edits.c.draft_id)
         .join(games, games.c.id == drafts.c.game_id)
-        .where(drafts.c.state == "published", _is_wanted(excluded))
+        .where(drafts.c.state == "published", games.c.is_excluded.in_([False, excluded]))
         .order_by(edits.c.draft_id, edits.c.version, edits.c.position)
     )
     for row in _stream(db, wanted):
@@ -312,6 +317,7 @@ def _read_assignments(db: Connection, excluded: bool) -> Iterator[Mapping[str, A
         select(assignments, machines.c.name.label("machine"))
         .join(machines, machines.c.id == assignments.c.machine_id)
         .outerjoin(games, games.c.id == assignments.c.story)
+        .outerjoin(stories, stories.c.id == assignments.c.story)
         .where(_is_wanted(excluded))
         .order_by(assignments.c.kind, assignments.c.turn)
     )

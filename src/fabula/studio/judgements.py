@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Row, select
 
 from fabula.studio.database import Studio
 from fabula.studio.export import make_callers
+from fabula.studio.filters import Filter, MachineStatus, select_published
 from fabula.studio.people import Person
-from fabula.studio.quality import select_published
 from fabula.studio.storium_door import need_scope
 from fabula.studio.storium_json import entry_json
 from fabula.studio.suggestions import load_context
@@ -39,7 +39,7 @@ Object = Mapping[str, Any]
 
 
 def stream_contexts(
-    studio: Studio, person: Person, *, limit: int = 0, status: str | None = None
+    studio: Studio, person: Person, *, limit: int = 0, status: MachineStatus | None = None
 ) -> Iterator[dict[str, str]]:
     """Give the few texts that a judge reads beside each suggestion, one row after the other.
 
@@ -51,7 +51,7 @@ def stream_contexts(
 
 
 def stream_stories(
-    studio: Studio, person: Person, *, limit: int = 0, status: str | None = None
+    studio: Studio, person: Person, *, limit: int = 0, status: MachineStatus | None = None
 ) -> Iterator[dict[str, Any]]:
     """Give whole stories with the entry as it was suggested and as it was published."""
     need_scope(person, "judgement")
@@ -69,11 +69,11 @@ def _go_through(
     describe: Callable[[Connection, Row[Any]], dict[str, Any] | None],
     *,
     limit: int,
-    status: str | None,
+    status: MachineStatus | None,
 ) -> Iterator[dict[str, Any]]:
     """Describe suggestions in the order in which they were asked for, in one moment of all."""
     counts: Counter[str] = Counter()
-    query = select_published(suggestions.c.id, machines.c.name, status=status)
+    query = select_published(Filter(status=status), suggestions.c.id, machines.c.name)
     with studio.snapshot() as db:
         ordered = query.order_by(suggestions.c.asked_at, suggestions.c.id)
         for suggestion_id, machine in db.execute(ordered).all():

@@ -102,8 +102,11 @@ def _take_in(db: Connection, row: Mapping[str, Any]) -> tuple[bool, StoryStatus]
     """Write a story unless it is there; whether it is new, and its status, which stays so."""
     # One that comes again is young again: nobody cleans it away before it is asked about.
     young = update(stories).where(stories.c.id == row["id"]).values(created_at=now())
+    # What was excluded of a game stays so in its next export.
+    same_game = select(stories.c.id).where(stories.c.pid == row["pid"], stories.c.is_excluded)
+    is_excluded = db.execute(same_game.limit(1)).first() is not None
     while True:
-        if insert_new(db, stories, row) is not None:
+        if insert_new(db, stories, {**row, "is_excluded": is_excluded}) is not None:
             return True, "pending"
         status: StoryStatus | None = db.scalar(young.returning(stories.c.status))
         # It may have been cleaned away since the look before.

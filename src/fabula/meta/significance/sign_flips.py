@@ -87,6 +87,44 @@ def pair_p(x: Values, *, resamples: int = 1000, seed: int = 0) -> Values:
     return np.where(there.any(0), hits / (resamples + 1), np.nan)
 
 
+def swap_ps(sums: Values, sizes: Values, *, resamples: int = 2000, seed: int = 0) -> Values:
+    """Give the two-sided p of differences of two systems' means, by trading groups between them.
+
+    `sums` and `sizes` of what each system got in each group: (groups, 2, columns) to (columns,). If
+    the systems were equal, what one got in a group could as well be the other's, whether the group
+    has both or, where each group is given to one of them by lot, one alone. Groups trade as a
+    whole, so that values of one group need not be independent. A trade that leaves a system
+    without any value is none. NaN where either has no value to begin with.
+    """
+    groups = len(sums)
+    exact = groups <= EXACT_ITEMS
+    blocks = [all_bits(groups)] if exact else _draw_bits(groups, resamples, seed)
+    observed = _mean_differences(np.zeros((1, groups)), sums, sizes)[0]
+    reach = np.abs(observed) - _ROUNDING * np.maximum(np.abs(observed), 1.0)
+    hits, trades = np.zeros((2, sums.shape[2]))
+    for bits in blocks:
+        differences = _mean_differences(bits.astype(np.float64), sums, sizes)  # (rows, columns)
+        hits += (np.abs(differences) >= reach).sum(axis=0)
+        trades += (~np.isnan(differences)).sum(axis=0)
+    # What was observed is one of all trades, but need not be one of a sample of them.
+    more = 0 if exact else 1
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(observed), np.nan, (hits + more) / (trades + more))
+
+
+def _mean_differences(swapped: Values, sums: Values, sizes: Values) -> Values:
+    """First mean less second after trades: (rows, groups) to (rows, columns)."""
+    stayed = 1.0 - swapped
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (
+            (stayed @ sums[:, own] + swapped @ sums[:, other])
+            / (stayed @ sizes[:, own] + swapped @ sizes[:, other])
+            for own, other in ((0, 1), (1, 0))
+        )
+        differences: Values = first - second
+    return differences
+
+
 def all_bits(items: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Give all ways to keep or flip the signs of so many items.  (2**items, items)"""
     return np.arange(2**items)[:, None] >> np.arange(items) & 1

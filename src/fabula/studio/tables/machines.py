@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Index,
@@ -42,6 +43,8 @@ stories = Table(
     Column("exported_at", String(64)),
     Column("story", Json, nullable=False),
     Column("status", Word, nullable=False, default="pending"),
+    # Left out of statistics, as a game can be; all stories of a game (`pid`) are.
+    Column("is_excluded", Boolean, nullable=False, default=False),
     moment("created_at"),
     CheckConstraint("status IN ('pending', 'ready', 'failed')", name="status"),
 )

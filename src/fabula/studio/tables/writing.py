@@ -121,6 +121,8 @@ suggestions = Table(
     ),
     # What a machine was asked since some moment: its quota, and how fast it is.
     Index("ix_suggestions_machine_asked", "machine_id", "asked_at"),
+    # What was published since some moment, the last first.
+    Index("ix_suggestions_published", "published_at"),
 )
 
 # An opinion of a person on a suggestion. Who gave it may be forgotten; the opinion stays.
@@ -136,6 +138,7 @@ ratings = Table(
     moment("rated_at"),
     UniqueConstraint("suggestion_id", "rater", "aspect"),
     CheckConstraint("value IS NULL OR value BETWEEN 1 AND 5", name="value"),
+    Index("ix_ratings_rated", "rated_at"),
 )
 
 # What metrics say of a suggestion beside what was published: a `Score` a row.

@@ -22,6 +22,7 @@ from starlette.responses import FileResponse, StreamingResponse
 
 from fabula.core.errors import NotFound
 from fabula.datasets.story_games.game import ENTRY_KEYS
+from fabula.studio.filters import Filter
 from fabula.studio.judgements import COLUMNS, stream_contexts, stream_stories
 from fabula.studio.quality import count_sentences
 from fabula.studio.storium_door import (
@@ -200,7 +201,7 @@ def read_histogram(
     status: MachineStatus = None,
 ) -> dict[int, int]:
     """Count the published sentences that come from the first, second, … one of a suggestion."""
-    return count_sentences(visit.studio, machine=model or None, status=status)
+    return count_sentences(visit.studio, Filter(machines=(model,) if model else (), status=status))
 
 
 @router.get(

@@ -90,6 +90,7 @@ CREATE TABLE stories (
 	exported_at VARCHAR(64),
 	story JSONB NOT NULL,
 	status VARCHAR(32) NOT NULL,
+	is_excluded BOOLEAN NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_stories PRIMARY KEY (id),
 	CONSTRAINT ck_stories_status CHECK (status IN ('pending', 'ready', 'failed'))
@@ -428,6 +429,8 @@ CREATE INDEX ix_suggestions_machine_id ON suggestions (machine_id);
 
 CREATE INDEX ix_suggestions_person_id ON suggestions (person_id);
 
+CREATE INDEX ix_suggestions_published ON suggestions (published_at);
+
 CREATE INDEX ix_suggestions_story_id ON suggestions (story_id);
 
 CREATE TABLE versions (
@@ -458,6 +461,8 @@ CREATE TABLE ratings (
 	CONSTRAINT ck_ratings_value CHECK (value IS NULL OR value BETWEEN 1 AND 5),
 	CONSTRAINT fk_ratings_suggestion_id FOREIGN KEY(suggestion_id) REFERENCES suggestions (id) ON DELETE CASCADE
 );
+
+CREATE INDEX ix_ratings_rated ON ratings (rated_at);
 
 CREATE INDEX ix_ratings_rater ON ratings (rater);
 

@@ -39,3 +39,27 @@ def write_record(folder: Path, record: dict[str, Any]) -> None:
     """Write the record into the folder of a saved table, with the checksums of its files."""
     files = {name: checksum_file(folder / name) for name in (STORIES, SCORES)}
     (folder / RUN).write_text(json_text({**record, "files": files}), encoding="utf-8")
+
+
+def write_run(folder: Path, *, systems: tuple[str, ...] = ("one", "two"), words: int = 5) -> Path:
+    """Score a few made-up stories of some systems into a folder, as `fabula score` does."""
+    from fabula.datasets.tables.stories import StoryFile
+    from fabula.scoring.catalogue import choose_metrics
+    from fabula.scoring.run import RunOptions, run
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    source = folder.parent / f"{folder.name}.jsonl"
+    rows = [
+        {
+            "id": f"{system}-{item}",
+            "item": f"item {item}",
+            "system": system,
+            "prompt": f"Write of harbour {item}.",
+            "text": " ".join(["The ferry left at dawn."] * (words + number + item)),
+        }
+        for number, system in enumerate(systems)
+        for item in range(3)
+    ]
+    source.write_text("".join(f"{json_text(row)}\n" for row in rows), encoding="utf-8")
+    run(StoryFile(source), choose_metrics("words, repetition"), RunOptions(folder, cache=False))
+    return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -131,6 +132,23 @@ class Summary:
         self.cells: dict[tuple[str, str], dict[str, SummaryCell]] = {}
         self._systems: dict[str, None] = {}
         self.notes: dict[tuple[str, str], str] = {}
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Summary:
+        """Make a summary of its rows again, as run.json holds them; notes are not among them."""
+        summary = cls()
+        for row in rows:
+            summary._systems.setdefault(row["system"])
+            cells = summary.cells.setdefault((row["scorer"], row["aspect"]), {})
+            spread = (row["deviation"] or 0.0) ** 2 * max(0, row["scored"] - 1)
+            cells[row["system"]] = SummaryCell(
+                row["scored"],
+                row["mean"] or 0.0,
+                spread,
+                1.0 if row["least_coverage"] is None else row["least_coverage"],
+                Counter(row["why"]),
+            )
+        return summary
 
     @property
     def systems(self) -> list[str]:

@@ -48,11 +48,12 @@ def render_comparisons(
         for comparison in comparisons
     ]
     record = {"compared": records} if several else records[0]
-    tables = [_make_table(comparison, signatures) for comparison in comparisons]
+    tables = [comparison_table(comparison, signatures) for comparison in comparisons]
     return render(form, rows, tables, record)
 
 
-def _make_table(comparison: Comparison, signatures: Mapping[str, str]) -> Table:
+def comparison_table(comparison: Comparison, signatures: Mapping[str, str]) -> Table:
+    """Give a comparison as a table, with what was found in words below it."""
     labels = label_scorers((line.scorer, line.aspect) for line in comparison.lines)
     scorers = dict.fromkeys(line.scorer for line in comparison.lines)
     signed = {scorer: signatures[scorer] for scorer in scorers if scorer in signatures}

@@ -85,6 +85,20 @@ def write_report(
     )
 
 
+def render_report(
+    folder: Path, *, stories: int | None = STORIES_SHOWN, seed: int = 0
+) -> tuple[str, str]:
+    """Give the page of a run folder, and what a browser may run of it, and write nothing."""
+    data = read_report_data(folder)
+    parts = _parts(
+        data,
+        compute_standings(data, seed=seed),
+        choose_stories(data, _budget(stories), seed=seed),
+        folder,
+    )
+    return fill_template(read_static("report.html"), parts), parts["policy"]
+
+
 def refuse_report(folder: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Refuse a folder in which a report would be in the way of somebody's files.
 

@@ -189,10 +189,24 @@ def render_summary(
     stories = record.get("input", {}).get("stories") or max(
         map(_count_stories, summary.cells.values()), default=0
     )
+    table = summary_table(summary, directions, record, standings, stories=stories)
+    return render(form, records, [table], {})
+
+
+def summary_table(
+    summary: Summary,
+    directions: Mapping[str, Direction],
+    record: Mapping[str, Any],
+    standings: Standings | None = None,
+    *,
+    stories: int,
+) -> Table:
+    """Give the table of metrics × systems, with what was left out of so many stories below it."""
+    signatures = {metric["spec"]: metric["signature"] for metric in record["metrics"]}
     left_out = [f"* {words}" for words in left_out_words(summary, stories)]
     best = standings.best_cells if standings else set()
     unmarked = [] if standings or len(summary.systems) < 2 else [_UNMARKED]
-    table = Table(
+    return Table(
         ["metric", TableColumn("", align="left"), *(system or "all" for system in summary.systems)],
         [
             [line.label, ARROWS[line.direction], *_cells(line, summary.systems, best)]
@@ -204,7 +218,6 @@ def render_summary(
         lead=2,
         across="system",
     )
-    return render(form, records, [table], {})
 
 
 def _count_stories(cells: Mapping[str, SummaryCell]) -> int:

@@ -36,6 +36,8 @@ from fabula.core.table import (
 )
 
 PARQUET, RUN = "scores.parquet", "run.json"
+# What lies in the hidden folder of a run that is being written, for those who look on.
+BEGUN = "begun.json"
 _FILES = (STORIES, SCORES, PARQUET)
 _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
@@ -188,6 +190,13 @@ class RunFolder:
                         with suppress(OSError):
                             self._rename(partial)
 
+    def note_begun(self, partial: Path, told: dict[str, Any]) -> None:
+        """Say in the hidden folder what is being done, for those who look on."""
+        try:
+            write_text(partial / BEGUN, json_text(told) + "\n")
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
     def publish(self, partial: Path, run: dict[str, Any]) -> None:
         """Put the files in place; run.json, which holds their checksums, comes last."""
         try:
@@ -201,7 +210,7 @@ class RunFolder:
 
     def _rename(self, partial: Path) -> None:
         """Put whole files in place. It may be begun again: what a kill left undone is done then."""
-        files = _load_record(partial / RUN)["files"]
+        files = load_record(partial / RUN)["files"]
         for name in _FILES:
             if name not in files:
                 (self.path / name).unlink(missing_ok=True)
@@ -239,7 +248,7 @@ def read_run(path: Path) -> dict[str, Any]:
     # What is no plain file may have no end.
     if not (path / RUN).is_file():
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
-    record = _load_record(path / RUN)
+    record = load_record(path / RUN)
     for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
         if not file.is_file():
@@ -249,7 +258,7 @@ def read_run(path: Path) -> dict[str, Any]:
     return record
 
 
-def _load_record(path: Path) -> dict[str, Any]:
+def load_record(path: Path) -> dict[str, Any]:
     """Read run.json, naming what in it is not as a run writes it."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,42 @@ class PairedRuns:
         if len(chosen) == len(names) == 1:
             raise InputError(f"{names[0]!r} is one system", "name two of them, or two runs")
         return list(chosen) if len(chosen) > 1 else list(names)
+
+
+@dataclass(frozen=True)
+class ItemPair:
+    """Two systems' stories for one item and what a scorer says of them.
+
+    `difference` is turned so that positive favours the first; NaN where a value is missing.
+    """
+
+    item: str
+    first: Story
+    second: Story
+    values: tuple[float, float]
+    difference: float
+
+
+def pair_items(
+    table: ScoreTable, systems: tuple[str, str], scorer: str, aspect: str, *, sign: float = 1.0
+) -> list[ItemPair]:
+    """Give the items that two systems share, with their values; lower is better by `sign` −1."""
+    own: list[dict[str, Story]] = [{}, {}]
+    for story in table.stories:
+        for side, system in enumerate(systems):
+            if (story.system or "") == system and story.item is not None:
+                own[side].setdefault(story.item, story)
+    values = {
+        score.story: score.value
+        for score in table
+        if score.scorer == scorer and score.aspect == aspect and score.ok
+    }
+    pairs = []
+    for item, first in own[0].items():
+        if (second := own[1].get(item)) is not None:
+            both = values.get(first.id, math.nan), values.get(second.id, math.nan)
+            pairs.append(ItemPair(item, first, second, both, sign * (both[0] - both[1])))
+    return pairs
 
 
 @dataclass(frozen=True)

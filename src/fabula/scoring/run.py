@@ -86,6 +86,8 @@ def run(source: StorySet, metrics: Sequence[Metric], options: RunOptions) -> Run
         if folder
         else nullcontext(None) as partial,
     ):
+        if folder and partial:
+            folder.note_begun(partial, _tell_begun(source, new, surveyed.count))
         engine = Engine(
             new,
             surveyed,
@@ -100,6 +102,15 @@ def run(source: StorySet, metrics: Sequence[Metric], options: RunOptions) -> Run
         if folder and partial:
             folder.publish(partial, record)
     return RunResult(record, summary, options.folder, tuple(kept.specs))
+
+
+def _tell_begun(source: StorySet, metrics: Sequence[Metric], stories: int) -> dict[str, Any]:
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "input": source.label,
+        "stories": stories,
+        "metrics": [metric.spec for metric in metrics],
+    }
 
 
 def _join(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from fabula.web.health import SHARED_FOLDER
 from fabula.web.security import is_loopback
@@ -47,6 +48,21 @@ def serve(host: str, port: int, *, workers: int = 1) -> None:
             timeout_keep_alive=15,
             timeout_graceful_shutdown=int(_END_WITHIN_S),
         )
+
+
+def serve_app(app: ASGIApp, host: str, port: int) -> None:
+    """Answer requests to one app, in this process, until somebody ends it."""
+    signal.set_wakeup_fd(-1)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+    )
 
 
 class WorkerBeside:

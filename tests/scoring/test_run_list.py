@@ -15,10 +15,10 @@ from fabula.scoring.folder import RUN
 from fabula.scoring.run_list import Follower, find_runs
 from fakes.runs import write_run
 
-DEAD = 2**22 - 3
+DEAD, HERE = 2**22 - 3, platform.node()
 
 
-def begin(folder, pid, *, node=platform.node(), stories=3, metrics=("length",)):
+def begin(folder, pid, *, node=HERE, stories=3, metrics=("length",)):
     """A run that somebody has begun to write."""
     partial = folder / f".partial-{node}-{pid}-x1y2"
     partial.mkdir(parents=True)

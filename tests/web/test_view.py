@@ -38,7 +38,13 @@ def test_the_list_names_all_runs_and_what_is_in_them(client):
 
 @pytest.mark.parametrize(
     ("query", "count"),
-    [("q=later", 1), ("q=WORDS+ferry", 2), ("q=bleu", 0), ("state=going", 0), ("state=finished", 2)],
+    [
+        ("q=later", 1),
+        ("q=WORDS+ferry", 2),
+        ("q=bleu", 0),
+        ("state=going", 0),
+        ("state=finished", 2),
+    ],
 )
 def test_the_list_is_filtered_by_the_address(client, query, count):
     assert f"{count} of 2 runs" in client.get(f"/?{query}").text
@@ -82,7 +88,9 @@ def test_systems_of_one_run_are_compared_as_well(client):
     assert page.count("−5.00") >= 3 or page.count("−5.0") >= 3
 
 
-@pytest.mark.parametrize("path", ["/run?name=nothing", "/report?name=../ferry", "/compare?a=x&b=ferry"])
+@pytest.mark.parametrize(
+    "path", ["/run?name=nothing", "/report?name=../ferry", "/compare?a=x&b=ferry"]
+)
 def test_no_run_can_be_named_that_was_not_found(client, path):
     answer = client.get(path)
     assert answer.status_code == 404
@@ -104,7 +112,9 @@ def test_a_run_that_goes_on_is_followed(client, folder):
 def test_other_machines_are_refused(folder):
     other = TestClient(create_view(folder), base_url=HOME, client=("10.0.0.7", 5000))
     assert other.get("/").status_code == 403
-    client = TestClient(create_view(folder), base_url="http://evil.example", client=("127.0.0.1", 1))
+    client = TestClient(
+        create_view(folder), base_url="http://evil.example", client=("127.0.0.1", 1)
+    )
     assert client.get("/").status_code == 400
 
 

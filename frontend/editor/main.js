@@ -3,4 +3,16 @@
 import { createDesk } from "./desk.js";
 
 const data = JSON.parse(document.getElementById("editor-data").textContent);
-createDesk({ mount: document.getElementById("desk"), draft: data.draft });
+const desk = createDesk({
+  mount: document.getElementById("desk"),
+  draft: data.draft,
+  log: data.log,
+  person: data.person_id,
+  label: "Your draft",
+});
+const state = document.getElementById("desk-state");
+desk.onState(({ kind, message }) => {
+  state.dataset.kind = kind;
+  state.textContent = message || kind;
+});
+window.desk = desk;

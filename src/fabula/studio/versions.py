@@ -27,6 +27,8 @@ from fabula.studio.tables import edits as log
 # Texts are short and edits shorter: reading twenty savings takes less than a millisecond.
 SNAPSHOT_EVERY = 20
 MOST_NAME = 200
+# So many edits one can go back by when a draft is opened again.
+PAST_EDITS = 200
 # What a person puts in is a suggestion's if this many words of it stand so in one.
 PASTED_WORDS = 5
 
@@ -39,6 +41,16 @@ class Version:
     name: str | None
     saved_at: datetime
     edits: int
+
+
+@dataclass(frozen=True)
+class Past:
+    """The last edits of a draft, and what they follow: the text of a version and its marks."""
+
+    version: int
+    text: str
+    marks: Marks
+    edits: Sequence[LoggedEdit]
 
 
 class StaleVersion(Conflict):
@@ -146,6 +158,30 @@ def read_log(studio: Studio, person: Person, draft_id: str, *, after: int = 0) -
     with studio.read() as db:
         find_draft(db, person, draft_id)
         return log_of(db, draft_id, after)
+
+
+def read_past(studio: Studio, person: Person, draft_id: str, *, most: int = PAST_EDITS) -> Past:
+    """Give the last edits of a draft, of whole versions: an editor can go back by them.
+
+    There are `most` at most, but always those of the last version.
+    """
+    count = (
+        select(log.c.version, func.count().label("edits"))
+        .where(log.c.draft_id == draft_id)
+        .group_by(log.c.version)
+        .order_by(log.c.version.desc())
+        .limit(most)
+    )
+    with studio.read() as db:
+        row = find_draft(db, person, draft_id)
+        base, total = row.version, 0
+        for number, edits in db.execute(count):
+            total += edits
+            if total > most and base < row.version:
+                break
+            base = number - 1
+        text, marks = text_at(db, row, base)
+        return Past(base, text, marks, log_of(db, draft_id, base))
 
 
 def log_of(db: Connection, draft_id: str, after: int = 0) -> list[LoggedEdit]:

@@ -22,6 +22,7 @@ from fabula.studio.versions import (
     list_versions,
     name_version,
     read_log,
+    read_past,
     read_version,
     restore_version,
     save_draft,
@@ -257,3 +258,27 @@ def test_of_those_who_save_at_once_one_wins_and_nothing_is_lost(studio, table, d
     assert final.version == 40 and refused
     assert sorted(final.text.split()) == sorted(f"{n}{i}" for n in "abcdefgh" for i in range(5))
     assert [v.edits for v in list_versions(studio, table.person, draft.id)] == [1] * 40
+
+
+def test_the_past_has_whole_versions_and_the_text_that_they_follow(studio, table, draft, save):
+    assert read_past(studio, table.person, draft.id).edits == []
+    save(Edit(0, 0, "One "), Edit(4, 4, "two "))
+    save(Edit(8, 8, "three "))
+    save(Edit(0, 4, ""), Edit(0, 0, "Uno "))
+    past = read_past(studio, table.person, draft.id, most=4)
+    assert (past.version, past.text, past.marks) == (1, "One two ", (Run(8, "person"),))
+    assert [edit.inserted for edit in past.edits] == ["three ", "", "Uno "]
+    assert [edit.removed for edit in past.edits] == ["", "One ", ""]
+    assert read_past(studio, table.person, draft.id, most=5).text == ""
+
+
+def test_the_past_has_the_last_version_however_long_it_is(studio, table, draft, save):
+    save(Edit(0, 0, "a"))
+    save(*[Edit(n, n, "b") for n in range(7)])
+    past = read_past(studio, table.person, draft.id, most=3)
+    assert (past.text, len(past.edits)) == ("a", 7)
+
+
+def test_the_past_of_a_draft_is_not_for_others(studio, table, draft):
+    with pytest.raises(NotFound):
+        read_past(studio, put_person(studio, "ben"), draft.id)

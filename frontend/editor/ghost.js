@@ -45,7 +45,8 @@ export class Ghost {
     return found && offsetAt(this.#view.state.doc, found.from);
   }
 
-  show(offset, text, { status = "executing" } = {}) {
+  // What comes after `end` (UTF-16 units) is shown as what will not be taken.
+  show(offset, text, { status = "executing", end = text.length } = {}) {
     if (!this.#find()) {
       this.#element = document.createElement("span");
       this.#element.className = "ghost";
@@ -56,7 +57,13 @@ export class Ghost {
       this.#dispatch(place);
     }
     // Only its own element changes as it streams in: the editor has nothing to do.
-    this.#element.textContent = text;
+    this.#element.textContent = text.slice(0, end);
+    if (end < text.length) {
+      const rest = document.createElement("span");
+      rest.className = "rest";
+      rest.textContent = text.slice(end);
+      this.#element.append(rest);
+    }
     this.#element.dataset.status = status;
   }
 

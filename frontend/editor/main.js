@@ -1,18 +1,150 @@
 // The editor's page: the desk one writes at, and what lies around it.
 
+import { Selection } from "prosemirror-state";
+import { call } from "../../src/fabula/web/static/api.js";
+import { createCards } from "./cards.js";
 import { createDesk } from "./desk.js";
+import { announce, ask, find, make, openBox } from "./dom.js";
+import { drawEarlier, readEarlier } from "./earlier.js";
+import { createGoal } from "./goal.js";
+import { createKeys, showHelp } from "./keys.js";
+import { createDrawer, createScene, createTabs } from "./panel.js";
+import { createPublisher, sendKept } from "./publish.js";
+import { createSuggester } from "./suggest.js";
+import { createVersions } from "./versions.js";
 
-const data = JSON.parse(document.getElementById("editor-data").textContent);
-const desk = createDesk({
-  mount: document.getElementById("desk"),
-  draft: data.draft,
-  log: data.log,
-  person: data.person_id,
-  label: "Your draft",
-});
-const state = document.getElementById("desk-state");
-desk.onState(({ kind, message }) => {
-  state.dataset.kind = kind;
-  state.textContent = message || kind;
-});
-window.desk = desk;
+const data = JSON.parse(find("editor-data").textContent);
+const drawer = createDrawer();
+const nameOf = (suggestion) => data.machine_names[suggestion.machine_id] ?? "A co-author";
+
+// Panels are filled when they are first looked at; versions every time, for they grow.
+function createSide(panels) {
+  const opened = new Set();
+  return createTabs((name) => {
+    if (opened.has(name) && name !== "versions") return;
+    opened.add(name);
+    panels[name]?.();
+  });
+}
+
+// What stands on the page as data-do="…" is done by the action of that name.
+function listen(actions) {
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-do]");
+    if (button && actions[button.dataset.do]) {
+      button.closest("details.menu")?.removeAttribute("open");
+      actions[button.dataset.do]();
+    } else if (drawer.isOpen && drawer.isDrawer && !find("side").contains(event.target)
+      && !find("box").contains(event.target)) drawer.close();
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+}
+
+const toggleSide = () => (drawer.isOpen ? drawer.close() : drawer.open());
+
+function read() {
+  const show = createSide({
+    scene: () => createScene(data).open(),
+    suggestions: () => readEarlier(data.draft.id, { nameOf }).catch((problem) => {
+      find("panel-suggestions").replaceChildren(
+        make("p", { role: "alert" }, problem.sentence ?? problem.message));
+    }),
+  });
+  listen({ side: toggleSide });
+  createKeys({ desk: null, actions: {}, suggester: null, drawer });
+  show("scene");
+}
+
+const STATES = {
+  saved: "Saved",
+  unsaved: "Not saved yet",
+  saving: "Saving…",
+  offline: "Offline: kept here, sent later",
+  conflict: "Changed elsewhere",
+  elsewhere: "Open in another tab",
+  "signed-out": "You are signed out",
+  closed: "Closed",
+};
+
+function showState(state) {
+  const place = find("state");
+  const words = state.message || STATES[state.kind] || state.kind;
+  if (place.dataset.kind === state.kind && place.textContent === words) return;
+  place.dataset.kind = state.kind;
+  // That it is being saved, again and again, need not be read out: only what is out of the ordinary.
+  place.setAttribute("aria-live", ["saved", "unsaved", "saving"].includes(state.kind) ? "off" : "polite");
+  place.textContent = words;
+  if (state.kind === "signed-out") {
+    place.append(" ", make("a", { href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }, "Sign in"));
+  }
+}
+
+async function discard(desk) {
+  const isSure = await ask("Discard this draft?",
+    "It leaves your list of drafts and cannot be published any more. Its log is kept for you and for research.",
+    { yes: "Discard it", no: "Keep it", danger: true });
+  if (!isSure) return;
+  try {
+    await desk.flush().catch(() => {});
+    await call("POST", `drafts/${data.draft.id}/discard`);
+    desk.close();
+    location.assign(`/games/${data.game.id}`);
+  } catch (problem) {
+    openBox("It is still there", () => make("p", { role: "alert" }, problem.sentence ?? problem.message));
+  }
+}
+
+function fillMachines() {
+  const menu = find("machine");
+  menu.replaceChildren(...data.machines.map((name) => make("option", { value: name },
+    name === data.machine ? `${name} (this game’s)` : name)));
+  if (data.machines.includes(data.machine)) menu.value = data.machine;
+  if (!data.machines.length) menu.append(make("option", { value: "" }, "nobody is on offer now"));
+}
+
+function write() {
+  const who = data.characters.find((each) => each.id === data.draft.character_id)?.name ?? "the narrator";
+  const desk = createDesk({
+    mount: find("desk"), draft: data.draft, log: data.log, person: data.person.id, label: `Your text, as ${who}`,
+  });
+  desk.onState(showState);
+  showState(desk.state);
+  fillMachines();
+  const suggester = createSuggester({ desk, data, nameOf, onList: (list) =>
+    drawEarlier(list, { nameOf, onShow: (id) => { drawer.close(); suggester.showAgain(id); } }) });
+  const cards = createCards(data);
+  const versions = createVersions({ desk, data });
+  const publisher = createPublisher({ desk, data, suggester, cards, nameOf });
+  const goal = createGoal({ desk, data });
+  const show = createSide({ scene: () => createScene(data).open(), versions: versions.open });
+  const actions = {
+    side: toggleSide,
+    suggest: () => suggester.suggest(),
+    publish: () => publisher.open(),
+    save: () => desk.flush().then(() => announce("Saved."), (problem) => announce(problem.message)),
+    undo: () => { desk.undo(); desk.focus(); },
+    redo: () => { desk.redo(); desk.focus(); },
+    versions: () => { if (drawer.isDrawer) drawer.open(); show("versions", { focus: true }); },
+    goal: goal.open,
+    help: showHelp,
+    discard: () => discard(desk),
+  };
+  listen(actions);
+  createKeys({ desk, actions, suggester, drawer });
+  show("scene");
+  cards.open();
+  suggester.load().catch((problem) => announce(problem.sentence ?? problem.message));
+  sendKept(data.person);
+  addEventListener("online", () => sendKept(data.person));
+  // One goes on where one stopped: at the end.
+  desk.ready.then(() => {
+    const { state } = desk.view;
+    desk.view.dispatch(state.tr.setSelection(Selection.atEnd(state.doc)));
+    desk.focus();
+  });
+}
+
+if (data.can_write) write();
+else read();

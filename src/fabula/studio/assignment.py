@@ -158,8 +158,8 @@ def state_of(machine: Machine, used: int) -> MachineState:
     return "free" if machine.status == "active" else "draining"
 
 
-def _find_lasting(db: Connection, story: str, kind: str) -> Machine | None:
-    """The machine of a story, if nothing but its status has to be looked at: no lock is taken."""
+def find_assigned(db: Connection, story: str, kind: str = "scene_entry") -> Machine | None:
+    """Give the machine that a story was given last, whatever has become of it."""
     query = (
         select(machines)
         .join(assignments, assignments.c.machine_id == machines.c.id)
@@ -168,8 +168,14 @@ def _find_lasting(db: Connection, story: str, kind: str) -> Machine | None:
         .limit(1)
     )
     row = db.execute(query).first()
-    is_lasting = row is not None and row.status != "inactive" and row.quota < 0
-    return read_machine(row) if row is not None and is_lasting else None
+    return None if row is None else read_machine(row)
+
+
+def _find_lasting(db: Connection, story: str, kind: str) -> Machine | None:
+    """The machine of a story, if nothing but its status has to be looked at: no lock is taken."""
+    own = find_assigned(db, story, kind)
+    is_lasting = own is not None and own.status != "inactive" and own.quota < 0
+    return own if is_lasting else None
 
 
 def read_ledger(db: Connection, kind: str, story: str) -> Ledger:

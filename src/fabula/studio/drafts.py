@@ -7,18 +7,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, func, select, update
 
 from fabula.core.errors import Conflict, InputError, NoCapacity, NotAllowed, NotFound
-from fabula.studio.assignment import assign_machine
+from fabula.studio.assignment import assign_machine, find_assigned
 from fabula.studio.authorship import Marks, parse_marks
 from fabula.studio.database import Studio
-from fabula.studio.games import check_key, insert_once, need_member
+from fabula.studio.games import Scene, check_key, insert_once, need_member, pick_fields
 from fabula.studio.jobs import add_job, cancel_job
 from fabula.studio.people import Person
 from fabula.studio.scenes import need_character, need_open_scene
 from fabula.studio.tables import cards as card_table
-from fabula.studio.tables import characters, drafts, new_id, now, suggestions
+from fabula.studio.tables import (
+    characters,
+    drafts,
+    entries,
+    new_id,
+    now,
+    people,
+    scenes,
+    suggestions,
+)
 
 # How cards lie on the table with an entry, and the most of each; None is without limit.
 CARD_USES: Mapping[str, int | None] = {
@@ -52,6 +61,21 @@ class Draft:
     state: Literal["open", "published", "discarded"]
     created_at: datetime
     saved_at: datetime
+
+
+@dataclass(frozen=True)
+class DraftView:
+    """A draft and where it stands in its game. Entries are many: they are only counted.
+
+    `scenes` are those up to the draft's own, which is the last, each with its number of entries;
+    `machine` is the game's co-author, if it has one; `seq_id` the number of the published entry.
+    """
+
+    draft: Draft
+    author: str
+    scenes: tuple[tuple[Scene, int], ...]
+    machine: str | None
+    seq_id: int | None
 
 
 def open_draft(
@@ -109,6 +133,32 @@ def read_draft(studio: Studio, person: Person, draft_id: str) -> Draft:
     """Give a draft as it is now."""
     with studio.read() as db:
         return read_row(find_draft(db, person, draft_id))
+
+
+def view_draft(studio: Studio, person: Person, draft_id: str) -> DraftView:
+    """Give a draft with what was before it, however long its game is."""
+    with studio.read() as db:
+        row = find_draft(db, person, draft_id)
+        machine = find_assigned(db, row.game_id)
+        return DraftView(
+            read_row(row),
+            db.scalar(select(people.c.name).where(people.c.id == row.author_id)) or "",
+            _count_entries(db, row),
+            machine.name if machine else None,
+            db.scalar(select(entries.c.seq_id).where(entries.c.draft_id == draft_id)),
+        )
+
+
+def _count_entries(db: Connection, row: Row[Any]) -> tuple[tuple[Scene, int], ...]:
+    """Count the entries of every scene up to a draft's own."""
+    own = select(scenes.c.number).where(scenes.c.id == row.scene_id).scalar_subquery()
+    count = select(func.count()).where(entries.c.scene_id == scenes.c.id).scalar_subquery()
+    query = (
+        select(scenes, count.label("entries"))
+        .where(scenes.c.game_id == row.game_id, scenes.c.number <= own)
+        .order_by(scenes.c.number)
+    )
+    return tuple((Scene(**pick_fields(each, Scene)), each.entries) for each in db.execute(query))
 
 
 def list_drafts(

@@ -47,6 +47,10 @@ export async function call(method, path, body, options = {}) {
   } catch {
     value = { message: `the studio answered ${answer.status}` };
   }
-  if (!answer.ok) throw new Problem(answer.status, value);
+  if (!answer.ok) {
+    // How long to wait before the next try, where the studio says so.
+    const wait_s = Number(answer.headers.get("Retry-After")) || 0;
+    throw new Problem(answer.status, { ...value, wait_s });
+  }
   return value;
 }

@@ -1,0 +1,91 @@
+// Elements made by hand: what is text goes in as text, so nothing that people wrote is ever markup.
+
+// make("p", { class: "quiet", onclick }, "text", otherElement): null and false children are left out.
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value" || key === "checked") element[key] = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== false));
+  return element;
+}
+
+export const find = (id) => document.getElementById(id);
+
+// Said once to who listens to the page; the same words twice are said twice.
+export function announce(words) {
+  const place = find("told");
+  place.textContent = "";
+  setTimeout(() => { place.textContent = words; }, 50);
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+
+export function spellTime(moment) {
+  const when = new Date(moment);
+  const isToday = when.toDateString() === new Date().toDateString();
+  return isToday ? clock.format(when) : `${day.format(when)}, ${clock.format(when)}`;
+}
+
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+export const countWords = (text) => (text.match(/\S+/gu) ?? []).length;
+
+// The page's one dialogue: it gives the focus back to where it was. `fill` gets a way to close it.
+export function openBox(title, fill, { wide = false, onclose } = {}) {
+  const box = find("box");
+  if (box.open) box.close();
+  const before = document.activeElement;
+  const close = () => box.open && box.close();
+  const heading = make("h2", { id: "box-title", tabindex: "-1" }, title);
+  box.replaceChildren(heading, ...[fill(close)].flat());
+  box.classList.toggle("wide", wide);
+  box.onclose = () => {
+    box.replaceChildren();
+    // Where it was may be gone, or hidden: then the sheet is the place to be.
+    if (before?.isConnected && before !== document.body) before.focus();
+    onclose?.();
+  };
+  box.showModal();
+  (box.querySelector("[data-first]") ?? heading).focus();
+  return close;
+}
+
+export function ask(title, words, { yes = "Yes", no = "Cancel", danger = false } = {}) {
+  return new Promise((resolve) => {
+    let answer = false;
+    openBox(title, (close) => [
+      make("p", {}, words),
+      make("div", { class: "actions" },
+        make("button", { type: "button", "data-first": true, onclick: close }, no),
+        make("button", {
+          type: "button",
+          class: danger ? "danger" : "first",
+          onclick: () => { answer = true; close(); },
+        }, yes)),
+    ], { onclose: () => resolve(answer) });
+  });
+}
+
+// What the person's browser keeps; where it keeps nothing, all goes on without.
+export const store = {
+  read(key, otherwise) {
+    try {
+      return JSON.parse(localStorage.getItem(key)) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  },
+  write(key, value) {
+    try {
+      if (value === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(value));
+    } catch { /* full, or not allowed */ }
+  },
+};

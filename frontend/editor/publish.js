@@ -108,12 +108,14 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       publish.disabled = true;
+      publish.textContent = "Publishing…";
       alert.textContent = "";
       try {
         await send(readRatings(form), done);
       } catch (problem) {
         alert.textContent = problem.sentence ?? problem.message;
         publish.disabled = false;
+        publish.textContent = "Publish";
         publish.focus();
       }
     });

@@ -175,7 +175,7 @@ export function createSuggester({ desk, data, nameOf, onList }) {
     bar.hidden = !current;
     if (!current) return bar.replaceChildren();
     bar.dataset.status = current.status;
-    const key = `${current.id}/${current.status}/${current.isLost}/${offer.isShown}`;
+    const key = [current.id, current.status, current.isLost, offer.isShown, Boolean(offer.text)].join();
     if (bar.dataset.key !== key) {
       bar.dataset.key = key;
       // A button that has the focus may be one of those that go.

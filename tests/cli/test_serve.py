@@ -159,3 +159,39 @@ def test_what_cannot_be_opened_is_one_line(own_home, monkeypatch, words, said):
 def test_a_bad_setting_is_named_before_anything_is_made(own_home, monkeypatch):
     monkeypatch.setenv("FABULA_RATE_PERSON", "often")
     assert "FABULA_RATE_PERSON" in refuse("--port", "0")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--host", "0.0.0.0"], "--local is for this machine alone"),
+        (["--host", "192.168.1.5"], "--local is for this machine alone"),
+    ],
+)
+def test_without_a_password_it_is_for_this_machine_alone(own_home, words, said):
+    assert said in refuse("--local", "--port", "0", *words)
+
+
+def test_a_local_studio_refuses_the_settings_of_a_public_one(own_home, monkeypatch):
+    monkeypatch.setenv("FABULA_LOCAL", "")
+    monkeypatch.setenv("FABULA_PUBLIC_URL", "https://studio.example.org")
+    assert "FABULA_PUBLIC_URL" in refuse("--local", "--port", "0")
+
+
+def test_a_local_studio_opens_at_once_and_asks_for_a_link_before_others_come(environment):
+    page = {"Accept": "text/html"}
+    with running(environment, "--local", "--no-worker", "--workers", "2") as (child, home):
+        request = urllib.request.Request(f"{home}/account", headers=page)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+            assert answer.url == f"{home}/account"
+        code, out, err = end(child)
+    assert (code, out) == (0, "")
+    assert "without a password" in err
+    with running(environment, "--no-worker") as (child, home):
+        request = urllib.request.Request(f"{home}/api/v1/me", headers=page | {"Cookie": cookie})
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(request, timeout=10)
+        _, out, err = end(child)
+    assert out == ""
+    assert "studio user link" in err

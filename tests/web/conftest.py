@@ -20,6 +20,8 @@ from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
 from fabula.studio.people import Person, create_person
 from fabula.studio.scenes import add_character, add_scene
+from fabula.studio.sessions import list_sessions
+from fabula.studio.sign_in import sign_in
 from fabula.studio.storium_door import PLATFORM, ask_for_story, upload_story
 from fabula.studio.suggestions import ask_suggestion
 from fabula.studio.tables import now, stories, suggestions
@@ -105,6 +107,8 @@ def begin_a_game(studio: Studio, world: World) -> None:
         db.execute(update(suggestions).values(written))
     ids |= {"number": "1", "person_id": world.people["ben"].id}
     ids["token_id"], _ = make_token(studio, ann, "of a notebook")
+    session = sign_in(studio, "ann", PASSWORD)
+    ids["session_id"] = list_sessions(studio, ann, session.secret)[0].id
     ids["secret"] = "not-a-secret-of-anybody"
     ids["file_name"] = "studio.css"
 

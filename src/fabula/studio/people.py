@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound, closest
 from fabula.studio._secrets import hash_new_password
@@ -208,6 +209,29 @@ def read_profile(studio: Studio, actor: Person | None, person_id: str) -> Profil
     if not profiles:
         raise NotFound("there is no such person")
     return profiles[0]
+
+
+def change_profile(
+    studio: Studio, person: Person, *, display: str | None = None, email: str | None = None
+) -> Profile:
+    """Change one's display name or e-mail address; "" takes it away, None leaves it as it is."""
+    row = read_profile_fields(name=person.name, email=email, display=display or "")
+    given = {"display": display, "email": email}
+    wanted = {name: row[name] for name, value in given.items() if value is not None}
+    with studio.write() as db:
+        load_person(db, person.id, lock=True)
+        before = db.execute(select(people).where(people.c.id == person.id)).mappings().one()
+        changed = {name: value for name, value in wanted.items() if before[name] != value}
+        if changed:
+            try:
+                db.execute(update(people).where(people.c.id == person.id).values(changed))
+            # Whose it is, is for nobody to find out.
+            except IntegrityError:
+                raise Conflict(
+                    "this e-mail address cannot be yours here", "choose another"
+                ) from None
+            write_audit(db, person, "change_profile", person.id, fields=sorted(changed))
+    return read_profile(studio, person, person.id)
 
 
 def _read_profiles(db: Connection, which: ColumnElement[bool]) -> list[Profile]:

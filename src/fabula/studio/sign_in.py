@@ -33,6 +33,7 @@ from fabula.studio.people import (
     load_person,
     make_person,
     need_other_admin,
+    origin,
     write_audit,
     write_roles,
 )
@@ -40,6 +41,8 @@ from fabula.studio.tables import attempts, links, now, people, sessions
 from fabula.studio.tables import roles as role_rows
 
 SESSION_DAYS = 14
+# How exactly it is known when a session was used last.
+_SEEN_EVERY = timedelta(minutes=5)
 # Failures that cost nothing: of a name from one address, of an address, and of a name wherever it
 # is tried from. The last is the highest, for anyone can spoil the sign-in of somebody they know.
 _FREE_FAILURES = {"pair": 5, "address": 20, "name": 50}
@@ -92,7 +95,7 @@ def sign_in(studio: Studio, name: str, password: str, *, address: str = "") -> S
         _forgive_attempt(db, keys)
         person = load_person(db, row["id"])
         write_audit(db, person, "sign_in", person.id)
-        return _open_session(db, person)
+        return open_session(db, person)
 
 
 def find_session(studio: Studio, secret: str) -> Session | None:
@@ -113,7 +116,19 @@ def find_session(studio: Studio, secret: str) -> Session | None:
         if row is None:
             return None
         person = make_person(db, row["person_id"], row["name"], row["scopes"])
-        return Session(secret, row["csrf"], person, row["expires_at"])
+    _note_use(studio, row)
+    return Session(secret, row["csrf"], person, row["expires_at"])
+
+
+def _note_use(studio: Studio, row: RowMapping) -> None:
+    """Note when and from where a session was used: a write at every request would cost more."""
+    moment = now()
+    if moment - row["seen_at"] < _SEEN_EVERY:
+        return
+    with studio.write() as db:
+        seen = {"seen_at": moment, "network": origin.get()}
+        db.execute(update(sessions).where(sessions.c.digest == row["digest"]).values(seen))
+        db.execute(update(people).where(people.c.id == row["person_id"]).values(seen_at=moment))
 
 
 def sign_out(studio: Studio, secret: str) -> None:
@@ -138,7 +153,7 @@ def change_password(studio: Studio, person: Person, old: str, new: str) -> Sessi
             raise NotAllowed("the old password is wrong", "try again, or ask for a link")
         set_password(db, person.id, changed)
         write_audit(db, found, "change_password", person.id)
-        return _open_session(db, found)
+        return open_session(db, found)
 
 
 def set_password(db: Connection, person_id: str, kept: str) -> None:
@@ -176,7 +191,7 @@ def sign_in_oidc(
         before = load_person(db, person_id, scopes=_FOREIGN_SCOPES & set(scopes), lock=True)
         person = _follow_provider(db, before, check_roles(roles), check_roles(managed))
         write_audit(db, person, "sign_in_oidc", person.id, scopes=sorted(person.scopes))
-        return _open_session(db, person)
+        return open_session(db, person)
 
 
 def _follow_provider(
@@ -213,7 +228,8 @@ def _insert_guest(db: Connection, row: dict[str, Any], email: str | None) -> str
     raise NoCapacity(f"a thousand people are called {root}", "ask an admin for an account")
 
 
-def _open_session(db: Connection, person: Person) -> Session:
+def open_session(db: Connection, person: Person) -> Session:
+    """Begin a session of somebody who has shown who they are."""
     moment = now()
     db.execute(delete(sessions).where(sessions.c.expires_at < moment))
     db.execute(delete(links).where(links.c.expires_at < moment - timedelta(days=30)))
@@ -225,6 +241,7 @@ def _open_session(db: Connection, person: Person) -> Session:
             csrf=session.csrf,
             scopes=sorted(person.scopes),
             expires_at=session.expires_at,
+            network=origin.get(),
         )
     )
     db.execute(update(people).where(people.c.id == person.id).values(seen_at=moment))

@@ -27,6 +27,7 @@ from fabula.web.api.storium import STORIUM
 from fabula.web.errors import PROBLEMS, add_error_answers
 from fabula.web.health import RequestFigures
 from fabula.web.identity import CSRF_HEADER, Web
+from fabula.web.local import LocalDoor
 from fabula.web.pages import find_routers
 from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
@@ -72,6 +73,8 @@ def create_app(studio: Studio, settings: Settings | None = None) -> FastAPI:
         app.include_router(router)
     app.openapi = cache(lambda: describe_api(app))  # type: ignore[method-assign]
     app.add_middleware(PackedAnswers)
+    if settings.is_local:
+        app.add_middleware(LocalDoor)
     app.add_middleware(Gate, settings=settings, observer=figures)
     if settings.proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.proxies))

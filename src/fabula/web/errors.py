@@ -101,7 +101,7 @@ def answer_problem(
     scope: Scope | None = None,
 ) -> Response:
     """Make the answer to what is wrong; for a browser that asks for a page (`scope`) it is one."""
-    if scope is not None and _wants_page(scope):
+    if scope is not None and wants_page(scope):
         title = _TITLES.get(status, "That did not work")
         values = {"title": title, "message": message, "remedy": remedy, "id": id}
         answer = answer_page(fill("error.html", values), status)
@@ -117,7 +117,7 @@ def answer_error(error: UserError, scope: Scope | None = None) -> Response:
     if wait_s := measure_wait(error):
         headers["Retry-After"] = str(wait_s)
     if isinstance(error, Unauthenticated):
-        if scope is not None and scope["method"] == "GET" and _wants_page(scope):
+        if scope is not None and scope["method"] == "GET" and wants_page(scope):
             return RedirectResponse(f"/sign-in?next={quote(_spell_target(scope))}", 303)
         headers["WWW-Authenticate"] = 'Bearer realm="fabula"'
     return answer_problem(
@@ -132,7 +132,8 @@ def measure_wait(error: UserError) -> int:
     return _CAPACITY_WAIT_S if isinstance(error, NoCapacity) else 0
 
 
-def _wants_page(scope: Scope) -> bool:
+def wants_page(scope: Scope) -> bool:
+    """Whether a browser asks for a page, and not a program or a script for data."""
     is_page = not scope["path"].startswith(_FOR_PROGRAMS)
     return is_page and "text/html" in Headers(scope=scope).get("accept", "")
 

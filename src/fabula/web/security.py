@@ -22,6 +22,8 @@ from fabula.web.errors import LOG, answer_error, answer_problem
 from fabula.web.limits import Buckets
 from fabula.web.settings import LOOPBACK_NAMES, Settings
 
+# What whoever passes a request on adds to it.
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Where bodies may come compressed: STORIUM's door, and games brought along.
 INFLATED_PATHS = ("/api/storium/", "/api/v1/games/import")
@@ -96,6 +98,8 @@ class Gate:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         try:
+            if self._settings.is_local:
+                _check_local(scope, headers)
             self._check_host(headers)
             _check_origin(scope, headers)
             if scope["path"] != "/healthz":
@@ -173,6 +177,17 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _check_local(scope: Scope, headers: Headers) -> None:
+    """Where nobody is asked who they are, answer this machine alone, by its own names, and nobody
+    who speaks for somebody else."""
+    if not is_loopback(find_address(scope)) or any(name in headers for name in _FORWARDED):
+        raise NotAllowed(
+            "this studio is for its own machine", "let others in with `fabula serve`, over https"
+        )
+    if not is_loopback(split_host(headers.get("host", ""))):
+        raise Unreadable("the studio is not known by this name", "open it at 127.0.0.1")
 
 
 def is_own_page(headers: Headers) -> bool:

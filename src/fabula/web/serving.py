@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -20,6 +24,8 @@ from fabula.web.security import is_loopback
 
 _END_WITHIN_S = 10.0
 _MOST_PAUSE_S = 30.0
+# Tenths of a second that a studio may take to start.
+_TRIES = 600
 
 
 def is_open_to_others(host: str) -> bool:
@@ -63,6 +69,23 @@ def serve_app(app: ASGIApp, host: str, port: int) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
+
+
+def open_browser(url: str) -> None:
+    """Open a browser once the studio answers there."""
+
+    def wait_and_open() -> None:
+        parts = urlsplit(url)
+        for _ in range(_TRIES):
+            try:
+                socket.create_connection((parts.hostname, parts.port or 80), 1).close()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                webbrowser.open(url)
+                return
+
+    threading.Thread(target=wait_and_open, daemon=True).start()
 
 
 class WorkerBeside:

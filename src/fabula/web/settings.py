@@ -7,6 +7,7 @@
 | `FABULA_TRUSTED_PROXIES` | addresses or networks whose `X-Forwarded-*` are believed |
 | `FABULA_MAX_BODY`, `FABULA_MAX_INFLATED` | bytes of a request, and of one that was compressed |
 | `FABULA_RATE_ADDRESS`, `_PERSON`, `_SIGN_IN` | requests: `100/s`, `10/min`, `off` |
+| `FABULA_LOCAL` | `1`: one person, without a password, on this machine alone |
 | `FABULA_SIGN_UP` | `invite`: people come by links; `open`: anybody becomes an author |
 | `FABULA_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET` | where people sign in elsewhere |
 | `FABULA_OIDC_CLAIM` | the claim that lists roles and scopes, by dots |
@@ -29,6 +30,15 @@ from fabula.core.errors import SettingError, closest
 from fabula.studio.people import ROLES
 from fabula.studio.storium_feedback import FEEDBACK_TYPES
 
+# Set by `fabula serve --local` for the processes it starts.
+LOCAL_VARIABLE = "FABULA_LOCAL"
+_FOR_OTHERS = (
+    "FABULA_PUBLIC_URL",
+    "FABULA_HOSTS",
+    "FABULA_TRUSTED_PROXIES",
+    "FABULA_OIDC_ISSUER",
+    "FABULA_SIGN_UP",
+)
 SCOPES = ("dataset", "judgement", "user_edits")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 MIB = 1024 * 1024
@@ -98,6 +108,13 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Read the settings out of the environment; a bad one is named."""
     given = os.environ if environment is None else environment
     plain = Settings()
+    is_local = _read_choice(given, LOCAL_VARIABLE, ("0", "1")) == "1"
+    for name in _FOR_OTHERS if is_local else ():
+        if given.get(name, "").strip():
+            raise SettingError(
+                f"{name} is set, which is for studios that others reach",
+                "unset it, or leave --local out",
+            )
     return Settings(
         public_url=_read_url(given, "FABULA_PUBLIC_URL"),
         hosts=_read_list(given, "FABULA_HOSTS"),
@@ -107,6 +124,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         rate_address=_read_rate(given, "FABULA_RATE_ADDRESS", plain.rate_address),
         rate_person=_read_rate(given, "FABULA_RATE_PERSON", plain.rate_person),
         rate_sign_in=_read_rate(given, "FABULA_RATE_SIGN_IN", plain.rate_sign_in),
+        is_local=is_local,
         sign_up=_read_choice(given, "FABULA_SIGN_UP", ("invite", "open")),
         open_id=_read_open_id(given),
         storium=_read_storium(given),

@@ -42,6 +42,9 @@ sessions = Table(
     Column("scopes", Json, nullable=False, default=list),
     moment("created_at"),
     moment("expires_at"),
+    # When and from which network it was used last, for its owner to know it by.
+    moment("seen_at"),
+    Column("network", String(64), nullable=False, default=""),
 )
 
 tokens = Table(

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 
 from fabula.core.errors import NotAllowed
 from fabula.studio.links import use_link
-from fabula.studio.people import read_profile
+from fabula.studio.people import Profile, change_profile, read_profile
 from fabula.studio.privacy import delete_person, export_person
+from fabula.studio.sessions import OpenSession, end_other_sessions, end_session, list_sessions
 from fabula.studio.sign_in import Session, change_password, sign_in, sign_out
 from fabula.studio.tokens import Token, list_tokens, make_token, revoke_token
 from fabula.web.api.shapes import (
@@ -50,6 +51,13 @@ class PasswordChange(Body):
 
     old: Password
     new: Password
+
+
+class ProfileChange(Body):
+    """How one is shown to others, and an address to sign in with; "" takes it away."""
+
+    display: Line | None = None
+    email: Line | None = None
 
 
 class NewToken(Body):
@@ -130,7 +138,18 @@ def come_in_by_link(visit: Anybody, body: LinkUse, response: Response) -> Signed
 @router.get("/me")
 def read_me(call: Somebody) -> Me:
     """Tell who one is."""
-    profile = read_profile(call.studio, call.person, call.person.id)
+    return _describe(call, read_profile(call.studio, call.person, call.person.id))
+
+
+@router.patch("/me")
+def change_me(call: Somebody, body: ProfileChange) -> Me:
+    """Change one's display name or e-mail address."""
+    call.limit_sign_in()
+    profile = change_profile(call.studio, call.person, display=body.display, email=body.email)
+    return _describe(call, profile)
+
+
+def _describe(call: Call, profile: Profile) -> Me:
     return Me(
         person=describe_person(call.person),
         email=profile.email,
@@ -145,6 +164,28 @@ def renew_password(call: Somebody, body: PasswordChange, response: Response) -> 
     """Change one's password; all other sessions end."""
     call.limit_sign_in()
     return _begin(call, response, change_password(call.studio, call.person, body.old, body.new))
+
+
+@router.get("/sessions")
+def read_sessions(call: Somebody, window: Wanted) -> Page[OpenSession]:
+    """List where one is signed in with a browser."""
+    return window.cut(list_sessions(call.studio, call.person, _read_secret(call)))
+
+
+@router.delete("/sessions", status_code=204)
+def end_others(call: Somebody) -> None:
+    """End all of one's sessions but this one."""
+    end_other_sessions(call.studio, call.person, _read_secret(call))
+
+
+@router.delete("/sessions/{session_id}", status_code=204)
+def end_one(call: Somebody, session_id: Id) -> None:
+    """End one of one's sessions."""
+    end_session(call.studio, call.person, session_id)
+
+
+def _read_secret(call: Call) -> str:
+    return call.session.secret if call.session else ""
 
 
 @router.get("/me/data")

@@ -172,6 +172,8 @@ CREATE TABLE sessions (
 	scopes JSON NOT NULL,
 	created_at DATETIME NOT NULL,
 	expires_at DATETIME NOT NULL,
+	seen_at DATETIME NOT NULL,
+	network VARCHAR(64) NOT NULL,
 	CONSTRAINT pk_sessions PRIMARY KEY (digest),
 	CONSTRAINT fk_sessions_person_id FOREIGN KEY(person_id) REFERENCES people (id) ON DELETE CASCADE
 );

@@ -150,7 +150,10 @@ def test_a_script_and_a_program_are_given_no_session(browse, own_studio):
 
 
 def test_nobody_signs_up_or_in_there(browse):
-    assert "<form" not in browse().get("/sign-up", headers=PAGE | {"Sec-Fetch-Site": "cross-site"}).text
+    assert (
+        "<form"
+        not in browse().get("/sign-up", headers=PAGE | {"Sec-Fetch-Site": "cross-site"}).text
+    )
     form = {"name": "fay", "password": "a boat without a bottom"}
     assert browse().post("/sign-up", data=form, headers={"Origin": HOME}).status_code == 403
 

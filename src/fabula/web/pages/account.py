@@ -33,9 +33,7 @@ SCOPE_WORDS = {
 
 
 @router.get("/account")
-def show_account(
-    call: Reader, done: Annotated[str, Query(max_length=20)] = ""
-) -> Response:
+def show_account(call: Reader, done: Annotated[str, Query(max_length=20)] = "") -> Response:
     """Show all of it on one page."""
     moment = now()
     tokens = list_tokens(call.studio, call.person)

@@ -14,6 +14,7 @@ from fabula.core.story import Story
 from fabula.metrics import model_metric, summaqa
 from fabula.metrics.summaqa import Cloze, Summaqa, clozes, squad_f1
 from fabula.models import AssetError, _load, path_of
+from fabula.models.reading import tagging
 
 REFERENCE = "Old Tom met Mary Ann in Paris. It rained."
 STORY = "Tom was in Paris with a girl."
@@ -159,7 +160,7 @@ def test_all_that_is_lacking_is_named(tmp_path: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaqa, "find_spec", lambda name: None)
+    monkeypatch.setattr(tagging, "find_spec", lambda name: None)
     [score, _] = Summaqa(model="fake()").score([Story("s", STORY, references=(REFERENCE,))])
     assert score.status is Status.MISSING_MODEL
     assert score.note == "spacy is not installed; run: pip install -e '.[nlp]'"

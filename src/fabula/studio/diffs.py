@@ -7,7 +7,6 @@ sees the last ten without anything that says whose they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,12 +23,11 @@ from fabula.studio.quality import list_columns
 from fabula.studio.ratings import COMMENT
 from fabula.studio.storium_door import need_scope
 from fabula.studio.tables import games, machines, ratings, scores, suggestions
-from fabula.text.diff import matching_blocks
+from fabula.text.kept_words import share_blocks
 
 # What the public sees at most.
 MOST_PUBLIC = 10
 MOST_AT_ONCE = 200
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
@@ -46,33 +44,18 @@ def diff_suggestion(generated: str, published: str) -> list[DiffBlock]:
 
     The blocks that are not deleted are, one after the other, the published text.
     """
-    left_out = kept_metrics()[0].left_out
-    (words, left_at), (others, right_at) = _locate(generated), _locate(published)
     diff: list[DiffBlock] = []
     left = right = 0
-    for block in matching_blocks(words, others, autojunk=False):
-        kept, end = words[block.left : block.left + block.size], block.right + block.size
+    stop_words = kept_metrics()[0].left_out
+    for block in share_blocks(generated, published, stop_words=stop_words):
         diff += [
-            DiffBlock("deleted", generated[left_at[left] : left_at[block.left]]),
-            DiffBlock("added", published[right_at[right] : right_at[block.right]]),
-            DiffBlock(
-                "neutral" if left_out.issuperset(kept) else "kept",
-                published[right_at[block.right] : right_at[end]],
-            ),
+            DiffBlock("deleted", generated[left : block.left[0]]),
+            DiffBlock("added", published[right : block.right[0]]),
+            DiffBlock("kept" if block.counts else "neutral", published[slice(*block.right)]),
         ]
-        left, right = block.left + block.size, end
-    diff += [
-        DiffBlock("deleted", generated[left_at[left] :]),
-        DiffBlock("added", published[right_at[right] :]),
-    ]
+        left, right = block.left[1], block.right[1]
+    diff += [DiffBlock("deleted", generated[left:]), DiffBlock("added", published[right:])]
     return [block for block in diff if block.text]
-
-
-def _locate(text: str) -> tuple[list[str], list[int]]:
-    """Words, and where each begins with what stands before the first; at last the end."""
-    found = list(_WORD.finditer(text))
-    starts = [0, *(match.start() for match in found[1:]), len(text)]
-    return [match[0].lower() for match in found], starts
 
 
 @dataclass(frozen=True)

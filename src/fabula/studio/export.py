@@ -28,6 +28,7 @@ from fabula.datasets.tables.row_files import Kind, RowForm, write_rows
 from fabula.studio._secrets import make_secret
 from fabula.studio.database import Studio, make_insert
 from fabula.studio.filters import is_counted
+from fabula.studio.kept import KEPT_WORDS
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import (
     assignments,
@@ -45,8 +46,8 @@ from fabula.studio.tables import (
 
 _KEY = "pseudonym_key"
 _ROWS_AT_ONCE = 500
-# Aspects that say where kept sentences stood: as many as a suggestion has sentences, and no
-# opinion of it.
+# Aspects that say where kept sentences stood: as many as a suggestion has sentences, and, like the
+# counts of parts of speech, no opinion of it.
 _PLACES = "sentence:"
 
 SUGGESTION: dict[str, Kind] = {
@@ -342,7 +343,8 @@ def _write_score_table(
                 scorer = f"human:{row['rater']}"
                 yield line(Score(row["suggestion"], scorer, row["aspect"], float(row["value"])))
         for row in _read_scores(db, excluded):
-            if row["suggestion"] in places and not row["aspect"].startswith(_PLACES):
+            is_count = row["scorer"] == KEPT_WORDS or row["aspect"].startswith(_PLACES)
+            if row["suggestion"] in places and not is_count:
                 value = float("nan") if row["value"] is None else row["value"]
                 what = row["suggestion"], row["scorer"], row["aspect"], value
                 yield line(Score(*what, row["status"], row["coverage"], row["note"]))

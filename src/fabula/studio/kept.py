@@ -25,6 +25,8 @@ from fabula.text.words import bare_words
 
 # The scorer of what no metric of the catalogue says.
 KEPT = "kept"
+# The scorer of counts that need a tagger and come later, by `kept_words.py`.
+KEPT_WORDS = "kept_words"
 _KEPT_SIGNATURE = "kept|tok:unicode|group:3|rev:1"
 # A sentence of a suggestion counts as kept in one of the entry by runs of so many words.
 _GROUP = 3

@@ -225,8 +225,11 @@ _MOST_ROWS = 2000
 _INSERT_SCORES = f"INSERT INTO {score_table.name} ({', '.join(_SCORE_COLUMNS)})"
 
 
-def write_scores(db: Connection, scored: Sequence[Score]) -> None:
-    """Write scores of suggestions, in one statement: a value that is missing is NULL."""
+def write_scores(db: Connection, scored: Sequence[Score], *, signature: str | None = None) -> None:
+    """Write scores of suggestions, in one statement: a value that is missing is NULL.
+
+    The `signature` of each is its scorer's, unless it is told.
+    """
     if not scored:
         return
     rows = [
@@ -238,7 +241,7 @@ def write_scores(db: Connection, scored: Sequence[Score]) -> None:
             str(score.status),
             score.coverage,
             score.note,
-            signature_of(score.scorer),
+            signature_of(score.scorer) if signature is None else signature,
         )
         for score in scored
     ]

@@ -23,6 +23,7 @@ from sqlalchemy import delete, or_, select
 from fabula.core.errors import UnknownName, closest
 from fabula.studio.database import Studio, open_studio
 from fabula.studio.generation import fail_lost
+from fabula.studio.kept_words import note_problem, read_waiting
 from fabula.studio.machine_runner import TROUBLE, MachineRunner, Pace
 from fabula.studio.machines import Machine, read_machine
 from fabula.studio.migrations import need_schema
@@ -32,6 +33,8 @@ from fabula.studio.tables import machines as machine_table
 _log = logging.getLogger("fabula.worker")
 _LOOK_S = 1.0
 _TIDY_S = 3600.0
+# How long after finding nothing to count a worker looks again.
+_IDLE_S = 30.0
 # Nobody's story goes between being uploaded and being asked about.
 _YOUNG = timedelta(hours=1)
 
@@ -83,7 +86,7 @@ class _Supervisor:
         self.studio, self.names, self.pace = studio, names, pace
         self.worker = f"{platform.node()[:40]}:{os.getpid()}"
         self.runners: dict[str, MachineRunner] = {}
-        self._tidied = float("-inf")
+        self._tidied = self._read_at = float("-inf")
 
     def run(self, stop: threading.Event) -> None:
         _log.info("worker %s has started", self.worker)
@@ -118,6 +121,28 @@ class _Supervisor:
             self._tidied = time.monotonic()
             _log.info("tidied: %d stories, %d keys", clean_stories(self.studio),
                       remove_expired(self.studio))  # fmt: skip
+        if time.monotonic() > self._read_at and not self._has_work():
+            self._read_words()
+
+    def _has_work(self) -> bool:
+        """Whether something waits for a machine of this worker, or is being written."""
+        ours = jobs.c.machine_id.in_(list(self.runners))
+        is_open = jobs.c.state.in_(("waiting", "leased")) & (jobs.c.due_at <= now())
+        with self.studio.read() as db:
+            return db.execute(select(jobs.c.id).where(is_open, ours).limit(1)).first() is not None
+
+    def _read_words(self) -> None:
+        """Count parts of speech of what was published: a pastime, which never stops the worker."""
+        try:
+            done = read_waiting(self.studio)
+        except TROUBLE:
+            raise
+        except Exception:
+            _log.exception("the tagger failed; parts of speech are counted after a new start")
+            note_problem(self.studio, "the tagger failed: the worker's log says how")
+            self._read_at = float("inf")
+            return
+        self._read_at = time.monotonic() + (0.0 if done else _IDLE_S)
 
 
 def find_wanted(studio: Studio, names: Collection[str] | None = None) -> list[Machine]:

@@ -114,13 +114,13 @@ def swap_ps(sums: Values, sizes: Values, *, resamples: int = 2000, seed: int = 0
 
 def _mean_differences(swapped: Values, sums: Values, sizes: Values) -> Values:
     """First mean less second after trades: (rows, groups) to (rows, columns)."""
-    stayed = 1.0 - swapped
+    # What the first has after trades; the second has the others.
+    sums_after, sizes_after = (
+        side[:, 0].sum(axis=0) + swapped @ (side[:, 1] - side[:, 0]) for side in (sums, sizes)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (
-            (stayed @ sums[:, own] + swapped @ sums[:, other])
-            / (stayed @ sizes[:, own] + swapped @ sizes[:, other])
-            for own, other in ((0, 1), (1, 0))
-        )
+        first = sums_after / sizes_after
+        second = (sums.sum(axis=(0, 1)) - sums_after) / (sizes.sum(axis=(0, 1)) - sizes_after)
         differences: Values = first - second
     return differences
 

@@ -1,0 +1,126 @@
+"""Which words and names of a text stand in another: of what kind is what people keep?
+
+A word is kept where it lies in a block that both texts share and that is not of stop words alone,
+as USER has it (Akoury et al., 2020). What a word or a name is says a tagger: these functions take
+places in the text, whoever found them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from fabula.text.diff import matching_blocks
+from fabula.text.words import bare_words
+
+Place = tuple[int, int]
+_WORD = re.compile(r"[^\W_]+")
+# What may stand before a name, or after it, without being a part of it.
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+class SharedBlock(NamedTuple):
+    """Words that stand in both texts: where, with what follows each, and whether they count."""
+
+    left: Place
+    right: Place
+    counts: bool
+
+
+class WordKinds(NamedTuple):
+    """How many words of each part of speech a text has, and how many of them were kept."""
+
+    generated: Counter[str]
+    kept: Counter[str]
+
+
+class NameCounts(NamedTuple):
+    """How many names that were kept the story had before, and how many are new."""
+
+    known: int
+    new: int
+
+
+def share_blocks(
+    text: str, other: str, *, stop_words: Collection[str] = frozenset()
+) -> list[SharedBlock]:
+    """Give the blocks of words that two texts share, in order; of stop words alone they do not
+    count."""
+    (words, left_at), (others, right_at) = _locate(text), _locate(other)
+    return [
+        SharedBlock(
+            (left_at[block.left], left_at[block.left + block.size]),
+            (right_at[block.right], right_at[block.right + block.size]),
+            any(word not in stop_words for word in words[block.left : block.left + block.size]),
+        )
+        for block in matching_blocks(words, others, autojunk=False)
+    ]
+
+
+def _locate(text: str) -> tuple[list[str], list[int]]:
+    """Words, and where each begins with what stands before the first; at last the end."""
+    found = list(_WORD.finditer(text))
+    starts = [0, *(match.start() for match in found[1:]), len(text)]
+    return [match[0].lower() for match in found], starts
+
+
+def locate_kept(text: str, other: str, *, stop_words: Collection[str] = frozenset()) -> list[Place]:
+    """Say where the parts of a text lie that were kept in the other."""
+    blocks = share_blocks(text, other, stop_words=stop_words)
+    return [block.left for block in blocks if block.counts]
+
+
+def count_tags(
+    text: str, words: Iterable[tuple[int, int, str]], kept: Sequence[Place]
+) -> WordKinds:
+    """Count words by their tags, all and those that were kept.
+
+    Marks without a letter or digit are not counted: nobody compares them. A word is kept if all of
+    its letters are, so that of a word and its clitic (`did n't`) each counts by itself.
+    """
+    counted = [(start, stop, tag) for start, stop, tag in words if _WORD.search(text, start, stop)]
+    chosen = _choose(text, [(start, stop) for start, stop, _ in counted], kept)
+    tags = [tag for *_, tag in counted]
+    return WordKinds(
+        Counter(tags), Counter(tag for tag, ok in zip(tags, chosen, strict=True) if ok)
+    )
+
+
+def list_kept_names(text: str, names: Sequence[Place], kept: Sequence[Place]) -> list[str]:
+    """Give the names of a text that were kept whole, as often as they were."""
+    chosen = _choose(text, names, kept)
+    return [text[start:stop] for (start, stop), ok in zip(names, chosen, strict=True) if ok]
+
+
+def _choose(text: str, places: Sequence[Place], kept: Sequence[Place]) -> Iterator[bool]:
+    """Say of each place whether all its letters and digits lie in what was kept."""
+    flags = bytearray(len(text) + 1)
+    for start, stop in kept:
+        flags[start:stop] = b"\1" * (stop - start)
+    for start, stop in places:
+        runs = [match.span() for match in _WORD.finditer(text, start, stop)]
+        yield bool(runs) and all(all(flags[first:last]) for first, last in runs)
+
+
+def spell_plainly(text: str) -> str:
+    """Spell a text as its words alone, with a blank around each, to look for others in it."""
+    return f" {' '.join(bare_words(text))} "
+
+
+def sort_names(names: Iterable[str], *known: Iterable[str]) -> NameCounts:
+    """Count names that stand in any of the texts, spelled plainly, and those that do not.
+
+    Articles before a name and a possessive after it are no part of it; a name of several words is
+    known where they stand together.
+    """
+    counts = [0, 0]
+    for name in names:
+        words = bare_words(re.sub(r"['’]s\b", "", name))
+        while len(words) > 1 and words[0] in _ARTICLES:
+            del words[0]
+        wanted = f" {' '.join(words)} "
+        is_known = any(wanted in text for texts in known for text in texts)
+        counts[not is_known] += 1
+    return NameCounts(*counts)

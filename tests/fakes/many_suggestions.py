@@ -7,16 +7,16 @@ ratings, comments. Texts are made of a few hundred words; the same seed gives th
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from sqlalchemy import insert
+from sqlalchemy import Table, insert
 
 from fabula.core.score import Score
 from fabula.studio.authorship import Run, plain_marks
 from fabula.studio.database import Studio
-from fabula.studio.kept import score_suggestion
+from fabula.studio.kept import KEPT_WORDS, score_suggestion
 from fabula.studio.people import Person
 from fabula.studio.publishing import write_scores
 from fabula.studio.ratings import COMMENT, QUESTIONS
@@ -37,11 +37,18 @@ from fakes.studio_writing import put_machine
 # As many different pairs of texts are scored; suggestions take turns with them.
 _PAIRS = 25
 _NAMES = ("Mara", "Tobin", "Aldermoor", "Captain Voss", "Lord Hale", "Brindle")
+_TAGS = {
+    "NOUN": 0.25, "VERB": 0.2, "DET": 0.12, "ADP": 0.12, "PROPN": 0.1, "PRON": 0.08, "ADJ": 0.07,
+    "ADV": 0.06, "AUX": 0.05, "CCONJ": 0.04, "PART": 0.03,
+}  # fmt: skip
 _WORDS = (
     "the a of to and in was with her his ferry river lantern wolves snow crossed grey old burned "
     "waited harbour rope quietly door opened night road salt mountain voice blade hand looked "
     "slowly under bridge horses stone water dark light ran fell stood wind cold every heard"
 ).split()
+
+
+Rows = dict[Table, list[dict[str, object]]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def add_many(
     named = {name: put_machine(studio, name, status="active") for name in machines}
     researcher = put_person(studio, f"researcher{seed}", "researcher", "author")
     writers = tuple(put_person(studio, f"writer{seed}-{place}") for place in range(people))
-    rows: dict[object, list[dict[str, object]]] = {
+    rows: Rows = {
         table: []
         for table in (games, members, scenes, characters, drafts, entries, suggestions, ratings)
     }
@@ -85,28 +92,23 @@ def add_many(
             _add_game(rows, number, author)
         machine = number % len(machines)
         moment = begin + timedelta(hours=3 * place)
-        generated, published = _make_pair(rng.randrange(_PAIRS), machine)
-        game, scene = rows[games][-1]["id"], rows[scenes][-1]["id"]
-        which = _add_entry(rows, author, game, scene, seq_id + 1, published, generated, moment)
+        texts = _make_pair(rng.randrange(_PAIRS), machine)
+        which = _add_entry(rows, author, seq_id + 1, texts, moment)
         rows[suggestions][-1]["machine_id"] = named[machines[machine]]
-        run = Run(len(published) // 2, "machine", which)
-        rows[drafts][-1]["marks"] = plain_marks((run, Run(len(published) - run.length, "person")))
-        scored += [
-            Score(which, each.scorer, each.aspect, each.value)
-            for each in _score_pair(generated, published)
-        ]
+        scored += [replace(each, story=which) for each in _score_pair(*texts)]
+        scored += _count_words(which, rng)
         if rng.random() < 2 / 3:
             _add_ratings(rows[ratings], rng, which, author, machine, moment)
     with studio.write() as db:
         for table, values in rows.items():
             if values:
-                db.execute(insert(table), values)  # type: ignore[call-overload]
+                db.execute(insert(table), values)
         write_scores(db, scored)
     ids = [tuple(str(row["id"]) for row in rows[table]) for table in (games, suggestions)]
     return Many(researcher, writers, ids[0], ids[1])
 
 
-def _add_game(rows: dict[object, list[dict[str, object]]], number: int, owner: Person) -> None:
+def _add_game(rows: Rows, number: int, owner: Person) -> None:
     game = new_id()
     title = f"The salt road, part {number + 1}"
     rows[games].append({"id": game, "pid": game, "owner_id": owner.id, "title": title})
@@ -116,20 +118,17 @@ def _add_game(rows: dict[object, list[dict[str, object]]], number: int, owner: P
 
 
 def _add_entry(
-    rows: dict[object, list[dict[str, object]]],
-    author: Person,
-    game: object,
-    scene: object,
-    seq_id: int,
-    published: str,
-    generated: str,
-    moment: datetime,
+    rows: Rows, author: Person, seq_id: int, texts: tuple[str, str], moment: datetime
 ) -> str:
+    generated, published = texts
     draft, entry, which = new_id(), new_id(), new_id()
-    place = {"game_id": game, "scene_id": scene}
+    game = rows[games][-1]["id"]
+    place = {"game_id": game, "scene_id": rows[scenes][-1]["id"]}
+    half = Run(len(published) // 2, "machine", which)
+    marks = plain_marks((half, Run(len(published) - half.length, "person")))
     rows[drafts].append(
         {"id": draft, **place, "author_id": author.id, "key": draft, "format": "addition",
-         "text": published, "version": 1, "state": "published"}
+         "text": published, "marks": marks, "version": 1, "state": "published"}
     )  # fmt: skip
     rows[entries].append(
         {"id": entry, **place, "seq_id": seq_id, "format": "addition", "author_id": author.id,
@@ -176,6 +175,15 @@ def _make_sentence(rng: random.Random) -> str:
     words = [rng.choice(_WORDS).capitalize(), *rng.choices(_WORDS, k=8)]
     words.insert(rng.randrange(1, 9), rng.choice(_NAMES))
     return f"{' '.join(words)}."
+
+
+def _count_words(which: str, rng: random.Random) -> list[Score]:
+    """Counts as a tagger's could be: names are kept more often than other words."""
+    counts = {"entities:known": rng.randrange(4), "entities:new": rng.randrange(3)}
+    for tag, share in _TAGS.items():
+        counts[f"generated:{tag}"] = wrote = rng.randrange(1, 2 + round(80 * share))
+        counts[f"kept:{tag}"] = round(wrote * rng.uniform(0.2, 0.9 if tag == "PROPN" else 0.5))
+    return [Score(which, KEPT_WORDS, aspect, float(count)) for aspect, count in counts.items()]
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 from fabula.core.errors import UserError
 from fabula.core.score import Missing, Score
 from fabula.meta.arrays import Values
-from fabula.meta.resampling import FEWEST_UNITS, Estimate, estimate, resample_means
+from fabula.meta.resampling import FEWEST_UNITS, Estimate, percentile_interval, resample_means
 from fabula.models.reading.tagging import tag_text, tagger_trait
 from fabula.studio.database import Studio, make_insert
 from fabula.studio.filters import EVERYTHING, UNIT, Filter, check_filter, select_published
@@ -326,11 +326,9 @@ def _estimate_shares(sums: Values, sizes: Values) -> list[Estimate]:
     counts = sizes.sum(axis=0).astype(np.int64)
     if not len(sums):
         return [Estimate() for _ in shares]
-    draws = resample_means(sums, sizes, _RESAMPLES, _SEED)
-    enough = (sizes > 0).sum(axis=0) >= FEWEST_UNITS
-    return [
-        estimate(float(share), draws[:, place], n=int(counts[place]))
-        if enough[place]
-        else Estimate(float(share), n=int(counts[place]))
-        for place, share in enumerate(shares)
-    ]
+    low, high = percentile_interval(resample_means(sums, sizes, _RESAMPLES, _SEED))
+    # Of fewer games an interval would say nothing of others.
+    few = (sizes > 0).sum(axis=0) < FEWEST_UNITS
+    low[few] = high[few] = math.nan
+    columns = zip(shares.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
+    return [Estimate(*column) for column in columns]

@@ -121,10 +121,12 @@ def _read_values(db: Connection, chosen: Filter) -> list[tuple[str, str, str, fl
         .group_by(ratings.c.suggestion_id, ratings.c.aspect)
     )
     columns = (scores.c.suggestion_id, scores.c.scorer, scores.c.aspect, scores.c.value)
+    scorers = [scorer for _, (scorer, _) in list_columns(chosen) if scorer]
     scored = (
         select_published(chosen, *columns)
         .join(scores, scores.c.suggestion_id == suggestions.c.id)
-        .where(scores.c.aspect == chosen.measure, scores.c.value.is_not(None))
+        .where(scores.c.scorer.in_(scorers), scores.c.aspect == chosen.measure)
+        .where(scores.c.value.is_not(None))
     )
     read = [(row[0], "", row[1], float(row[2])) for row in db.execute(rated)]
     return read + [(row[0], row[1], row[2], float(row[3])) for row in db.execute(scored)]

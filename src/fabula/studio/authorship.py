@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, get_args
 
 from fabula.studio.edits import Edit, LoggedEdit
-from fabula.text.words import locate_words
+from fabula.text.words import span_words
 
 Origin = Literal["person", "machine", "edited"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
@@ -54,8 +54,30 @@ def plain_marks(marks: Marks) -> list[list[Any]]:
     return [list(run[:3]) for run in marks]
 
 
+class Change(NamedTuple):
+    """What an edit changes: characters `start` to `stop` give way to `inserted`, all of which are
+    of one origin. What a person puts back as it was is no change."""
+
+    start: int
+    stop: int
+    inserted: str
+    origin: Origin
+    suggestion_id: str | None
+
+
 def mark_edit(marks: Marks, text: str, edit: Edit | LoggedEdit, number: int = -1) -> Marks:
     """Give the marks after an edit of a text; `number` is the edit's place in the log."""
+    return trace_edit(marks, text, edit, number)[0]
+
+
+def trace_edit(
+    marks: Marks, text: str, edit: Edit | LoggedEdit, number: int = -1, *, offset: int = 0
+) -> tuple[Marks, Change]:
+    """Give the marks after an edit of a text, and what it changes.
+
+    The marks may be those of a part alone, which begins at `offset` and in which the edit and the
+    characters beside it lie.
+    """
     start, stop, inserted = edit.start, edit.stop, edit.inserted
     if edit.source == "person":
         # What a person puts back as it was keeps its author.
@@ -64,18 +86,18 @@ def mark_edit(marks: Marks, text: str, edit: Edit | LoggedEdit, number: int = -1
         same = _count_same(text[start:stop][::-1], inserted[::-1])
         stop, inserted = stop - same, inserted[: len(inserted) - same]
     ends = list(accumulate(map(_LENGTH, marks)))
-    left, rest = _split(marks, ends, start)
-    right = _split(marks, ends, stop)[1]
-    if not inserted:
-        return _join_ends(left, (), right)
+    left, rest = _split(marks, ends, start - offset)
+    right = _split(marks, ends, stop - offset)[1]
     origin: Origin = "machine"
     suggestion_id = edit.suggestion_id
     if edit.source == "person":
-        if suggestion_id is None:
+        if suggestion_id is None and inserted:
             before = text[max(0, start - _END_LENGTH) : start]
             suggestion_id = _find_rewritten(left, _take(rest, stop - start), right, before)
         origin = "edited" if suggestion_id else "person"
-    return _join_ends(left, (Run(len(inserted), origin, suggestion_id, number),), right)
+    change = Change(start, stop, inserted, origin, suggestion_id)
+    new = (Run(len(inserted), origin, suggestion_id, number),) if inserted else ()
+    return _join_ends(left, new, right), change
 
 
 def _count_same(left: str, right: str) -> int:
@@ -148,33 +170,45 @@ class Shares:
     n: int
 
 
-def share_characters(marks: Marks) -> Shares:
-    """Give the shares of a text's characters."""
-    lengths = Counter[Origin]()
+def count_characters(marks: Marks) -> Counter[Origin]:
+    """Count a text's characters by who wrote them."""
+    counts = Counter[Origin]()
     for run in marks:
-        lengths[run.origin] += run.length
-    return _share(lengths)
+        counts[run.origin] += run.length
+    return counts
 
 
-def share_words(text: str, marks: Marks) -> Shares:
-    """Give the shares of a text's words; one of several origins is an edited one."""
+def count_words(text: str, marks: Marks) -> Counter[Origin]:
+    """Count a text's words by who wrote them; one of several origins is an edited one."""
     ends, total = [], 0
     for run in marks:
         total += run.length
         ends.append(total)
     counts, at = Counter[Origin](), 0
-    for word in locate_words(text):
-        while ends[at] <= word.start:
+    for start, end in span_words(text):
+        while ends[at] <= start:
             at += 1
-        last = at
-        while ends[last] < word.end:
+        origin, last = marks[at].origin, at
+        while ends[last] < end:
             last += 1
-        origins = {run.origin for run in marks[at : last + 1]}
-        counts[origins.pop() if len(origins) == 1 else "edited"] += 1
-    return _share(counts)
+            if marks[last].origin != origin:
+                origin = "edited"
+        counts[origin] += 1
+    return counts
 
 
-def _share(counts: Counter[Origin]) -> Shares:
+def share_characters(marks: Marks) -> Shares:
+    """Give the shares of a text's characters."""
+    return share_counts(count_characters(marks))
+
+
+def share_words(text: str, marks: Marks) -> Shares:
+    """Give the shares of a text's words; one of several origins is an edited one."""
+    return share_counts(count_words(text, marks))
+
+
+def share_counts(counts: Counter[Origin]) -> Shares:
+    """Give the shares of what was counted."""
     total = counts.total()
     shares = {origin: counts[origin] / total if total else math.nan for origin in ORIGINS}
     return Shares(**shares, n=total)

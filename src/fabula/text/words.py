@@ -50,6 +50,11 @@ def locate_words(text: str, start: int = 0, end: int | None = None) -> list[Plac
     ]
 
 
+def span_words(text: str) -> list[tuple[int, int]]:
+    """Where each word of `locate_words` begins and ends: all there is to know to count them."""
+    return [match.span() for match in _WRITTEN_WORD.finditer(text)]
+
+
 def words(text: str) -> list[str]:
     """Lower-case words without punctuation; an apostrophe inside a word belongs to it."""
     lowered = text.lower().replace("’", "'")

@@ -13,7 +13,7 @@ from fabula.core.errors import NotFound
 from fabula.studio.authorship import share_characters, share_words
 from fabula.studio.drafts import read_draft
 from fabula.studio.edits import Edit
-from fabula.studio.film import read_film, read_passages
+from fabula.studio.film import read_film, read_origins
 from fabula.studio.games import invite_member
 from fabula.studio.privacy import delete_person
 from fabula.studio.publishing import publish_entry
@@ -156,7 +156,11 @@ def test_a_game_without_entries_has_no_shares(studio, table):
 def test_games_and_drafts_of_others_are_not_there(studio, table):
     draft = begin_draft(studio, table)
     stranger, dan = put_person(studio, "eva"), put_person(studio, "dan", "researcher")
-    for read, what in ((count_game, table.game_id), (read_film, draft.id), (read_passages, draft.id)):
+    for read, what in (
+        (count_game, table.game_id),
+        (read_film, draft.id),
+        (read_origins, draft.id),
+    ):
         with pytest.raises(NotFound):
             read(studio, stranger, what)
         assert read(studio, dan, what)
@@ -165,15 +169,15 @@ def test_games_and_drafts_of_others_are_not_there(studio, table):
 def test_passages_and_film_of_a_draft_come_from_its_log(studio, table):
     draft = begin_draft(studio, table)
     ford = put_suggestion(studio, draft, "The ford rose.")
-    save(
-        studio, table, draft, Edit(0, 0, "Rain. "), Edit(6, 6, "The ford rose.", "machine", ford)
-    )
-    passages, [sitting] = read_passages(studio, table.person, draft.id)
-    assert [(one.start, one.stop, one.origin, one.suggestion_id) for one in passages] == [
+    save(studio, table, draft, Edit(0, 0, "Rain. "), Edit(6, 6, "The ford rose.", "machine", ford))
+    origins = read_origins(studio, table.person, draft.id)
+    assert [(one.start, one.stop, one.origin, one.suggestion_id) for one in origins.passages] == [
         (0, 6, "person", None),
         (6, 20, "machine", ford),
     ]
+    [sitting] = origins.sittings
     assert (sitting.written, sitting.accepted, sitting.removed) == (6, 14, 0)
+    assert origins.moments == [0]
     film = read_film(studio, table.person, draft.id)
     assert film.inserted == ["Rain. ", "The ford rose."]
     assert film.authors == [("person", None), ("machine", ford)]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
+from sqlalchemy import select
+
 from fabula.studio.authorship import (
     GAP_S,
     Change,
@@ -24,9 +26,10 @@ from fabula.studio.authorship import (
     trace_edit,
 )
 from fabula.studio.database import Studio
-from fabula.studio.drafts import find_draft
+from fabula.studio.drafts import Draft, find_draft, read_row
 from fabula.studio.edits import LoggedEdit
 from fabula.studio.people import Person
+from fabula.studio.tables import characters, drafts, games, people, scenes
 from fabula.studio.versions import log_of
 
 # Characters of one minute are told apart no further: a draft that was typed letter by letter has
@@ -54,6 +57,43 @@ class Film:
     who: list[int]
     authors: list[tuple[Origin, str | None]]
     sittings: list[int]
+
+
+@dataclass(frozen=True)
+class DraftPlace:
+    """A draft, whose it is, and where it belongs."""
+
+    draft: Draft
+    author: str
+    game: str
+    scene: int
+    scene_title: str
+    character: str | None
+
+
+def read_place(studio: Studio, person: Person, draft_id: str) -> DraftPlace:
+    """Give a draft with the names of all around it, to who may read the draft."""
+    query = (
+        select(
+            people.c.display,
+            people.c.name,
+            games.c.title.label("game"),
+            scenes.c.number,
+            scenes.c.title,
+            characters.c.name.label("character"),
+        )
+        .select_from(drafts)
+        .join(people, people.c.id == drafts.c.author_id)
+        .join(games, games.c.id == drafts.c.game_id)
+        .join(scenes, scenes.c.id == drafts.c.scene_id)
+        .outerjoin(characters, characters.c.id == drafts.c.character_id)
+        .where(drafts.c.id == draft_id)
+    )
+    with studio.read() as db:
+        draft = read_row(find_draft(db, person, draft_id))
+        row = db.execute(query).one()
+    author = row.display or row.name or ""
+    return DraftPlace(draft, author, row.game, row.number, row.title, row.character)
 
 
 def read_film(studio: Studio, person: Person, draft_id: str) -> Film:
@@ -86,7 +126,7 @@ def make_film(log: Sequence[LoggedEdit]) -> Film:
             film.who.append(authors.setdefault(author, len(authors)))
         last = edits[0]
     film.authors.extend(authors)
-    film.sittings.extend(_find_sittings(log))
+    film.sittings.extend(sorted(_find_sittings(log)))
     return film
 
 
@@ -121,9 +161,7 @@ class _Traced:
         while after and end <= edit.stop:
             beside.append(after.pop())
             end += beside[-1].length
-        marks, change = trace_edit(
-            tuple(beside), self.text, edit, number, offset=self._length
-        )
+        marks, change = trace_edit(tuple(beside), self.text, edit, number, offset=self._length)
         after.extend(reversed(marks))
         self.text = self.text[: edit.start] + edit.inserted + self.text[edit.stop :]
         return change
@@ -148,13 +186,13 @@ def _count_units(text: str) -> int:
 
 
 def _find_sittings(log: Sequence[LoggedEdit]) -> list[int]:
-    """Moments that sittings begin with; of edits that were made offline the order is the log's."""
+    """The moment that each sitting begins with, in the order of the log."""
     starts = [sitting.started_at for sitting in split_sittings(log)]
     first: dict[int, int] = {}
     moments = groupby(log, lambda edit: (edit.version, edit.made_at))
     for number, ((_, made_at), _) in enumerate(moments):
         first.setdefault(bisect_right(starts, made_at), number)
-    return sorted(first.values())
+    return [first[number] for number in sorted(first)]
 
 
 @dataclass(frozen=True)
@@ -205,11 +243,19 @@ def _join_passages(one: Passage, other: Passage) -> Passage | None:
     return replace(one, stop=other.stop, began_at=first.began_at, ended_at=ended_at)
 
 
-def read_passages(
-    studio: Studio, person: Person, draft_id: str
-) -> tuple[list[Passage], list[Sitting]]:
-    """Give the passages of a draft as it is now, and the sittings it was written in."""
+@dataclass(frozen=True)
+class Origins:
+    """How the text of a draft came about: its passages, the sittings it was written in, and the
+    moment of the film that each of these begins with."""
+
+    passages: list[Passage]
+    sittings: list[Sitting]
+    moments: list[int]
+
+
+def read_origins(studio: Studio, person: Person, draft_id: str) -> Origins:
+    """Give how the text of a draft came about, to who may read the draft."""
     with studio.read() as db:
         find_draft(db, person, draft_id)
         log = log_of(db, draft_id)
-    return locate_passages(log), split_sittings(log)
+    return Origins(locate_passages(log), split_sittings(log), _find_sittings(log))

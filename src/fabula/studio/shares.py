@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from fabula.studio.authorship import (
     Origin,
@@ -24,7 +24,7 @@ from fabula.studio.authorship import (
     share_counts,
 )
 from fabula.studio.database import Studio
-from fabula.studio.games import Game, find_game
+from fabula.studio.games import Game, find_game, pick_fields
 from fabula.studio.people import Person
 from fabula.studio.tables import characters, drafts, entries, people, scenes
 
@@ -67,6 +67,7 @@ class EntryCounts:
 class AuthorCounts:
     """Somebody who wrote in a game, in how many entries, and what."""
 
+    author_id: str | None
     name: str
     entries: int
     counts: Counts
@@ -101,13 +102,13 @@ def count_game(studio: Studio, person: Person, game_id: str) -> GameCounts:
             numbers[entry.author_id] += 1
     ranked = sorted(authors.items(), key=lambda item: (-item[1].words.total(), item[0] or ""))
     described = [
-        AuthorCounts(names.get(author or "", ""), numbers[author], counts)
+        AuthorCounts(author, names.get(author or "", ""), numbers[author], counts)
         for author, counts in ranked
     ]
     return GameCounts(game, counted, described, total)
 
 
-def _read_entries(db: Connection, game_id: str) -> Iterator[Row[Any]]:
+def _read_entries(db: Connection, game_id: str) -> Iterator[Any]:
     """Read the entries of a game with what their drafts say, some at a time."""
     query = (
         select(
@@ -128,18 +129,18 @@ def _read_entries(db: Connection, game_id: str) -> Iterator[Row[Any]]:
         .order_by(entries.c.seq_id)
         .limit(_WINDOW)
     )
-    last = -1
+    last = -(2**31)
     while rows := db.execute(query.where(entries.c.seq_id > last)).all():
         yield from rows
         last = rows[-1].seq_id
 
 
-def _count_entry(row: Row[Any]) -> EntryCounts:
+def _count_entry(row: Any) -> EntryCounts:
     counts = None
     if row.draft_id is not None:
         marks = parse_marks(row.marks)
         counts = Counts(count_characters(marks), count_words(row.text, marks))
-    return EntryCounts(*row[:7], counts)
+    return EntryCounts(counts=counts, **pick_fields(row, EntryCounts, {"counts"}))
 
 
 def _name_authors(db: Connection, game_id: str) -> dict[str, str]:

@@ -50,20 +50,23 @@ def draw_bars(
     high: float | None = None,
     decimals: int = 0,
     width: int = 860,
+    series: Mapping[str, int] | None = None,
+    totals: bool = True,
 ) -> str:
     """Draw a row a bar from zero on, in the order given, its total before it.
 
-    Parts of several names are drawn side by side in a row, and a legend names their colours.
+    Parts of several names are drawn side by side in a row, and a legend names their colours,
+    which are those of the `series` given for a name.
     """
-    names = list(dict.fromkeys(name for row in rows for name in row.parts))
-    key, top = _legend(names, width) if len(names) > 1 else ("", _LEGEND)
+    paints = _choose_paints(rows, series or {})
+    key, top = _legend(paints, width) if len(paints) > 1 else ("", _LEGEND)
     longest = min(_LONGEST_NAME, 0.34 * width)
     name_room = max((width_of(shorten(row.label, longest)) for row in rows), default=0)
-    totals = [row.total for row in rows if math.isfinite(row.total)]
-    texts = [number_text(row.total, decimals) for row in rows]
+    reached = [row.total for row in rows if math.isfinite(row.total)]
+    texts = [number_text(row.total, decimals) if totals else "" for row in rows]
     number_room = max((width_of(text) for text in texts), default=0) + 22
     left, bottom = name_room + number_room, top + _ROW * len(rows) + 4
-    across = Scale(0, high or max([*totals, 0]) * 1.02 or 1, left, width - 12)
+    across = Scale(0, high or max([*reached, 0]) * 1.02 or 1, left, width - 12)
     most = 7 if width > 600 else 4
     parts = [key, bottom_axis(across, top, bottom, label=x_label, most=most)]
     for number, (row, text) in enumerate(zip(rows, texts, strict=True)):
@@ -73,18 +76,24 @@ def draw_bars(
             parts.append(words(row.note or "undefined", name_room + 12, y + 4, class_="axis-name"))
             continue
         parts.append(words(text, left - 10, y + 4, text_anchor="end"))
-        parts.append(_segments(row, names, across, y, decimals))
+        parts.append(_segments(row, paints, across, y, decimals))
     desc = "; ".join(_words(row, decimals) for row in rows)
     return draw_figure(width, bottom + _BELOW, "".join(parts), title=title, desc=desc, kind="bars")
 
 
-def _segments(row: Bar, names: Sequence[str], across: Scale, y: float, decimals: int) -> str:
+def _choose_paints(rows: Sequence[Bar], series: Mapping[str, int]) -> dict[str, str]:
+    """Give the class of every part by its name."""
+    names = dict.fromkeys(name for row in rows for name in row.parts)
+    return {name: f"bar s{series.get(name, at) % SERIES}" for at, name in enumerate(names)}
+
+
+def _segments(row: Bar, paints: Mapping[str, str], across: Scale, y: float, decimals: int) -> str:
     drawn, begun = [], 0.0
     for name, value in row.parts.items():
         if not math.isfinite(value) or value <= 0:
             continue
         start, end = across(begun), min(across(begun + value), across.end)
-        said = f"{row.label}, {name}" if len(names) > 1 else row.label
+        said = f"{row.label}, {name}" if len(paints) > 1 else row.label
         note = f". {row.note}" if row.note else ""
         drawn.append(
             tag(
@@ -93,7 +102,7 @@ def _segments(row: Bar, names: Sequence[str], across: Scale, y: float, decimals:
                 x=short(start), y=short(y - _BAR / 2),
                 # Something is never nothing.
                 width=short(max(end - start, 1)), height=_BAR,
-                class_=f"bar s{names.index(name) % SERIES}",
+                class_=paints[name],
             )
         )  # fmt: skip
         begun += value
@@ -110,17 +119,16 @@ def _words(row: Bar, decimals: int) -> str:
     return f"{total} ({', '.join(named)})"
 
 
-def _legend(names: Sequence[str], width: float) -> tuple[str, float]:
+def _legend(paints: Mapping[str, str], width: float) -> tuple[str, float]:
     """Name the colours, in as many lines as it takes; where what follows begins."""
     drawn, x, y = [], 0.0, 4.0
-    for number, name in enumerate(names):
+    for name, paint in paints.items():
         text = shorten(name, 0.6 * width, 11)
         reach = 18 + width_of(text, 11) + 18
         if x and x + reach > width:
             x, y = 0.0, y + _LEGEND_LINE
         drawn.append(
-            tag("rect", x=short(x), y=short(y), width=12, height=12,
-                class_=f"bar s{number % SERIES}")
+            tag("rect", x=short(x), y=short(y), width=12, height=12, class_=paint)
             + words(text, x + 18, y + 10, class_="tick")
         )  # fmt: skip
         x += reach

@@ -30,6 +30,14 @@ OpenPage = Callable[..., "Page"]
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 SCHEMES = ("light", "dark")
+# Colours that change are waited for: one that is inherited changes a frame later than its parent.
+_SETTLE = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let quiet = 0, n = 0; quiet < 2 && n < 120; n += 1) {
+    await frame();
+    quiet = document.getAnimations().length ? 0 : quiet + 1;
+  }
+}"""
 _FIND = """() => axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
   .filter(({impact}) => impact === "serious" || impact === "critical")
   .flatMap(({id, impact, help, nodes}) => nodes.map(({target, failureSummary}) =>
@@ -157,6 +165,7 @@ def find_barriers(axe_source: str) -> Callable[[Page], list[str]]:
             page.set_viewport_size(size)
             for scheme in SCHEMES:
                 page.emulate_media(color_scheme=scheme)
+                page.evaluate(_SETTLE)
                 where = f"{page.url} ({name}, {scheme}): "
                 barriers += [where + barrier for barrier in page.evaluate(_FIND)]
         return barriers

@@ -5,19 +5,34 @@ from __future__ import annotations
 
 import pytest
 
+from fakes.served_studio import fill_writing
+
 pytestmark = pytest.mark.browser
 
 # Who looks, and at what; {names} are those of the studio's ids.
 PAGES = (
     ("ann", "/nothing-here"),
     (None, "/"),
+    (None, "/sign-in"),
+    ("ann", "/drafts/{draft}"),
+    ("ann", "/drafts/{draft}/replay#t=2"),
+    ("ann", "/drafts/{draft}/authorship"),
+    ("ann", "/drafts/{blank}/replay"),
+    ("ann", "/games/{game}/authorship"),
 )
 
 
-def test_no_page_has_a_serious_barrier(served, visit, find_barriers):
+@pytest.fixture
+def busy(served):
+    """The studio with a draft of two authors, an entry that was published, and a blank draft."""
+    fill_writing(served)
+    return served
+
+
+def test_no_page_has_a_serious_barrier(busy, visit, find_barriers):
     barriers = []
     for who, path in PAGES:
-        page = visit(path.format(**served.ids), who)
+        page = visit(path.format(**busy.ids), who)
         barriers += find_barriers(page)
         page.context.close()
     assert not barriers, "\n" + "\n".join(barriers)

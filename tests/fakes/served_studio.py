@@ -15,16 +15,23 @@ from fastapi import FastAPI
 
 from fabula.studio.cards import add_card
 from fabula.studio.database import Studio, open_studio
+from fabula.studio.drafts import open_draft
+from fabula.studio.edits import Edit
 from fabula.studio.games import create_game
 from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
 from fabula.studio.people import Person, create_person
+from fabula.studio.publishing import publish_entry
 from fabula.studio.scenes import add_character, add_scene
 from fabula.studio.sign_in import sign_in
+from fabula.studio.suggestions import ask_suggestion
+from fabula.studio.tables import now, suggestions
+from fabula.studio.versions import save_draft
 from fabula.web.app import create_app
 from fabula.web.settings import Rate, Settings
 
 PASSWORD = "a lantern under the stairs"
+STAIRS = "The stairs went on, longer than the house was deep. Something breathed."
 # Tests are quicker than people.
 QUICK = Settings(rate_address=Rate(0), rate_person=Rate(0), rate_sign_in=Rate(0))
 
@@ -60,6 +67,28 @@ def fill_studio(served: ServedStudio) -> None:
     )  # fmt: skip
     add_card(studio, ann, game.id, key="c", namespace="strength", name="Patience")
     served.ids |= {"game": game.id, "scene": scene.id, "character": hero.id}
+
+
+def fill_writing(served: ServedStudio) -> None:
+    """Drafts of Ann's: one with a suggestion taken over and rewritten in part, one that was
+    published, and a blank one."""
+    studio, ann, ids = served.studio, served.people["ann"], served.ids
+    place = {"game_id": ids["game"], "scene_id": ids["scene"], "character_id": ids["character"]}
+    for name in ("draft", "published", "blank"):
+        ids[name] = open_draft(studio, ann, key=name, **place).id
+    for name in ("draft", "published"):
+        asked = ask_suggestion(studio, ann, ids[name], key=name).id
+        with studio.write() as db:
+            written = {"status": "done", "generated": STAIRS, "ended_at": now()}
+            db.execute(suggestions.update().where(suggestions.c.id == asked).values(written))
+        edits = [
+            Edit(0, 0, "Mina held the lantern up. "),
+            Edit(26, 26, STAIRS, "machine", asked),
+            Edit(37, 41, "came"),
+        ]
+        save_draft(studio, ann, ids[name], key="1", base_version=0, edits=edits)
+        ids[f"{name}_suggestion"] = asked
+    publish_entry(studio, ann, ids["published"], version=1)
 
 
 @contextmanager

@@ -227,8 +227,8 @@ function readAddress() {
 function listenToKeys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const isRange = event.target.id === "slider";
-  if (event.target.matches("select, input:not(#slider), summary")) return;
-  if (event.target.matches("button, a") && (event.key === " " || event.key === "Enter")) return;
+  if (event.target.matches("select")) return;
+  if (event.target.matches("button, a, summary, [type=checkbox]") && event.key === " ") return;
   const actions = {
     " ": () => (playing ? pause() : play()),
     ArrowLeft: () => (event.shiftKey ? goToMark(-1) : goTo(moment - 1)),

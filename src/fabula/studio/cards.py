@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound, closest
 from fabula.datasets.story_games.game import NAMESPACES
-from fabula.studio._storium_rows import POLARITIES
+from fabula.studio._storium_rows import POLARITIES, PRETTY_NAMESPACES
 from fabula.studio.database import Studio
 from fabula.studio.games import (
     LONGEST_NAME,
@@ -29,6 +29,8 @@ from fabula.studio.people import Person, write_audit
 from fabula.studio.scenes import Card, find_character, need_character
 from fabula.studio.tables import cards, entries, entry_cards, new_id
 
+# The nine kinds, and what people call them.
+KINDS = PRETTY_NAMESPACES
 PLAYERS_KINDS = ("chartype", "goal", "strength", "weakness", "thing", "subplot")
 CHALLENGES = ("obstacle", "person")
 MOST_POINTS, MOST_STACKED = 20, 99

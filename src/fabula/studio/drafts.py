@@ -94,26 +94,50 @@ def open_draft(
     A move is a character's; who plays but one need not say which. What a narrator writes
     (establishment, addition, conclusion) is no character's.
     """
+    with studio.write() as db:
+        return insert_draft(
+            db,
+            person,
+            key,
+            game_id=game_id,
+            scene_id=scene_id,
+            format=format,
+            character_id=character_id,
+            cards=cards,
+        )
+
+
+def insert_draft(
+    db: Connection,
+    person: Person,
+    key: str,
+    *,
+    game_id: str,
+    scene_id: str,
+    format: str = "move",
+    character_id: str | None = None,
+    cards: Mapping[str, Sequence[str]] | None = None,
+) -> Draft:
+    """Write a draft, or give the one that was opened with this key."""
     check_key(key)
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}", f"take {', '.join(FORMATS)}")
-    with studio.write() as db:
-        part = need_member(db, person, game_id, "narrator", "player")
-        same = (drafts.c.author_id == person.id) & (drafts.c.key == key)
-        if (row := db.execute(select(drafts).where(same)).first()) is not None:
-            return read_row(row)
-        need_open_scene(db, game_id, scene_id)
-        if part == "player" and format in NARRATOR_FORMATS:
-            raise NotAllowed(f"a player writes no {format}", "write a move")
-        character_id = _choose_character(db, person, game_id, format, character_id)
-        place = {"game_id": game_id, "scene_id": scene_id, "character_id": character_id}
-        laid = _check_cards(db, game_id, cards or {})
-        values = {"author_id": person.id, "key": key, "format": format, "cards": laid}
-        is_new = insert_once(db, drafts, {"id": new_id(), **place, **values})
-        draft = read_row(db.execute(select(drafts).where(same)).one())
-        if is_new:
-            _prepare_machine(db, draft)
-        return draft
+    part = need_member(db, person, game_id, "narrator", "player")
+    same = (drafts.c.author_id == person.id) & (drafts.c.key == key)
+    if (row := db.execute(select(drafts).where(same)).first()) is not None:
+        return read_row(row)
+    need_open_scene(db, game_id, scene_id)
+    if part == "player" and format in NARRATOR_FORMATS:
+        raise NotAllowed(f"a player writes no {format}", "write a move")
+    character_id = _choose_character(db, person, game_id, format, character_id)
+    place = {"game_id": game_id, "scene_id": scene_id, "character_id": character_id}
+    laid = _check_cards(db, game_id, cards or {})
+    values = {"author_id": person.id, "key": key, "format": format, "cards": laid}
+    is_new = insert_once(db, drafts, {"id": new_id(), **place, **values})
+    draft = read_row(db.execute(select(drafts).where(same)).one())
+    if is_new:
+        _prepare_machine(db, draft)
+    return draft
 
 
 def change_draft(

@@ -7,12 +7,13 @@ only read.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Table, bindparam, func, select, update
+from sqlalchemy import Connection, Row, Select, Table, bindparam, func, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.database import Studio, make_insert
@@ -156,6 +157,14 @@ def create_game(
     studio: Studio, person: Person, *, key: str, title: str, description: str = "", world: str = ""
 ) -> Game:
     """Begin a game; who begins it is its narrator."""
+    with studio.write() as db:
+        return insert_game(db, person, key, title, description=description, world=world)
+
+
+def insert_game(
+    db: Connection, person: Person, key: str, title: str, *, description: str = "", world: str = ""
+) -> Game:
+    """Write a game and its narrator, or give the one that was made with this key."""
     person.need("author")
     if not check_text(title, "the title", LONGEST_NAME).strip():
         raise InputError("the title is empty", "give the game a title")
@@ -169,35 +178,36 @@ def create_game(
         "description": check_text(description, "the description"),
         "world": check_text(world, "the world", 200),
     }
-    with studio.write() as db:
-        if insert_once(db, games, row):
-            db.execute(
-                members.insert().values(game_id=identity, person_id=person.id, part="narrator")
-            )
-            write_audit(db, person, "create_game", identity)
-        query = select(games.c.id).where(games.c.owner_id == person.id, games.c.key == key)
-        return find_game(db, person, db.execute(query).scalar_one())
+    if insert_once(db, games, row):
+        db.execute(members.insert().values(game_id=identity, person_id=person.id, part="narrator"))
+        write_audit(db, person, "create_game", identity)
+    query = select(games.c.id).where(games.c.owner_id == person.id, games.c.key == key)
+    return find_game(db, person, db.execute(query).scalar_one())
 
 
 def find_game(db: Connection, person: Person, game_id: str) -> Game:
     """Give a game to who may see it."""
     part = need_member(db, person, game_id)
-    return _game(db.execute(select(games).where(games.c.id == game_id)).one(), part)
+    return make_game(db.execute(select(games).where(games.c.id == game_id)).one(), part)
 
 
-def list_games(studio: Studio, person: Person, *, archived: bool = False) -> list[Game]:
-    """Games of a person, the one that changed last first; a researcher sees all."""
+def select_games(person: Person) -> Select[Any]:
+    """Ask for the games of a person, with the part they have; a researcher sees all."""
     mine = members.c.person_id == person.id
     query = select(games, members.c.part).select_from(
         games.outerjoin(members, (members.c.game_id == games.c.id) & mine)
     )
-    if not person.may("researcher"):
-        query = query.where(members.c.part.is_not(None))
+    return query if person.may("researcher") else query.where(members.c.part.is_not(None))
+
+
+def list_games(studio: Studio, person: Person, *, archived: bool = False) -> list[Game]:
+    """Games of a person, the one that changed last first; a researcher sees all."""
+    query = select_games(person)
     if not archived:
         query = query.where(games.c.archived_at.is_(None))
     with studio.read() as db:
         rows = db.execute(query.order_by(games.c.changed_at.desc(), games.c.id)).all()
-    return [_game(row, row.part or "reader") for row in rows]
+    return [make_game(row, row.part or "reader") for row in rows]
 
 
 def change_game(
@@ -276,6 +286,20 @@ def invite_member(
         return Member(person_id, invited.name or "", part)
 
 
+def invite_by_name(studio: Studio, person: Person, game_id: str, name: str, part: Part) -> Member:
+    """Let somebody take part whose name one knows: nobody has to know identities."""
+    plain = unicodedata.normalize("NFKC", check_text(name, "the name", 200)).casefold().strip()
+    with studio.read() as db:
+        need_member(db, person, game_id, "narrator")
+        query = select(people.c.id).where(people.c.name == plain, people.c.deleted_at.is_(None))
+        person_id = db.execute(query).scalar()
+    if person_id is None:
+        raise NotFound(
+            f"there is nobody called {plain!r}", "ask them for the name they sign in with"
+        )
+    return invite_member(studio, person, game_id, person_id, part)
+
+
 def remove_member(studio: Studio, person: Person, game_id: str, person_id: str) -> None:
     """Take somebody out of a game, or oneself; their characters stay, without a player."""
     with studio.write() as db:
@@ -307,7 +331,8 @@ def list_members(db: Connection, person: Person, game_id: str) -> list[Member]:
     return [Member(row.person_id, row.display or row.name or "", row.part) for row in rows]
 
 
-def _game(row: Row[Any], part: str) -> Game:
+def make_game(row: Row[Any], part: str) -> Game:
+    """Make a game of its row, for who has this part in it."""
     return Game(part=part, **pick_fields(row, Game, {"part"}))
 
 

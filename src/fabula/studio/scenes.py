@@ -92,15 +92,19 @@ class GameView:
 
 def add_scene(studio: Studio, person: Person, game_id: str, *, key: str, title: str = "") -> Scene:
     """Open the next scene of a game."""
-    check_text(title, "the title", LONGEST_NAME)
     with studio.write() as db:
-        lock_game(db, person, game_id, "narrator")
-        row = _find_by_key(db, scenes, game_id, check_key(key))
-        if row is None:
-            number = _last(db, scenes, "number", game_id) + 1
-            values = {"id": new_id(), "game_id": game_id, "key": key, "number": number}
-            db.execute(scenes.insert().values(**values, title=title))
-        return find_scene(db, game_id, key=key)
+        return insert_scene(db, person, game_id, key, title)
+
+
+def insert_scene(db: Connection, person: Person, game_id: str, key: str, title: str = "") -> Scene:
+    """Write the next scene of a game, or give the one that was made with this key."""
+    check_text(title, "the title", LONGEST_NAME)
+    lock_game(db, person, game_id, "narrator")
+    if _find_by_key(db, scenes, game_id, check_key(key)) is None:
+        number = _last(db, scenes, "number", game_id) + 1
+        values = {"id": new_id(), "game_id": game_id, "key": key, "number": number}
+        db.execute(scenes.insert().values(**values, title=title))
+    return find_scene(db, game_id, key=key)
 
 
 def find_scene(
@@ -153,29 +157,44 @@ def add_character(
     player_id: str | None = None,
 ) -> Character:
     """Make a character. One of a player's is their own; a narrator says whose it is."""
+    with studio.write() as db:
+        return insert_character(
+            db, person, game_id, key, name, description=description, player_id=player_id
+        )
+
+
+def insert_character(
+    db: Connection,
+    person: Person,
+    game_id: str,
+    key: str,
+    name: str,
+    *,
+    description: str = "",
+    player_id: str | None = None,
+) -> Character:
+    """Write a character, or give the one that was made with this key."""
     if not check_text(name, "the name", LONGEST_NAME).strip():
         raise InputError("the name is empty", "give the character a name")
     check_text(description, "the description")
-    with studio.write() as db:
-        lock_game(db, person, game_id, "narrator", "player")
-        part = need_member(db, person, game_id)
-        if part == "player":
-            if player_id not in (None, person.id):
-                raise NotAllowed("a player makes characters of their own", "leave player_id out")
-            player_id = person.id
-        _need_player(db, game_id, player_id)
-        if _find_by_key(db, characters, game_id, check_key(key)) is None:
-            values = {
-                "id": new_id(),
-                "game_id": game_id,
-                "key": key,
-                "seq_id": _last(db, characters, "seq_id", game_id) + 1,
-                "name": name,
-                "description": description,
-                "player_id": player_id,
-            }
-            db.execute(characters.insert().values(**values))
-        return find_character(db, game_id, key=key)
+    lock_game(db, person, game_id, "narrator", "player")
+    if need_member(db, person, game_id) == "player":
+        if player_id not in (None, person.id):
+            raise NotAllowed("a player makes characters of their own", "leave player_id out")
+        player_id = person.id
+    _need_player(db, game_id, player_id)
+    if _find_by_key(db, characters, game_id, check_key(key)) is None:
+        values = {
+            "id": new_id(),
+            "game_id": game_id,
+            "key": key,
+            "seq_id": _last(db, characters, "seq_id", game_id) + 1,
+            "name": name,
+            "description": description,
+            "player_id": player_id,
+        }
+        db.execute(characters.insert().values(**values))
+    return find_character(db, game_id, key=key)
 
 
 def find_character(

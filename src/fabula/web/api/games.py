@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from fabula.studio.drafts import Draft
 from fabula.studio.games import (
     Character,
     Game,
@@ -16,10 +17,12 @@ from fabula.studio.games import (
     change_game,
     create_game,
     exclude_game,
+    invite_by_name,
     invite_member,
     list_games,
     remove_member,
 )
+from fabula.studio.library import FIRST_TITLE, open_example, start_story
 from fabula.studio.scenes import (
     Card,
     Entry,
@@ -94,6 +97,19 @@ class Invitation(Body):
     part: Literal["narrator", "player", "reader"]
 
 
+class NamedInvitation(Invitation):
+    """What part a person has in a game who is known by the name they sign in with."""
+
+    name: Line
+
+
+class NewStory(Body):
+    """A story to be written at once."""
+
+    key: Key
+    title: Line = FIRST_TITLE
+
+
 class GameAnswer(BaseModel):
     """A game and all that belongs to it, but its entries."""
 
@@ -126,6 +142,18 @@ def add_game(call: Somebody, body: NewGame) -> Game:
 def bring_game(call: Somebody, body: Annotated[dict[str, Any], Field()]) -> GameId:
     """Bring a game along as STORIUM's JSON; gzip and deflate are read."""
     return GameId(id=import_game(call.studio, call.person, body))
+
+
+@router.post("/games/samples", status_code=201)
+def bring_samples(call: Somebody) -> GameId:
+    """Bring the sample games along, those that are not there; give one that can be written in."""
+    return GameId(id=open_example(call.studio, call.person))
+
+
+@router.post("/games/start", status_code=201)
+def begin_story(call: Somebody, body: NewStory) -> Draft:
+    """Begin a game with a scene and a character, and open the draft of its first entry."""
+    return start_story(call.studio, call.person, key=body.key, title=body.title)
 
 
 @router.get("/games/{game_id}")
@@ -179,6 +207,12 @@ def read_entries(
         newest_first=newest_first,
     )
     return Page(items=entries, total=total)
+
+
+@router.post("/games/{game_id}/members", status_code=201)
+def add_named_member(call: Somebody, game_id: Id, body: NamedInvitation) -> Member:
+    """Let somebody take part who is known by name."""
+    return invite_by_name(call.studio, call.person, game_id, body.name, body.part)
 
 
 @router.put("/games/{game_id}/members/{person_id}")

@@ -44,7 +44,7 @@ def test_games_come_in_pages_with_what_was_told_in_them(studio, ann):
         create_game(studio, ann, key=f"k{number}", title=f"Game {number}")
     small = import_game(studio, ann, SMALL)
     listings, total = search_games(studio, ann, limit=2)
-    assert (total, [listing.game.id for listing in listings][0]) == (6, small)
+    assert (total, listings[0].game.id) == (6, small)
     assert listings[0].entries == 4 and listings[0].last_entry_at is not None
     assert (listings[1].entries, listings[1].last_entry_at) == (0, None)
     assert titles(studio, ann, offset=4, limit=2) == (["Game 1", "Game 0"], 6)

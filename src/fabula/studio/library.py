@@ -133,8 +133,9 @@ def start_story(studio: Studio, person: Person, *, key: str, title: str = FIRST_
         game = insert_game(db, person, key, title)
         scene = insert_scene(db, person, game.id, key, FIRST_SCENE)
         insert_character(db, person, game.id, key, FIRST_CHARACTER, player_id=person.id)
-        place = {"game_id": game.id, "scene_id": scene.id}
-        return insert_draft(db, person, key, **place, format="establishment")
+        return insert_draft(
+            db, person, key, game_id=game.id, scene_id=scene.id, format="establishment"
+        )
 
 
 def open_example(studio: Studio, person: Person) -> str:

@@ -23,7 +23,8 @@ function csrf() {
 
 // Status 0 is no answer at all: offline, or the studio is down.
 export async function call(method, path, body, options = {}) {
-  const headers = { Accept: "application/json" };
+  const { headers: given, ...rest } = options;
+  const headers = { Accept: "application/json", ...given };
   if (method !== "GET") headers["X-CSRF-Token"] = csrf();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
@@ -31,9 +32,10 @@ export async function call(method, path, body, options = {}) {
     answer = await fetch(path.startsWith("/") ? path : `${API}/${path}`, {
       method,
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      // A file goes as it is.
+      body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
       credentials: "same-origin",
-      ...options,
+      ...rest,
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;

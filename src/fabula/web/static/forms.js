@@ -1,6 +1,7 @@
 // A form with data-api ("POST games") is sent as JSON. Its fields are the body's; {names} in the
 // address are those of fields, too. Then it goes to data-next, where {names} are the answer's, or
-// the page is loaded again. What is wrong is said in the form's [role=alert]; nothing is lost.
+// the page is loaded again. What is empty is left out, or sent as "" (data-empty) or null
+// (data-null). What is wrong is said in the form's [role=alert]; nothing is lost.
 
 import { call, newKey } from "./api.js";
 
@@ -16,6 +17,7 @@ function readFields(form) {
       if (field.checked) body[field.name].push(field.value);
     } else if (field.type === "checkbox") body[field.name] = field.checked;
     else if (field.type === "number") body[field.name] = field.value === "" ? null : +field.value;
+    else if (field.value === "" && field.dataset.null !== undefined) body[field.name] = null;
     else if (field.value !== "" || field.dataset.empty !== undefined) body[field.name] = field.value;
   }
   return body;

@@ -20,6 +20,7 @@ from fabula.studio.storium_json import import_samples
 from fabula.studio.tables import characters, drafts, entries, games, members, scenes
 
 FIRST_TITLE, FIRST_SCENE, FIRST_CHARACTER = "Untitled story", "Beginning", "Protagonist"
+_OPENING_WORDS = 30
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,10 @@ def list_unfinished(
 
 def _make_draft_listing(row: Row[Any]) -> DraftListing:
     words = row.text.split()
+    opening = " ".join(words[:_OPENING_WORDS]) + ("…" if len(words) > _OPENING_WORDS else "")
     names = set(DraftListing.__dataclass_fields__) - {"words", "opening"}
     values = {name: getattr(row, name) for name in names}
-    return DraftListing(words=len(words), opening=" ".join(words[:30]), **values)
+    return DraftListing(words=len(words), opening=opening, **values)
 
 
 def start_story(studio: Studio, person: Person, *, key: str, title: str = FIRST_TITLE) -> Draft:

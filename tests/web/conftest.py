@@ -16,6 +16,7 @@ from fabula.studio.database import Studio, open_studio
 from fabula.studio.drafts import open_draft
 from fabula.studio.edits import Edit
 from fabula.studio.games import create_game
+from fabula.studio.links import make_link, use_link
 from fabula.studio.machines import add_machine
 from fabula.studio.migrations import migrate
 from fabula.studio.people import Person, create_person
@@ -110,7 +111,7 @@ def begin_a_game(studio: Studio, world: World) -> None:
     session = sign_in(studio, "ann", PASSWORD)
     ids["session_id"] = list_sessions(studio, ann, session.secret)[0].id
     ids["secret"] = "not-a-secret-of-anybody"
-    ids["file_name"] = "studio.css"
+    ids |= {"file_name": "studio.css", "form": "txt"}
 
 
 def come_by_the_door(studio: Studio, world: World) -> None:
@@ -192,3 +193,20 @@ def as_ann(client, world):
     """A program of Ann's."""
     client.headers.update(world.bearer("ann"))
     return client
+
+
+@pytest.fixture
+def as_reader(app, studio, world):
+    """Gives a browser in which somebody has signed in: it asks for pages."""
+
+    def open_browser(name: str = "ann") -> TestClient:
+        if name != "ann":
+            secret = make_link(studio, None, purpose="password", person_id=world.people[name].id)
+            use_link(studio, secret, password=PASSWORD)
+        session = sign_in(studio, name, PASSWORD)
+        cookies, headers = {"fabula-session": session.secret}, {"Accept": "text/html"}
+        return TestClient(
+            app, base_url=HOME, cookies=cookies, headers=headers, follow_redirects=False
+        )
+
+    return open_browser

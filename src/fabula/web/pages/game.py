@@ -179,16 +179,16 @@ def _describe_cards(entry: Entry) -> list[str]:
     if entry.format in _WITHOUT_TEXT and not entry.text:
         notes.append(_WITHOUT_TEXT[entry.format])
     if place := names("place"):
-        notes.append(f"at {place}")
+        notes.append(f"Place: {place}")
     if challenges := names("challenge"):
-        notes.append(f"challenge: {challenges}")
+        notes.append(f"Challenge: {challenges}")
     if played := names("played"):
         target = names("target")
-        notes.append(f"plays {played}" + (f" on {target}" if target else ""))
+        notes.append(f"Played: {played}" + (f" on {target}" if target else ""))
     if pickup := names("pickup"):
-        notes.append(f"to pick up: {pickup}")
+        notes.append(f"To pick up: {pickup}")
     if entry.polarity is not None:
-        notes.append(_OUTCOMES[entry.polarity])
+        notes.append(_OUTCOMES[entry.polarity].capitalize())
     return notes
 
 
@@ -289,9 +289,7 @@ def show_settings(call: Reader, game_id: Id) -> HTMLResponse:
     view = read_game(call.studio, call.person, game_id)
     may_archive = view.game.part == "narrator"
     may_exclude = call.person.may("researcher")
-    return _show(
-        call, "game_settings.html", view, may_archive=may_archive, may_exclude=may_exclude
-    )
+    return _show(call, "game_settings.html", view, may_archive=may_archive, may_exclude=may_exclude)
 
 
 @router.get("/games/{game_id}/story.{form}")

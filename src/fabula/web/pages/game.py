@@ -251,19 +251,8 @@ def show_cards(
         for card in cards
         if of in ("", card.character_id or "table") and kind in ("", card.namespace)
     ]
-    query = {"of": of, "kind": kind}
-    pager = make_pager(
-        f"/games/{game_id}/cards", query, page=page, total=len(wanted), size=CARDS_SHOWN
-    )
-    is_narrator = view.game.part == "narrator"
-    mine = [one for one in view.characters if is_narrator or one.player_id == call.person.id]
-    own = {one.id for one in mine}
-    kinds = KINDS if is_narrator else {one: KINDS[one] for one in PLAYERS_KINDS}
-    changeable = {
-        card.card_id
-        for card in cards
-        if is_narrator or (card.character_id in own and card.namespace in PLAYERS_KINDS)
-    }
+    path, query = f"/games/{game_id}/cards", {"of": of, "kind": kind}
+    pager = make_pager(path, query, page=page, total=len(wanted), size=CARDS_SHOWN)
     return _show(
         call,
         "game_cards.html",
@@ -274,13 +263,27 @@ def show_cards(
         of=of,
         kind=kind,
         kinds=KINDS,
-        own_kinds=kinds,
         challenges=CHALLENGES,
         players_kinds={one: KINDS[one] for one in PLAYERS_KINDS},
-        mine=mine,
         names={one.id: one.name for one in view.characters},
-        changeable=changeable,
+        **_find_own(call, view, cards),
     )
+
+
+def _find_own(call: Call, view: GameView, cards: list[Card]) -> dict[str, Any]:
+    """Whose hands one makes cards for, of what kinds, and which cards one may change."""
+    if view.game.part == "narrator":
+        every = {card.card_id for card in cards}
+        return {"mine": view.characters, "own_kinds": KINDS, "changeable": every}
+    mine = [one for one in view.characters if one.player_id == call.person.id]
+    hands = {one.id for one in mine}
+    changeable = {
+        card.card_id
+        for card in cards
+        if card.character_id in hands and card.namespace in PLAYERS_KINDS
+    }
+    own_kinds = {one: KINDS[one] for one in PLAYERS_KINDS}
+    return {"mine": mine, "own_kinds": own_kinds, "changeable": changeable}
 
 
 @router.get("/games/{game_id}/settings")

@@ -29,14 +29,9 @@ def show_library(
     if not isinstance(visit, Call):
         return show(visit, "welcome.html")
     person = visit.person
+    place = {"offset": (page - 1) * GAMES_SHOWN, "limit": GAMES_SHOWN}
     games, total = search_games(
-        visit.studio,
-        person,
-        search=q,
-        part=part or None,
-        is_archived=archived,
-        offset=(page - 1) * GAMES_SHOWN,
-        limit=GAMES_SHOWN,
+        visit.studio, person, search=q, part=part or None, is_archived=archived, **place
     )
     query = {"q": q, "part": part, "archived": "true" if archived else ""}
     unfinished, number = list_unfinished(

@@ -48,6 +48,7 @@ _WORDS = (
 ).split()
 
 
+_TABLES = (games, members, scenes, characters, drafts, entries, suggestions, ratings)
 Rows = dict[Table, list[dict[str, object]]]
 
 
@@ -79,10 +80,7 @@ def add_many(
     named = {name: put_machine(studio, name, status="active") for name in machines}
     researcher = put_person(studio, f"researcher{seed}", "researcher", "author")
     writers = tuple(put_person(studio, f"writer{seed}-{place}") for place in range(people))
-    rows: Rows = {
-        table: []
-        for table in (games, members, scenes, characters, drafts, entries, suggestions, ratings)
-    }
+    rows: Rows = {table: [] for table in _TABLES}
     scored: list[Score] = []
     for place in range(count):
         number, seq_id = divmod(place, games_of)
@@ -99,13 +97,17 @@ def add_many(
         scored += _count_words(which, rng)
         if rng.random() < 2 / 3:
             _add_ratings(rows[ratings], rng, which, author, machine, moment)
+    _write(studio, rows, scored)
+    ids = [tuple(str(row["id"]) for row in rows[table]) for table in (games, suggestions)]
+    return Many(researcher, writers, ids[0], ids[1])
+
+
+def _write(studio: Studio, rows: Rows, scored: list[Score]) -> None:
     with studio.write() as db:
         for table, values in rows.items():
             if values:
                 db.execute(insert(table), values)
         write_scores(db, scored)
-    ids = [tuple(str(row["id"]) for row in rows[table]) for table in (games, suggestions)]
-    return Many(researcher, writers, ids[0], ids[1])
 
 
 def _add_game(rows: Rows, number: int, owner: Person) -> None:

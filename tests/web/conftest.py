@@ -111,7 +111,7 @@ def begin_a_game(studio: Studio, world: World) -> None:
     session = sign_in(studio, "ann", PASSWORD)
     ids["session_id"] = list_sessions(studio, ann, session.secret)[0].id
     ids["secret"] = "not-a-secret-of-anybody"
-    ids |= {"file_name": "studio.css", "form": "txt"}
+    ids |= {"file_name": "studio.css", "form": "txt", "example": "teeth-human"}
 
 
 def come_by_the_door(studio: Studio, world: World) -> None:

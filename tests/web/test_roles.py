@@ -116,6 +116,10 @@ TABLE = {
     "GET /games/{game_id}/settings": "401 401 401 401 401 401",
     "GET /games/{game_id}/story.{form}": "401 401 401 401 401 401",
     "GET /static/{file_name}": "200 200 200 200 200 200",
+    "GET /review": "401 401 401 401 401 401",
+    "GET /review/examples/{example}": "401 200 200 200 200 200",
+    "POST /review/file": "401 422 422 422 422 422",
+    "POST /review/read": "401 422 422 422 422 422",
     "GET /api/docs": "200 200 200 200 200 200",
     "GET /healthz": "200 200 200 200 200 200",
     "GET /readyz": "200 200 200 200 200 200",
@@ -192,6 +196,7 @@ BODIES = {
     f"POST {T}/suggestions/create": {"story_id": "{story_id}", "context": entry(9, None)},
     f"POST {T}/suggestions/{{suggestion_id}}/feedback": [{"type": "fluency", "response": "4"}],
     f"POST {T}/suggestions/{{suggestion_id}}/finalize": entry(9, "Ida ran."),
+    "POST /review/read": {"drafts": [{"text": " "}]},
     f"POST {A}/machines": {"name": "other", "spec": "lorem"},
     f"PATCH {A}/machines/{{machine_id}}": {"quota": 10},
 }  # fmt: skip

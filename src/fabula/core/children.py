@@ -51,6 +51,11 @@ class Child:
         theirs.close()
 
     @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+        return self._child.is_alive()
+
+    @property
     def pid(self) -> int | None:
         """The number of its process."""
         return self._child.pid

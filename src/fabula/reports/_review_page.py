@@ -38,7 +38,8 @@ from fabula.scoring.review import AspectReview, Gauge, Review
 from fabula.text.repetition import Repetition
 
 _STYLES = ("page.css", "figures.css", "review.css")
-_MOST_REPEATED = 8
+# So many repetitions are named, and of each so many times.
+_MOST_REPEATED, _MOST_TIMES = 8, 12
 # A story longer than its notes: these stay in view while it is read.
 _LONG_CHARACTERS = 2600
 _LIGHT = (
@@ -51,30 +52,37 @@ def review_page(review: Review, *, ranking: str = "") -> str:
     """Write the page: one HTML file without a script. `ranking` is the address of a ranking."""
     return fill_template(
         read_static("review.html"),
-        {
+        page_parts(review)
+        | {
             "policy": content_policy(""),
             "back": tag("a", "← All stories", href=ranking) if ranking else "Fabula review",
-            "title": escape(review.story.id),
-            "facts": escape(_fact_words(review)),
             "style": join_static(_STYLES) + _highlight_rules(review),
-            "warnings": _warnings(review),
-            "judged": "" if review.unlike else _judge(review),
             "links": _links(review),
-            "look": "What comes again" if review.unlike else "What to look at",
-            "prompt": _prompt(review),
-            "story": story_html(review),
-            "key": _key(review),
-            "notes": _notes(review),
-            "length": "long" if len(review.story.text) > _LONG_CHARACTERS else "short",
-            "flow": _flow(review),
-            "repetition": _repetition(review),
-            "steps": _steps(review),
-            "statistics": _statistics(review),
-            "signatures": _signatures(review),
-            "command": escape(score_command(review)),
             "version": escape(__version__),
         },
     )
+
+
+def page_parts(review: Review) -> dict[str, str]:
+    """Write what a page shows of the review itself, by the places of the template."""
+    return {
+        "title": escape(review.story.id),
+        "facts": escape(_fact_words(review)),
+        "warnings": _warnings(review),
+        "judged": "" if review.unlike else _judge(review),
+        "look": "What comes again" if review.unlike else "What to look at",
+        "prompt": _prompt(review),
+        "story": story_html(review),
+        "key": _key(review),
+        "notes": _notes(review),
+        "length": "long" if len(review.story.text) > _LONG_CHARACTERS else "short",
+        "flow": _flow(review),
+        "repetition": _repetition(review),
+        "steps": _steps(review),
+        "statistics": _statistics(review),
+        "signatures": _signatures(review),
+        "command": escape(score_command(review)),
+    }
 
 
 def _links(review: Review) -> str:
@@ -293,7 +301,7 @@ def _repetition(review: Review) -> str:
 def _repetition_item(at: int, run: Repetition) -> str:
     links = [
         tag("a", str(time + 1), href=f"#repeated-{at}-{time}", aria_label=f"time {time + 1}")
-        for time in range(min(run.count, 12))
+        for time in range(min(run.count, _MOST_TIMES))
     ]
     words = " ".join(run.text.split())
     shown = words if len(words) <= 160 else f"{words[:160].rstrip()} …"
@@ -323,10 +331,21 @@ def _signatures(review: Review) -> str:
 
 def _highlight_rules(review: Review) -> str:
     """Light up in the story what is pointed at: rules instead of a script."""
-    names = [(f"aspect-{aspect.name}", [f"at-{aspect.name}"]) for aspect in review.aspects]
+    repeated = [min(run.count, _MOST_TIMES) for run in review.repetition[:_MOST_REPEATED]]
+    return _write_rules([aspect.name for aspect in review.aspects], repeated)
+
+
+def parts_style() -> str:
+    """Give the rules for the parts of any review."""
+    rules = _write_rules([*ASPECT_WORDS], [_MOST_TIMES] * _MOST_REPEATED)
+    return read_static("review.css") + rules
+
+
+def _write_rules(aspects: Sequence[str], repeated: Sequence[int]) -> str:
+    names = [(f"aspect-{name}", [f"at-{name}"]) for name in aspects]
     names += [
-        (f"repeated-{at}", [f"repeated-{at}-{time}" for time in range(min(run.count, 12))])
-        for at, run in enumerate(review.repetition[:_MOST_REPEATED])
+        (f"repeated-{at}", [f"repeated-{at}-{time}" for time in range(times)])
+        for at, times in enumerate(repeated)
     ]
     rules = []
     for name, places in names:

@@ -77,6 +77,25 @@ def render_page(review: Review, *, ranking: str = "") -> str:
     return review_page(review, ranking=ranking)
 
 
+def render_parts(review: Review) -> dict[str, str]:
+    """Write the parts of a review's page, for a page with a stricter policy: what would be an
+    inline style is `data-style`, for a script to apply."""
+    from fabula.reports._review_page import page_parts
+
+    # Quotes in texts are escaped: only an attribute of ours looks like this.
+    return {
+        name: part.replace(' style="', ' data-style="')
+        for name, part in page_parts(review).items()
+    }
+
+
+def read_parts_style() -> str:
+    """Give the style sheet of such parts."""
+    from fabula.reports._review_page import parts_style
+
+    return parts_style()
+
+
 def scores_text(review: Review) -> str:
     """Write all but the comments, which may come later."""
     parts = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
@@ -13,6 +14,10 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _POPULAR_FROM = 200
+# More pairs of equal words than this take too long to look at: frequent words begin no block then.
+_MOST_PAIRS = 5_000_000
+_PARAGRAPH = re.compile(r"[^\n]+\n*|\n+")
+_WORD = re.compile(r"\w+(?:['’-]\w+)*\s*|[^\w\s]\s*|\s+")
 
 
 class Block(NamedTuple):
@@ -44,6 +49,78 @@ def matching_blocks(
     )
     blocks = search(rows, columns, *_index(columns, len(numbers), autojunk))
     return _join(sorted(Block(*row) for row in blocks.tolist()))
+
+
+class Change(NamedTuple):
+    """A piece of two texts: the same words in both, or others in one than in the other."""
+
+    is_same: bool
+    left: str
+    right: str
+
+
+def diff_words(left: str, right: str) -> list[Change]:
+    """Lay two versions of a text side by side, word by word.
+
+    Paragraphs that stand in both are found first, words within the others after that: so a
+    paragraph that was moved or rewritten does not pull apart what is around it. Put together, the
+    left pieces are the left text, and the right ones the right.
+    """
+    changes: list[Change] = []
+    rows, columns = _PARAGRAPH.findall(left), _PARAGRAPH.findall(right)
+    for is_same, before, after in _align(rows, columns, [text.strip() for text in rows],
+                                         [text.strip() for text in columns]):  # fmt: skip
+        if is_same or not before or not after:
+            changes.append(Change(is_same, before, after))
+        else:
+            changes += _diff_words_within(before, after)
+    return _join_changes(changes)
+
+
+def _diff_words_within(left: str, right: str) -> list[Change]:
+    rows, columns = _WORD.findall(left), _WORD.findall(right)
+    keys, others = [word.strip() for word in rows], [word.strip() for word in columns]
+    changes = [Change(*piece) for piece in _align(rows, columns, keys, others)]
+    # A lone word or sign that both have between others is chance, and only makes reading harder.
+    return [
+        change._replace(is_same=False)
+        if change.is_same
+        and 0 < at < len(changes) - 1
+        and len(_WORD.findall(change.left)) < 2
+        and min(len(changes[near].left + changes[near].right) for near in (at - 1, at + 1)) > 20
+        else change
+        for at, change in enumerate(changes)
+    ]
+
+
+def _align(
+    rows: Sequence[str], columns: Sequence[str], keys: Sequence[str], others: Sequence[str]
+) -> list[tuple[bool, str, str]]:
+    """Give the pieces of two lists of texts that are the same by their keys, and what is between
+    them."""
+    autojunk = count_equal_pairs(keys, others, autojunk=False) > _MOST_PAIRS
+    pieces = []
+    left = right = 0
+    for block in [*matching_blocks(keys, others, autojunk=autojunk),
+                  Block(len(rows), len(columns), 0)]:  # fmt: skip
+        pieces.append(
+            (False, "".join(rows[left : block.left]), "".join(columns[right : block.right]))
+        )
+        left, right = block.left + block.size, block.right + block.size
+        same = ("".join(rows[block.left : left]), "".join(columns[block.right : right]))
+        pieces.append((True, *same))
+    return [piece for piece in pieces if piece[1] or piece[2]]
+
+
+def _join_changes(changes: Sequence[Change]) -> list[Change]:
+    """Join neighbours of one kind."""
+    joined: list[Change] = []
+    for change in changes:
+        if joined and joined[-1].is_same == change.is_same:
+            last = joined.pop()
+            change = Change(change.is_same, last.left + change.left, last.right + change.right)
+        joined.append(change)
+    return joined
 
 
 def count_equal_pairs(

@@ -113,6 +113,7 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
     # What scores compiles on first use, for seconds: the first who publishes need not wait.
     threading.Thread(target=score_suggestion, args=("one", "one"), daemon=True).start()
     yield
+    app.state.web.reviews.end()
     app.state.web.studio.close()
 
 

@@ -20,6 +20,7 @@ from fabula.studio.tokens import find_token
 from fabula.web.errors import Unauthenticated
 from fabula.web.limits import Buckets
 from fabula.web.oidc import Provider
+from fabula.web.review_queue import ReviewQueue
 from fabula.web.security import SAFE_METHODS, find_address, is_loopback, split_host
 from fabula.web.settings import Settings
 
@@ -35,6 +36,8 @@ class Web:
         self.settings = settings
         self.people = Buckets(settings.rate_person)
         self.sign_ins = Buckets(settings.rate_sign_in)
+        self.review_rate = Buckets(settings.review.rate)
+        self.reviews = ReviewQueue()
         self.provider = Provider(settings.open_id) if settings.open_id else None
         # How many suggestions are being watched.
         self.streams = 0

@@ -28,9 +28,19 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
+
+
+def _read_review_style() -> str:
+    # Reviews know all that learns; a process that shows none need not.
+    from fabula.reports.review import read_parts_style
+
+    return read_parts_style()
+
+
 # What the studio shares with the pages of reports: colours, letters, figures.
 _SHARED = {
     "page.css": lambda: read_static("page.css"),
+    "review.css": _read_review_style,
     "figures.css": lambda: read_static("figures.css") + palette_css(),
 }
 

@@ -9,6 +9,9 @@
 | `FABULA_RATE_ADDRESS`, `_PERSON`, `_SIGN_IN` | requests: `100/s`, `10/min`, `off` |
 | `FABULA_LOCAL` | `1`: one person, without a password, on this machine alone |
 | `FABULA_SIGN_UP` | `invite`: people come by links; `open`: anybody becomes an author |
+| `FABULA_RATE_REVIEW` | stories that a person, or a stranger's address, may have read |
+| `FABULA_REVIEW` | who may have a story reviewed: `signed-in` or `open`, that is anybody |
+| `FABULA_REVIEW_WEIGHTS`, `_ORDER` | the reader's weights, as `fabula review` takes them |
 | `FABULA_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET` | where people sign in elsewhere |
 | `FABULA_OIDC_CLAIM` | the claim that lists roles and scopes, by dots |
 | `FABULA_OIDC_MAP` | what its values mean here: `staff=researcher, readers=judgement` |
@@ -86,6 +89,16 @@ class StoriumSettings:
 
 
 @dataclass(frozen=True)
+class ReviewSettings:
+    """The review page: whether strangers may use it, how often, and the weights that read."""
+
+    is_open: bool = False
+    rate: Rate = Rate(60, 3600)
+    weights: str = "reader"
+    order: str = "order"
+
+
+@dataclass(frozen=True)
 class Settings:
     """All that can be set; the defaults are for one's own machine."""
 
@@ -102,6 +115,7 @@ class Settings:
     sign_up: str = "invite"
     open_id: OpenIdSettings | None = None
     storium: StoriumSettings = field(default_factory=StoriumSettings)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -128,6 +142,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         sign_up=_read_choice(given, "FABULA_SIGN_UP", ("invite", "open")),
         open_id=_read_open_id(given),
         storium=_read_storium(given),
+        review=_read_review(given),
     )
 
 
@@ -172,6 +187,19 @@ def _read_choice(given: Mapping[str, str], name: str, choices: tuple[str, ...]) 
     if text not in choices:
         raise SettingError(f"{name} is {text!r}", f"write {' or '.join(choices)}")
     return text
+
+
+def _read_review(given: Mapping[str, str]) -> ReviewSettings:
+    who = given.get("FABULA_REVIEW", "").strip() or "signed-in"
+    if who not in ("signed-in", "open"):
+        raise SettingError(f"FABULA_REVIEW is {who!r}", "write signed-in or open")
+    plain = ReviewSettings()
+    return ReviewSettings(
+        is_open=who == "open",
+        rate=_read_rate(given, "FABULA_RATE_REVIEW", plain.rate),
+        weights=given.get("FABULA_REVIEW_WEIGHTS", "").strip() or plain.weights,
+        order=given.get("FABULA_REVIEW_ORDER", "").strip() or plain.order,
+    )
 
 
 def _read_open_id(given: Mapping[str, str]) -> OpenIdSettings | None:

@@ -12,7 +12,12 @@ from fabula.scoring.review.parts import (
     Review,
 )
 from fabula.scoring.review.ranking import Ranking, Standing, rank_stories
-from fabula.scoring.review.steps import WrittenComments, choose_aspects, review_story
+from fabula.scoring.review.steps import (
+    WrittenComments,
+    choose_aspects,
+    count_story,
+    review_story,
+)
 
 __all__ = [
     "AspectReview",
@@ -24,6 +29,7 @@ __all__ = [
     "Standing",
     "WrittenComments",
     "choose_aspects",
+    "count_story",
     "rank_stories",
     "review_story",
 ]

@@ -89,6 +89,15 @@ def review_story(
         yield from add_comments(review, commenter, seed=seed)
 
 
+def count_story(story: Story) -> Review:
+    """Give what can be counted at once; nobody is asked for an opinion."""
+    trivial = [*choose_metrics(BASELINES), *choose_metrics("sentences")]
+    scores = _group_scores(evaluate([story], trivial), {}, trivial)
+    signatures = {metric.spec: metric.signature() for metric in trivial}
+    unlike = describe_other_writing(story.text)
+    return assemble_review(story, Opinions(scores, signatures=signatures, unlike=unlike))
+
+
 @dataclass(frozen=True)
 class ReviewMetrics:
     """The learned metrics of a review by its parts, their signatures, and which there are not."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import SettingError
-from fabula.web.settings import Rate, Settings, StoriumSettings, read_settings
+from fabula.web.settings import Rate, ReviewSettings, Settings, StoriumSettings, read_settings
 
 LAB = {
     "FABULA_OIDC_ISSUER": "https://login.example.org/realm/",
@@ -32,6 +32,9 @@ def test_settings_are_read_from_the_environment():
             "FABULA_STORIUM_SECRET": "0123456789abcdef",
             "FABULA_STORIUM_REQUIRED": "fluency, comments",
             "FABULA_STORIUM_DATASET": "games.zip",
+            "FABULA_REVIEW": "open",
+            "FABULA_RATE_REVIEW": "5/h",
+            "FABULA_REVIEW_WEIGHTS": "runs/mine",
         }
     )
     assert settings.public_url == "https://studio.example.org"
@@ -42,6 +45,7 @@ def test_settings_are_read_from_the_environment():
     assert settings.rate_sign_in == Rate(5, 60)
     wanted = StoriumSettings("0123456789abcdef", ("fluency", "comments"), Path("games.zip"))
     assert settings.storium == wanted
+    assert settings.review == ReviewSettings(True, Rate(5, 3600), "runs/mine", "order")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,7 @@ def test_settings_are_read_from_the_environment():
         ("FABULA_RATE_PERSON", "many"),
         ("FABULA_RATE_PERSON", "0/s"),
         ("FABULA_STORIUM_SECRET", "too short"),
+        ("FABULA_REVIEW", "yes"),
         ("FABULA_STORIUM_REQUIRED", "likability"),
     ],
 )

@@ -84,8 +84,7 @@ def render_parts(review: Review) -> dict[str, str]:
 
     # Quotes in texts are escaped: only an attribute of ours looks like this.
     return {
-        name: part.replace(' style="', ' data-style="')
-        for name, part in page_parts(review).items()
+        name: part.replace(' style="', ' data-style="') for name, part in page_parts(review).items()
     }
 
 

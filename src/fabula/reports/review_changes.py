@@ -69,9 +69,7 @@ def list_moves(before: Review, after: Review) -> list[Move]:
         Move("closeness to the prompt", before.prompt, after.prompt, _direct("supert")),
     ]  # fmt: skip
     moves += _pair(before.statistics, after.statistics, "", "{}", 2)
-    return [
-        move for move in moves if math.isfinite(move.before) and math.isfinite(move.after)
-    ]
+    return [move for move in moves if math.isfinite(move.before) and math.isfinite(move.after)]
 
 
 def _pair(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -38,7 +38,7 @@ def _read_review_style() -> str:
 
 
 # What the studio shares with the pages of reports: colours, letters, figures.
-_SHARED = {
+_SHARED: Mapping[str, Callable[[], str]] = {
     "page.css": lambda: read_static("page.css"),
     "review.css": _read_review_style,
     "figures.css": lambda: read_static("figures.css") + palette_css(),

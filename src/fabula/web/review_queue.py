@@ -144,7 +144,9 @@ class ReviewQueue:
         except ChildLost as lost:
             self.child = None
             _log.error("the reader: %s", lost)
-            self._apologise(turn, "the reader broke down over this text", "try again, or shorten it")
+            self._apologise(
+                turn, "the reader broke down over this text", "try again, or shorten it"
+            )
 
     def _need_child(self, turn: Turn) -> Child:
         if self.child is None or not self.child.is_alive:

@@ -1,0 +1,127 @@
+"""What a part of the dashboard is: words, a chart drawn for wide and narrow pages, a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from markupsafe import Markup
+
+from fabula.reports.figures.drawing import NARROW, make_standalone
+from fabula.reports.numbers import number_text
+from fabula.reports.pages import read_static
+from fabula.reports.tables import Cell, Table, records_csv, table_csv
+from fabula.studio.quality import RATED
+from fabula.studio.ratings import HIGH, LOW, QUESTIONS
+
+WIDE = 860
+RATINGS = tuple(QUESTIONS[aspect].title for aspect in RATED)
+MEASURES = {"precision": "precision", "recall": "recall", "f": "F"}
+# Longer tables are behind a fold.
+_OPEN_ROWS = 14
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the page, and of what can be downloaded: `name`.svg and `name`.csv.
+
+    `draw` makes the chart at a width; a part that has nothing to show says why in `missing`.
+    `records` are what the CSV holds where the table is laid out for people.
+    """
+
+    name: str
+    title: str
+    words: str = ""
+    table: Table | None = None
+    records: Sequence[Mapping[str, Any]] | None = None
+    draw: Callable[[int], str] | None = None
+    missing: str = ""
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def wide(self) -> Markup:
+        """The chart for a desk."""
+        return Markup(self.draw(WIDE)) if self.draw else Markup("")
+
+    @cached_property
+    def narrow(self) -> Markup:
+        """The chart for a phone."""
+        return Markup(self.draw(NARROW)) if self.draw else Markup("")
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the table is better folded."""
+        return self.table is not None and (bool(self.draw) or len(self.table.rows) > _OPEN_ROWS)
+
+    def write_svg(self) -> str:
+        """The chart as a file of its own."""
+        return make_standalone(str(self.wide))
+
+    def write_csv(self) -> str:
+        """The numbers as a file."""
+        if self.records is not None:
+            return records_csv(self.records) + "\n"
+        return table_csv(self.table) + "\n" if self.table else "\n"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What STORIUM's paper prints, to stand beside ours (Akoury et al., 2020)."""
+
+    source: str
+    systems: tuple[str, ...]
+    suggestions: tuple[int, ...]
+    means: Mapping[str, Sequence[float]]
+    correlations: Mapping[frozenset[str], Sequence[float]]
+    agreement: Mapping[str, Mapping[str, Sequence[float]]]
+    proper_nouns: Mapping[str, float]
+    entities: Mapping[str, float] = field(default_factory=dict)
+
+
+@cache
+def read_printed() -> Printed:
+    """Read the printed figures."""
+    values = json.loads(read_static("storium_study.json"))
+    pairs = values.pop("correlations").items()
+    return Printed(
+        **values | {"systems": tuple(values["systems"])},
+        correlations={frozenset(pair.split(" | ")): printed for pair, printed in pairs},
+    )
+
+
+def is_rating(label: str) -> bool:
+    """Whether a quality is a rating, from 1 to 5; all others are shares, shown as per cent."""
+    return label in RATINGS
+
+
+def scale_of(label: str) -> float:
+    """By what values of a quality are multiplied to be shown."""
+    return 1.0 if is_rating(label) else 100.0
+
+
+def decimals_of(label: str) -> int:
+    """Decimals that a quality is shown with."""
+    return 2 if is_rating(label) else 1
+
+
+def ends_of(labels: Sequence[str]) -> tuple[float, float | None]:
+    """Ends of the axis for some qualities."""
+    return (LOW, HIGH) if all(map(is_rating, labels)) else (0.0, None)
+
+
+def number_cell(value: float, decimals: int, why: str = "", **other: Any) -> Cell:
+    """A number, or a dash and why there is none."""
+    if math.isfinite(value):
+        return Cell(value, number_text(value, decimals), **other)
+    return Cell(math.nan, number_text(value), tone="quiet", aside=why)
+
+
+def say_missing(n: int, games: int = 0) -> str:
+    """Say why there is no interval, or no number at all."""
+    if n < 2:
+        return "no value" if n == 0 else "one value"
+    return f"{games} games, 5 are needed" if games < 5 else "all alike"

@@ -112,6 +112,7 @@ def begin_a_game(studio: Studio, world: World) -> None:
     ids["session_id"] = list_sessions(studio, ann, session.secret)[0].id
     ids["secret"] = "not-a-secret-of-anybody"
     ids |= {"file_name": "studio.css", "form": "txt", "example": "teeth-human"}
+    ids["part_file"] = "user.csv"
 
 
 def come_by_the_door(studio: Studio, world: World) -> None:
@@ -132,6 +133,15 @@ def cheap_passwords():
     patch = pytest.MonkeyPatch()
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     patch.setattr("fabula.studio._secrets.hasher", cheap)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_listening():
+    """Who listens for changes is told of the first, and need not wait for others."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr("fabula.web.dashboard.live.LISTEN_FOR_S", 0.2)
     yield
     patch.undo()
 

@@ -18,6 +18,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from fabula.meta.distributions import t_quantile
 from fabula.studio.database import Studio, open_studio
 from fabula.studio.kept import score_suggestion
 from fabula.web import health
@@ -110,11 +111,17 @@ def _end_with(parent: BaseProcess) -> None:
 
 @asynccontextmanager
 async def _live(app: FastAPI) -> AsyncIterator[None]:
-    # What scores compiles on first use, for seconds: the first who publishes need not wait.
-    threading.Thread(target=score_suggestion, args=("one", "one"), daemon=True).start()
+    threading.Thread(target=_warm_up, daemon=True).start()
     yield
     app.state.web.reviews.end()
     app.state.web.studio.close()
+
+
+def _warm_up() -> None:
+    """Load and compile what takes seconds: the first who publishes, or opens the dashboard, need
+    not wait for it."""
+    score_suggestion("one", "one")
+    t_quantile(0.975, 10)
 
 
 def describe_api(app: FastAPI) -> dict[str, Any]:

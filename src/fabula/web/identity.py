@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Path, Request, Response
@@ -15,8 +16,11 @@ from fabula.core.bodies import Unreadable, read_json
 from fabula.core.errors import NotAllowed
 from fabula.studio.database import Studio
 from fabula.studio.people import Person
+from fabula.studio.quality import last_change
 from fabula.studio.sign_in import Session, find_session
 from fabula.studio.tokens import find_token
+from fabula.web.dashboard.board import Boards
+from fabula.web.dashboard.live import ChangeFeed
 from fabula.web.errors import Unauthenticated
 from fabula.web.limits import Buckets
 from fabula.web.oidc import Provider
@@ -41,6 +45,8 @@ class Web:
         self.provider = Provider(settings.open_id) if settings.open_id else None
         # How many suggestions are being watched.
         self.streams = 0
+        self.boards = Boards(studio)
+        self.changes = ChangeFeed(partial(last_change, studio))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@
 | `FABULA_STORIUM_SECRET` | what a platform shows at STORIUM's door as `token`; none: tokens only |
 | `FABULA_STORIUM_REQUIRED` | feedback that has to be given there: `fluency, comments` |
 | `FABULA_STORIUM_DATASET` | the file that `/api/storium/data/download` gives |
+| `FABULA_PUBLIC_DASHBOARD` | `on`: figures and ten edits are shown to who is not signed in |
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class Settings:
     open_id: OpenIdSettings | None = None
     storium: StoriumSettings = field(default_factory=StoriumSettings)
     review: ReviewSettings = field(default_factory=ReviewSettings)
+    public_dashboard: bool = False
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -143,6 +145,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         open_id=_read_open_id(given),
         storium=_read_storium(given),
         review=_read_review(given),
+        public_dashboard=_read_choice(given, "FABULA_PUBLIC_DASHBOARD", ("off", "on")) == "on",
     )
 
 

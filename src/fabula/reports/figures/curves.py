@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from fabula.reports.figures.colours import SERIES
 from fabula.reports.figures.drawing import (
@@ -70,14 +71,15 @@ def draw_curves(
 def _name_axis(
     x: Sequence[float], names: Sequence[str], across: Scale, bottom: float, label: str
 ) -> str:
-    """Write names below a line for each place, leaving out those that would touch."""
-    drawn, free = [], -math.inf
+    """Write names below a line for each place; every second, third, … where they would touch."""
     lines = "".join(f"M{short(across(at))} {short(_TOP)}V{short(bottom)}" for at in x)
-    for at, name in zip(x, names, strict=True):
-        half = width_of(name, 11) / 2 + 3
-        if across(at) - half >= free:
-            drawn.append(words(name, across(at), bottom + 16, class_="tick", text_anchor="middle"))
-            free = across(at) + half
+    room = max(width_of(name, 11) for name in names) + 6
+    gap = min((across(b) - across(a) for a, b in pairwise(x)), default=room)
+    every = max(1, math.ceil(room / gap))
+    drawn = [
+        words(name, across(at), bottom + 16, class_="tick", text_anchor="middle")
+        for at, name in list(zip(x, names, strict=True))[::every]
+    ]
     middle = (across.start + across.end) / 2
     drawn.append(words(label, middle, bottom + 36, class_="axis-name", text_anchor="middle"))
     return tag("path", d=lines, class_="grid") + "".join(drawn)

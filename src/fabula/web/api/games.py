@@ -8,6 +8,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from fabula.studio.drafts import Draft
+from fabula.studio.flags import exclude_story
 from fabula.studio.games import (
     Character,
     Game,
@@ -58,6 +59,13 @@ class GameChange(Body):
     is_complete: bool | None = None
     is_archived: bool | None = None
     is_excluded: bool | None = None
+
+
+class StoryExclusion(Body):
+    """An uploaded story, or what its platform calls the game, and whether it is left out."""
+
+    story: Annotated[str, Field(min_length=1, max_length=200)]
+    is_excluded: bool = True
 
 
 class NewScene(Body):
@@ -180,6 +188,12 @@ def alter_game(call: Somebody, game_id: Id, body: GameChange) -> Game:
     if changes or (body.is_excluded is None and body.is_archived is None):
         return change_game(call.studio, call.person, game_id, **changes)
     return read_game(call.studio, call.person, game_id).game
+
+
+@router.put("/stories/excluded", status_code=204)
+def leave_out_story(call: Somebody, body: StoryExclusion) -> None:
+    """Keep all that was uploaded of a game at STORIUM's door out of statistics, or take it in."""
+    exclude_story(call.studio, call.person, body.story, is_excluded=body.is_excluded)
 
 
 @router.get("/games/{game_id}/storium")

@@ -1,4 +1,4 @@
-"""All parts of the dashboard, read for one viewer and one filter, and kept until something changes."""
+"""All parts of the dashboard, for one viewer and one filter, kept until something changes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from fabula.studio.findings import (
     describe_machines,
     follow_quality,
 )
+from fabula.studio.flags import FlaggedGame, flag_games
 from fabula.studio.people import Person
 from fabula.studio.quality import (
     count_people,
@@ -35,7 +36,12 @@ from fabula.web.dashboard.machines import (
     show_user,
 )
 from fabula.web.dashboard.parts import MEASURES, Part, read_printed
-from fabula.web.dashboard.writing import show_people, show_sentences, show_statuses
+from fabula.web.dashboard.writing import (
+    show_flagged,
+    show_people,
+    show_sentences,
+    show_statuses,
+)
 
 # Boards that are kept: of so many filters and viewers.
 MOST_BOARDS = 24
@@ -67,6 +73,12 @@ class Board:
     labels: tuple[str, ...]
     by: Period
     parts: tuple[Part, ...] = field(repr=False)
+    flagged: tuple[FlaggedGame, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show, not even games that were left out."""
+        return not self.suggestions and not self.flagged
 
     def find(self, name: str) -> Part | None:
         """The part of a name, if there is one."""
@@ -108,6 +120,8 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
     described = describe_machines(opinions)
     by = question.by or choose_period([moment.date() for moment in opinions.moments])
     measure = MEASURES[chosen.measure]
+    # Which games these are is for researchers.
+    flagged = flag_games(studio, person, chosen) if person else []
     parts = [
         show_user(described, measure, printed),
         show_ratings(described, printed),
@@ -118,11 +132,12 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
         show_people(count_people(opinions)),
         show_statuses(count_statuses(studio, person, chosen)),
         show_correlations(correlate_qualities(opinions), opinions.labels, printed),
+        *([show_flagged(flagged)] if person else []),
     ]
     return Board(
         mark, datetime.now(UTC), len(opinions.suggestions), len(described),
         len(set(opinions.games)), len({name for name in opinions.people if name}),
-        opinions.labels, by, tuple(parts),
+        opinions.labels, by, tuple(parts), tuple(flagged),
     )  # fmt: skip
 
 

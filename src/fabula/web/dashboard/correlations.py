@@ -10,7 +10,7 @@ import numpy as np
 from fabula.reports.figures.drawing import NARROW
 from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.numbers import coefficient_text, p_text
-from fabula.reports.tables import Cell, Table, TableColumn, Value
+from fabula.reports.tables import Cell, Table, TableColumn, Tone, Value
 from fabula.studio.findings import LEVEL, Correlation
 from fabula.web.dashboard.parts import Part, Printed, is_rating
 
@@ -37,6 +37,8 @@ def show_correlations(
         for pair in pairs:
             left, right = places[pair.left], places[pair.right]
             matrix[left, right] = matrix[right, left] = pair.r
+            if math.isfinite(pair.r):
+                matrix[left, left] = matrix[right, right] = 1.0
         groups = ["ratings" if is_rating(label) else "kept" for label in labels]
         return draw_heatmap(
             matrix, labels, labels, title="Pearson’s r × 100 of qualities", low=-1, high=1,
@@ -76,8 +78,8 @@ def _make_row(pair: Correlation, printed: Printed | None) -> list[Cell | Value]:
     if math.isnan(pair.r):
         row.append(Cell(math.nan, "–", "quiet", aside=why))
     else:
-        bold = "good" if pair.p < LEVEL else ""
-        row.append(Cell(pair.r, coefficient_text(pair.r), bold))  # type: ignore[arg-type]
+        bold: Tone = "good" if pair.p < LEVEL else ""
+        row.append(Cell(pair.r, coefficient_text(pair.r), bold))
     for value in (pair.p, pair.q):
         shown = "–" if math.isnan(value) else p_text(value)
         row.append(Cell(value, shown, "" if math.isfinite(value) else "quiet", title=why or None))
@@ -85,8 +87,7 @@ def _make_row(pair: Correlation, printed: Printed | None) -> list[Cell | Value]:
     if printed:
         there = printed.correlations.get(frozenset((pair.left, pair.right)))
         for place in range(len(printed.systems)):
-            value = there[place] if there else None
-            row.append(Cell(value, coefficient_text(value) if value is not None else ""))
+            row.append(Cell(there[place], coefficient_text(there[place])) if there else Cell(""))
     return row
 
 

@@ -68,13 +68,13 @@ def write_edits_page(edits: Iterable[SuggestionEdit], about: str) -> Iterator[st
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'{head}</head><body><header class="page"><h1>Edits</h1>{tag("p", escape(about))}'
-        f'</header><main>{tag("ul", key, class_="diff-key")}\n'
+        f"</header><main>{tag('ul', key, class_='diff-key')}\n"
     )
     count = 0
     for count, edit in enumerate(edits, 1):  # noqa: B007
         yield _write_edit(edit) + "\n"
     end = f"{count:,} edits." if count else "There are no edits here."
-    yield f'{tag("p", end, class_="quiet")}</main></body></html>\n'
+    yield f"{tag('p', end, class_='quiet')}</main></body></html>\n"
 
 
 def _write_edit(edit: SuggestionEdit) -> str:

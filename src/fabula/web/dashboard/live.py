@@ -52,9 +52,9 @@ class ChangeFeed:
         until = time.monotonic() + LISTEN_FOR_S
         try:
             yield "retry: 5000\n\n"
-            while time.monotonic() < until:
+            while (left_s := until - time.monotonic()) > 0:
                 try:
-                    async with asyncio.timeout(ALIVE_EVERY_S):
+                    async with asyncio.timeout(min(ALIVE_EVERY_S, left_s)):
                         mark = await news.get()
                 except TimeoutError:
                     yield ": nothing new\n\n"

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from fabula.core.story import count_text
 from fabula.reports.figures.curves import draw_curves
 from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text, p_text
-from fabula.reports.tables import Cell, Table, TableColumn, Value
+from fabula.reports.tables import Cell, Table, TableColumn, Tone, Value
 from fabula.studio.findings import LEVEL, MachineComparison, PeriodCell, QualityCell
 from fabula.studio.ratings import HIGH, LOW
 from fabula.web.dashboard.parts import (
@@ -39,17 +40,13 @@ def show_user(described: Described, measure: str, printed: Printed | None) -> Pa
         default="",
     )
     words = ""
-    if best:
+    if best and measure == "precision":
         cell = described[best]["USER"]
         told = f"{number_text(100 * cell.mean, 1)} of 100 words"
         ends = interval_text(100 * cell.low, 100 * cell.high, 1)
-        words = (
-            f"Of what {best} wrote, authors kept {told} on average"
-            + (f" (95 % interval {ends})" if ends else "")
-            + f", over {cell.n} suggestions."
-        )
-    if measure != "precision":
-        words = f"USER's {measure} in place of its precision."
+        sure = f" (95 % interval {ends})" if ends else ""
+        counted = count_text(cell.n, "suggestion")
+        words = f"Of what {best} wrote, authors kept {told} on average{sure}, over {counted}."
 
     def draw(width: int) -> str:
         return draw_intervals(
@@ -121,9 +118,9 @@ def _make_intervals(
         scale, group = scale_of(label), label if len(labels) > 1 else ""
         for machine, cells in described.items():
             cell = cells[label]
-            values = (scale * value for value in (cell.mean, cell.low, cell.high))
+            mean, low, high = (scale * value for value in (cell.mean, cell.low, cell.high))
             note = f"n = {cell.n}" if cell.n else "no value"
-            rows.append(Interval(machine, *values, group=group, note=note))
+            rows.append(Interval(machine, mean, low, high, group=group, note=note))
         if printed and label in printed.means:
             for system, mean in zip(printed.systems, printed.means[label], strict=True):
                 rows.append(Interval(system, mean, kind="baseline", group=group, note="printed"))
@@ -196,14 +193,19 @@ def show_differences(compared: Sequence[MachineComparison], machines: Sequence[s
         return Part("differences", title, missing=f"There is {only} here: nothing to compare.")
     sure = [each for each in compared if each.better]
     if sure:
-        named = [f"{each.better} in {each.quality}" for each in sure[:4]]
-        more = f", and {len(sure) - 4} more" if len(sure) > 4 else ""
-        words = f"Better beyond doubt (p ≤ .05 after Holm): {'; '.join(named)}{more}."
+        better: dict[str, list[str]] = {}
+        for each in sure:
+            better.setdefault(each.better or "", []).append(each.quality)
+        named = [f"{name} in {', '.join(dict.fromkeys(found))}" for name, found in better.items()]
+        more = f"; and {len(named) - 3} further models" if len(named) > 3 else ""
+        words = f"Higher, with p ≤ .05 after Holm’s correction: {'; '.join(named[:3])}{more}."
     else:
-        words = "No difference is beyond doubt: no p is at most .05 once corrected for all tests."
+        words = "No difference stands: no p is at most .05 once corrected for all comparisons."
     rows = [_compare_row(each) for each in compared[:_MOST_SHOWN]]
-    columns = ["first", "second", "quality", TableColumn("first less second", align="right"),
-               "95 % interval", "p", "corrected p", "better"]  # fmt: skip
+    columns: list[str | TableColumn] = [
+        "higher", "than", "in", TableColumn("by", align="right"), "95 % interval",
+        TableColumn("p", align="right"), TableColumn("corrected p", align="right"),
+    ]  # fmt: skip
     left = len(compared) - len(rows)
     notes = (f"{left} further comparisons are in the CSV.",) if left else ()
     return Part(
@@ -212,28 +214,30 @@ def show_differences(compared: Sequence[MachineComparison], machines: Sequence[s
 
 
 def _compare_row(each: MachineComparison) -> list[Cell | Value]:
-    scale, decimals = scale_of(each.quality), decimals_of(each.quality)
-    found = each.difference
-    low, high = (scale * end for end in found.interval)
-    ends = interval_text(low, high, decimals, sign=True)
-    p, adjusted = each.p, each.adjusted
-    tone = {"tone": "good"} if adjusted <= LEVEL else {}
+    """A comparison with the higher mean first."""
+    names, sign = (each.first, each.second), 1.0
+    if each.difference.value < 0:
+        names, sign = (each.second, each.first), -1.0
+    scale, decimals = sign * scale_of(each.quality), decimals_of(each.quality)
+    low, high = sorted(scale * end for end in each.difference.interval)
+    ends = interval_text(low, high, decimals)
+    tone: Tone = "good" if each.adjusted <= LEVEL else ""
+    value = scale * each.difference.value
     return [
-        each.first,
-        each.second,
+        Cell(names[0], tone=tone),
+        names[1],
         each.quality,
-        Cell(found.value * scale, number_text(found.value * scale, decimals, sign=True)),
+        Cell(value, number_text(value, decimals), tone),
         Cell(ends) if ends else Cell("–", tone="quiet", aside="fewer than 5 games"),
-        _p_cell(p),
-        _p_cell(adjusted, **tone),
-        Cell(each.better, **tone) if each.better else Cell("–", tone="quiet"),
+        _p_cell(each.p),
+        _p_cell(each.adjusted, tone),
     ]
 
 
-def _p_cell(p: float, **other: str) -> Cell:
+def _p_cell(p: float, tone: Tone = "") -> Cell:
     if math.isnan(p):
         return Cell(math.nan, "–", "quiet", aside="too few games")
-    return Cell(p, p_text(p), **other)  # type: ignore[arg-type]
+    return Cell(p, p_text(p), tone)
 
 
 def _list_comparisons(compared: Sequence[MachineComparison]) -> list[dict[str, object]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fabula.core.story import count_text
 from fabula.reports.figures.bars import Bar, draw_bars, draw_columns
-from fabula.reports.tables import Table
+from fabula.reports.tables import Cell, Table, TableColumn, Value
+from fabula.studio.filters import FLAG_ENTRIES, FLAG_SHARE
+from fabula.studio.flags import FlaggedGame
 from fabula.web.dashboard.parts import Part
 
 # What can become of a suggestion, as it is told; in this order.
@@ -94,7 +96,7 @@ def show_statuses(counts: Mapping[str, Mapping[str, int]]) -> Part:
     asked = sum(sum(each.values()) for each in counts.values())
     lost = sum(each.get("failed", 0) for each in counts.values())
     words = f"{count_text(asked, 'suggestion')} asked for; {lost} failed."
-    rows = [
+    rows: list[list[Value]] = [
         [machine, sum(each.values()), *(each.get(name, 0) for name in there)]
         for machine, each in sorted(counts.items())
     ]
@@ -102,3 +104,30 @@ def show_statuses(counts: Mapping[str, Mapping[str, int]]) -> Part:
     return Part("statuses", title, words, Table(columns, rows), draw=draw)
 
 
+def show_flagged(flagged: Sequence[FlaggedGame]) -> Part:
+    """Games of machine text alone, and those of them that are left out."""
+    rows: list[list[Value | Cell]] = [
+        [
+            game.title or game.game,
+            game.game,
+            game.entries,
+            Cell(100 * game.machine_share, f"{100 * game.machine_share:.0f} %"),
+            game.unedited_suggestions,
+            "left out" if game.is_excluded else "counted",
+        ]
+        for game in flagged
+    ]
+    columns: list[str | TableColumn] = [
+        "title", "game", "entries", TableColumn("by machines", align="right"), "unedited",
+        "in figures",
+    ]  # fmt: skip
+    words = (
+        f"Games of {FLAG_ENTRIES} entries or more in which {100 * FLAG_SHARE:.0f} % of what was "
+        "published is a machine’s. Who publishes whatever comes says little of how good it is: "
+        "look at them, and leave out what does not belong."
+    )
+    missing = "" if flagged else "No game is made of unedited machine text."
+    return Part(
+        "flagged", "Unedited machine text", words if flagged else "", Table(columns, rows),
+        missing=missing,
+    )  # fmt: skip

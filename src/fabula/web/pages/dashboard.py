@@ -100,7 +100,7 @@ def spell_query(question: Question, **more: str) -> str:
 
 @router.get("/dashboard/")
 def show_dashboard(viewer: AnyViewer) -> Response:
-    """Show all figures that a filter is about; a filter that will not do is told beside its form."""
+    """Show all figures that a filter is about; one that will not do is told beside its form."""
     visit = viewer.visit
     board, page, problem, question = None, None, None, Question(EVERYTHING, viewer.person)
     try:
@@ -122,7 +122,7 @@ def show_dashboard(viewer: AnyViewer) -> Response:
         without=_spell_without(question),
         edits=page,
         turn=_turn_pages(page, question) if page else {},
-        is_empty=board is not None and not board.suggestions and question.chosen == EVERYTHING,
+        is_empty=board is not None and board.is_empty and question.chosen == EVERYTHING,
         **_TOOLS,
     )
 
@@ -162,9 +162,7 @@ def _read_edits(viewer: Viewer, chosen: Filter) -> EditPage:
     if not text.isdecimal() or not 1 <= int(text[:9]) <= 10_000_000:
         raise InputError(f"page is {text[:20]!r}", "give a whole number, 1 or more")
     offset = EDITS_A_PAGE * (int(text) - 1)
-    return list_edits(
-        viewer.visit.studio, viewer.reader, chosen, offset=offset, limit=EDITS_A_PAGE
-    )
+    return list_edits(viewer.visit.studio, viewer.reader, chosen, offset=offset, limit=EDITS_A_PAGE)
 
 
 def _turn_pages(page: EditPage, question: Question) -> dict[str, Any]:

@@ -159,7 +159,8 @@ export function createCards(data) {
     note.textContent = data.narrated ? ""
       : played && !target ? "Choose the challenge that these cards are played on."
       : target && !played ? "Choose the cards to play, or no challenge."
-      : played ? `${count(played, "card")} will be played when you publish.` : "";
+      : played ? `${count(played, "card")} will be played when you publish.`
+      : challenges.some((each) => each.points_left) ? "Choose a challenge, then cards to play on it." : "";
   }
 
   function draw() {

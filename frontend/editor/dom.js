@@ -38,23 +38,32 @@ export function count(number, one, many = `${one}s`) {
 export const countWords = (text) => (text.match(/\S+/gu) ?? []).length;
 
 // The page's one dialogue: it gives the focus back to where it was. `fill` gets a way to close it.
+// Opened while it is open, it says something else: a dialogue that closes tells so only later.
+let shown = null; // { before, onclose }
+
 export function openBox(title, fill, { wide = false, onclose } = {}) {
   const box = find("box");
-  if (box.open) box.close();
-  const before = document.activeElement;
+  const before = box.open ? shown.before : document.activeElement;
+  if (box.open) shown.onclose?.();
   const close = () => box.open && box.close();
   const heading = make("h2", { id: "box-title", tabindex: "-1" }, title);
   box.replaceChildren(heading, ...[fill(close)].flat());
   box.classList.toggle("wide", wide);
-  box.onclose = () => {
-    box.replaceChildren();
-    // Where it was may be gone, or hidden: then the sheet is the place to be.
-    if (before?.isConnected && before !== document.body) before.focus();
-    onclose?.();
-  };
-  box.showModal();
+  box.onclose = leaveBox;
+  shown = { before, onclose };
+  if (!box.open) box.showModal();
+  box.scrollTop = 0;
   (box.querySelector("[data-first]") ?? heading).focus();
   return close;
+}
+
+function leaveBox() {
+  const { before, onclose } = shown;
+  shown = null;
+  find("box").replaceChildren();
+  // Where the focus was may be gone, or hidden: then the sheet is the place to be.
+  if (before?.isConnected && before !== document.body) before.focus();
+  onclose?.();
 }
 
 export function ask(title, words, { yes = "Yes", no = "Cancel", danger = false } = {}) {

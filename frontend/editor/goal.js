@@ -10,8 +10,10 @@ export function createGoal({ desk, data }) {
   const place = find("progress");
   const [goalKey, sittingKey] = [`fabula-goal-${data.person.id}`, `fabula-sitting-${data.person.id}`];
   const bar = make("progress", { max: 1, "aria-hidden": "true" });
-  const words = make("span");
-  place.append(bar, words);
+  const words = make("span", { class: "full" });
+  // A phone has room for a number.
+  const short = make("span", { class: "short" });
+  place.append(bar, words, short);
   let goal = Number(store.read(goalKey, 0)) || 0;
   let isReached = false;
 
@@ -45,6 +47,8 @@ export function createGoal({ desk, data }) {
     bar.hidden = !goal;
     if (goal) bar.value = Math.min(1, written / goal);
     words.textContent = goal ? `${written} of ${count(goal, "word")}${time}` : `${count(now, "word")}${time}`;
+    short.textContent = goal ? `${written}/${goal}` : String(now);
+    place.setAttribute("aria-label", `${words.textContent}. ${goal ? "Change" : "Set"} the goal of this sitting`);
     place.title = goal ? `${count(now, "word")} in the draft. Change the goal`
       : "Set a goal for this sitting";
     const reaches = goal > 0 && written >= goal;

@@ -14,7 +14,8 @@ import { createSuggester } from "./suggest.js";
 import { createVersions } from "./versions.js";
 
 const data = JSON.parse(find("editor-data").textContent);
-const drawer = createDrawer();
+const scene = createScene(data);
+const drawer = createDrawer(scene.showLast);
 const nameOf = (suggestion) => data.machine_names[suggestion.machine_id] ?? "A co-author";
 
 // Panels are filled when they are first looked at; versions every time, for they grow.
@@ -46,7 +47,7 @@ const toggleSide = () => (drawer.isOpen ? drawer.close() : drawer.open());
 
 function read() {
   const show = createSide({
-    scene: () => createScene(data).open(),
+    scene: scene.open,
     suggestions: () => readEarlier(data.draft.id, { nameOf }).catch((problem) => {
       find("panel-suggestions").replaceChildren(
         make("p", { role: "alert" }, problem.sentence ?? problem.message));
@@ -118,7 +119,7 @@ function write() {
   const versions = createVersions({ desk, data });
   const publisher = createPublisher({ desk, data, suggester, cards, nameOf });
   const goal = createGoal({ desk, data });
-  const show = createSide({ scene: () => createScene(data).open(), versions: versions.open });
+  const show = createSide({ scene: scene.open, versions: versions.open });
   const actions = {
     side: toggleSide,
     suggest: () => suggester.suggest(),

@@ -106,14 +106,22 @@ export function createScene(data) {
           : "Nothing has been written yet. The story begins on your sheet."));
     }
     await load();
-    panel.scrollTop = panel.scrollHeight;
+    showLast();
     watcher.observe(older);
   }
-  return { open };
+
+  // The story so far ends where the sheet begins; a drawer that is closed cannot be scrolled yet.
+  let isShown = false;
+  function showLast() {
+    if (isShown || !panel.clientHeight) return;
+    isShown = true;
+    panel.scrollTop = panel.scrollHeight;
+  }
+  return { open, showLast };
 }
 
 // On a phone the side is a drawer; it is open or closed, and gives the focus back.
-export function createDrawer() {
+export function createDrawer(onOpen) {
   const side = find("side");
   const openers = document.querySelectorAll('[data-do="side"][aria-expanded]');
   const set = (isOpen) => {
@@ -125,6 +133,7 @@ export function createDrawer() {
     get isDrawer() { return getComputedStyle(side).position === "fixed"; },
     open() {
       set(true);
+      onOpen();
       (side.querySelector('[role="tab"][aria-selected="true"]') ?? side).focus();
     },
     close() { set(false); },

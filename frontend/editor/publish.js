@@ -128,7 +128,6 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
     const version = await desk.flush();
     const published = await call("POST", `drafts/${data.draft.id}/publish`, { version });
     desk.setEditable(false);
-    desk.close();
     // From here on it is published: ratings may fail, and are kept until they do not.
     if (Object.keys(ratings).length) {
       store.write(keyOf(data.person), { ...store.read(keyOf(data.person), {}), ...ratings });

@@ -237,8 +237,9 @@ export function createSuggester({ desk, data, nameOf, onList }) {
     return [
       make("p", { class: "said" }, make("strong", {}, nameOf(current)), " ",
         make("span", { id: "suggestion-length" }), " ",
-        make("span", { class: "quiet" },
-          [spellSeconds(current), status === "done" ? "" : spellEnd(current)].filter(Boolean).join(" · "))),
+        make("span", { class: "quiet" }, spellSeconds(current)), " ",
+        status === "done" ? null
+          : make("span", { class: status === "failed" ? "wrong" : "quiet" }, spellEnd(current))),
       make("div", { class: "actions" },
         button("Take it", "Tab", () => take(), "first"),
         button("Sentence", "Ctrl+↓: take the next sentence", () => take("sentence")),

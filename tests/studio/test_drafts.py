@@ -7,10 +7,20 @@ from sqlalchemy import select
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound
 from fabula.studio.cards import add_card
-from fabula.studio.drafts import change_draft, discard_draft, list_drafts, open_draft, read_draft
+from fabula.studio.drafts import (
+    change_draft,
+    discard_draft,
+    list_drafts,
+    open_draft,
+    read_draft,
+    view_draft,
+)
+from fabula.studio.edits import Edit
 from fabula.studio.games import invite_member
-from fabula.studio.scenes import add_character, close_scene
+from fabula.studio.publishing import publish_entry
+from fabula.studio.scenes import add_character, add_scene, close_scene
 from fabula.studio.tables import jobs, suggestions
+from fabula.studio.versions import save_draft
 from fakes.studio_people import put_person
 from fakes.studio_writing import begin_draft, lay_table, put_machine, put_suggestion
 
@@ -113,3 +123,29 @@ def test_a_draft_that_is_put_away_waits_for_nothing(studio, table):
     with studio.read() as db:
         states = dict(db.execute(select(suggestions.c.id, suggestions.c.status)).all())
     assert states == {waiting: "cancelled", written: "done"}
+
+
+def test_a_draft_is_seen_with_the_scenes_before_it_and_its_place_among_entries(studio, table):
+    put_machine(studio)
+    first = begin_draft(studio, table, "one")
+    assert view_draft(studio, table.person, first.id).scenes[-1][1] == 0
+    for key in ("one", "two"):
+        draft = begin_draft(studio, table, key)
+        edits = [Edit(0, 0, "Salt.")]
+        save_draft(studio, table.person, draft.id, key=key, base_version=0, edits=edits)
+        publish_entry(studio, table.person, draft.id, version=1)
+    later = add_scene(studio, table.person, table.game_id, key="later")
+    add_scene(studio, table.person, table.game_id, key="last")
+    view = view_draft(studio, table.person, begin_draft(studio, table, "x", scene_id=later.id).id)
+    assert [(scene.number, count) for scene, count in view.scenes] == [(1, 2), (2, 0)]
+    assert (view.author, view.machine, view.seq_id) == (table.person.name, "lorem", None)
+    assert view_draft(studio, table.person, first.id).seq_id == 1
+
+
+def test_the_view_of_a_draft_is_not_for_others(studio, table, bob):
+    draft = begin_draft(studio, table)
+    assert view_draft(studio, table.person, draft.id).machine is None
+    with pytest.raises(NotFound):
+        view_draft(studio, bob, draft.id)
+    dan = put_person(studio, "dan", "researcher")
+    assert view_draft(studio, dan, draft.id).draft == draft

@@ -36,7 +36,9 @@ pytestmark = pytest.mark.browser
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BEGINNING = "The lamp went out."
-WAIT_MS = 15_000
+# Machines that test are busy.
+WAIT_MS = 20_000
+expect.set_options(timeout=WAIT_MS)
 
 
 @pytest.fixture
@@ -93,15 +95,14 @@ def test_a_suggestion_is_streamed_taken_in_part_published_and_rated(served, work
     page.keyboard.type(" She waited.")
     page.get_by_role("button", name="Suggest", exact=True).click()
     ghost = page.locator("#desk .ghost")
-    expect(page.locator("#suggestion")).to_contain_text("lorem is writing", timeout=WAIT_MS)
+    expect(page.locator("#suggestion")).to_contain_text("lorem is writing")
     # One goes on writing meanwhile, and what is suggested makes way.
     sheet(page).focus()
     page.keyboard.type(" Still.")
     offered = await_suggestion(page)
     assert sheet(page).inner_text().startswith(f"{BEGINNING} She waited. Still.{offered[:9]}")
-    assert served.studio and BEGINNING in text_of(served, draft_id)
 
-    page.get_by_text("What the model saw").first.click()
+    page.locator("#suggestion").get_by_text("What the model saw").click()
     expect(page.locator("#suggestion .seen li").first).to_contain_text("The character: Mina")
     expect(page.locator("#suggestion .seen")).to_contain_text("all of it")
 
@@ -127,7 +128,7 @@ def test_a_suggestion_is_streamed_taken_in_part_published_and_rated(served, work
     dialogue.get_by_label("Anything else?").fill("It likes Latin.")
     dialogue.get_by_role("button", name="Publish").click()
     result = page.get_by_role("dialog", name="Published as entry 1")
-    expect(result).to_be_visible(timeout=60_000)
+    expect(result).to_be_visible(timeout=3 * WAIT_MS)
     expect(result).to_contain_text(re.compile(r"lorem USER \d+ %: \d+ of \d+ words kept"))
     expect(result.get_by_role("link", name="Replay")).to_have_attribute(
         "href", f"/drafts/{draft_id}/replay"
@@ -161,7 +162,8 @@ def test_everything_is_done_by_keys_alone(served, worker, visit):
     keys.press("Tab")
     expect(page.locator("#suggestion")).to_be_hidden()
     expect(sheet(page)).to_be_focused()
-    page.wait_for_function("document.getElementById('state').textContent === 'Saved'")
+    keys.press("Control+s")
+    expect(page.locator("#told")).to_have_text("Saved.")
     assert text_of(served, draft_id) == BEGINNING + word + kept
 
     keys.press("F6")
@@ -198,7 +200,9 @@ def test_everything_is_done_by_keys_alone(served, worker, visit):
         keys.press(key)
     expect(dialogue.get_by_role("group", name="Relevance").get_by_label("3")).to_be_checked()
     keys.press("Enter")
-    expect(page.get_by_role("dialog", name="Published as entry 1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("dialog", name="Published as entry 1")).to_be_visible(
+        timeout=3 * WAIT_MS
+    )
     keys.press("Escape")
     expect(page.locator("#read")).to_have_text(BEGINNING + word + kept)
     expect(page.locator("#read .by-machine")).to_have_text(word + kept)
@@ -223,13 +227,13 @@ def test_what_fails_says_why_and_what_to_do_and_nothing_is_lost(served, worker, 
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Suggest", exact=True).click()
     bar = page.locator("#suggestion")
-    expect(bar).to_contain_text("lorem was told to fail now and then", timeout=WAIT_MS)
+    expect(bar).to_contain_text("lorem was told to fail now and then")
 
     # The other one is tried; it goes on while the page is loaded anew, and is stopped.
     bar.get_by_role("button", name="Try slow").click()
-    expect(bar).to_contain_text("slow is writing", timeout=WAIT_MS)
+    expect(bar).to_contain_text("slow is writing")
     page.reload()
-    expect(bar).to_contain_text("slow is writing", timeout=WAIT_MS)
+    expect(bar).to_contain_text("slow is writing")
     expect(sheet(page)).to_be_focused()
     page.keyboard.press("Escape")
     expect(bar).to_contain_text("Stopped.")
@@ -253,7 +257,7 @@ def test_a_rating_that_does_not_get_through_is_kept_and_sent_later(served, worke
     dialogue = page.get_by_role("dialog")
     dialogue.get_by_role("group", name="Coherence").get_by_label("5").check()
     dialogue.get_by_role("button", name="Publish").click()
-    expect(dialogue.get_by_role("alert")).to_contain_text("could not be sent", timeout=60_000)
+    expect(dialogue.get_by_role("alert")).to_contain_text("could not be sent", timeout=3 * WAIT_MS)
     (suggestion,) = list_suggestions(served.studio, ann, draft_id)
     assert suggestion.entry_id and read_ratings(served.studio, ann, suggestion.id) == []
     page.unroute("**/ratings")
@@ -285,7 +289,9 @@ def test_a_phone_has_the_sheet_first_and_drawers(served, worker, visit):
     dialogue.get_by_role("group", name="Fluency").get_by_label("5").check()
     assert page.evaluate("document.getElementById('box').scrollWidth <= innerWidth")
     dialogue.get_by_role("button", name="Publish").tap()
-    expect(page.get_by_role("dialog", name="Published as entry 2")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("dialog", name="Published as entry 2")).to_be_visible(
+        timeout=3 * WAIT_MS
+    )
 
 
 def write_many(served: ServedStudio, number: int) -> None:
@@ -344,7 +350,9 @@ def test_cards_are_chosen_for_the_table_and_played_with_the_entry(served, visit)
     dialogue = page.get_by_role("dialog", name="Publish")
     expect(dialogue).to_contain_text("Plays Calm on The flood.")
     dialogue.get_by_role("button", name="Publish").click()
-    expect(page.get_by_role("dialog", name="Published as entry 2")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("dialog", name="Published as entry 2")).to_be_visible(
+        timeout=3 * WAIT_MS
+    )
     entry = list_entries(studio, ann, ids["game"], limit=5)[0][-1]
     laid = {(card.use, card.card_id) for card in entry.cards}
     assert laid == {("target", flood.card_id), ("played", calm.card_id)}
@@ -354,7 +362,7 @@ def test_versions_are_named_and_stand_again_and_words_are_counted(served, visit)
     draft_id = begin(served)
     page = open_draft_page(visit, draft_id)
     page.get_by_role("button", name="Set the goal").click()
-    page.get_by_label("Words").fill("3")
+    page.get_by_label("Words", exact=True).fill("3")
     page.keyboard.press("Enter")
     page.get_by_role("tab", name="Versions").click()
     page.get_by_label("Name this version").fill("The dark")

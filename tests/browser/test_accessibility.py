@@ -19,6 +19,11 @@ PAGES = (
     ("ann", "/drafts/{draft}/authorship"),
     ("ann", "/drafts/{blank}/replay"),
     ("ann", "/games/{game}/authorship"),
+    (None, "/sign-up"),
+    ("eve", "/account"),
+    ("eve", "/people"),
+    ("eve", "/machines"),
+    ("ann", "/api/docs"),
 )
 
 

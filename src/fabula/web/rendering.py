@@ -22,6 +22,7 @@ POLICY = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     "base-uri 'none'"
 )
+_LONGEST_NAME = 100
 _KINDS = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -75,8 +76,9 @@ def read_file(name: str) -> bytes:
     if make := _SHARED.get(name):
         return make().encode()
     path = files("fabula.web") / "static" / name
-    # A name has no folders: nothing outside can be named.
-    if "/" in name or "\\" in name or name.startswith(".") or not path.is_file():
+    # A name has no folders: nothing outside can be named. One that is too long cannot be asked for.
+    is_name = not {"/", "\\", "\0"} & set(name) and not name.startswith(".")
+    if not is_name or len(name) > _LONGEST_NAME or not path.is_file():
         raise NotFound("there is nothing at this address")
     return path.read_bytes()
 

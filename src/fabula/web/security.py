@@ -97,6 +97,8 @@ class Gate:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
+        if scope["method"] == "HEAD" and not scope["path"].startswith("/api/"):
+            scope, send = _ask_whole(scope, send)
         try:
             if self._settings.is_local:
                 _check_local(scope, headers)
@@ -233,6 +235,17 @@ def _replay(data: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": data, "more_body": False}
 
     return receive_again
+
+
+def _ask_whole(scope: Scope, send: Send) -> tuple[Scope, Send]:
+    """Have a page made whose head alone is asked for, and leave its body out."""
+
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return {**scope, "method": "GET"}, send_head
 
 
 def _add_headers(message: Message, number: str, *, is_secure: bool) -> None:

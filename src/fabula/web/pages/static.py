@@ -16,9 +16,10 @@ _FOREVER = "public, max-age=31536000, immutable"
 async def send_static(request: Request, file_name: str) -> Response:
     """Send a file; asked for by what it holds, it never has to be asked for again."""
     response = answer_file(file_name)
-    if request.headers.get("if-none-match") == response.headers["etag"]:
-        return Response(status_code=304, headers={"ETag": response.headers["etag"]})
     version = request.query_params.get("v")
     if version and spell_static(file_name).endswith(f"?v={version}"):
         response.headers["Cache-Control"] = _FOREVER
+    if request.headers.get("if-none-match") == response.headers["etag"]:
+        told = {name: response.headers[name] for name in ("ETag", "Cache-Control")}
+        return Response(status_code=304, headers=told)
     return response

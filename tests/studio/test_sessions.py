@@ -51,7 +51,7 @@ def test_it_is_noted_when_and_from_which_network_a_session_was_used(studio, ann)
     assert read_profile(studio, ann, ann.id).seen_at == listed.seen_at
     # Not at every request.
     find_session(studio, session.secret)
-    assert list_sessions(studio, ann)[0] .seen_at == listed.seen_at
+    assert list_sessions(studio, ann)[0].seen_at == listed.seen_at
 
 
 def test_a_session_is_ended_by_its_owner_alone(studio, ann):

@@ -13,6 +13,13 @@ pytestmark = pytest.mark.browser
 PAGES = (
     ("ann", "/nothing-here"),
     (None, "/"),
+    ("ann", "/"),
+    ("eve", "/"),
+    ("ann", "/?archived=true"),
+    ("ann", "/games/{game}"),
+    ("ann", "/games/{game}/characters"),
+    ("ann", "/games/{game}/cards"),
+    ("ann", "/games/{game}/settings"),
     (None, "/sign-in"),
     ("ann", "/drafts/{draft}"),
     ("ann", "/drafts/{draft}/replay#t=2"),

@@ -145,5 +145,8 @@ def test_entries_come_in_pages_of_a_game_or_a_scene(studio, ann, bob, game_id):
     assert numbers(scene_id=second) == ([8, 9, 10], 3)
     assert numbers(scene_id=first, limit=2, newest_first=True) == ([7, 6], 7)
     assert numbers(offset=50) == ([], 10)
+    other = create_game(studio, ann, key="other", title="Other").id
+    # A scene of another game is not there, however many entries it has.
+    assert list_entries(studio, ann, other, scene_id=first) == ([], 0)
     with pytest.raises(NotFound, match="there is no game"):
         list_entries(studio, put_person(studio, "eve"), game_id)

@@ -9,11 +9,11 @@ is the sign of the sum of polarities: 1 strong, -1 weak, 0 uncertain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed
 from fabula.studio._storium_rows import USES, write_card
@@ -66,32 +66,42 @@ def list_challenges(studio: Studio, person: Person, game_id: str, scene_id: str)
 
 
 def _read_challenges(db: Connection, game_id: str, scene_id: str) -> dict[str, Challenge]:
-    query = (
-        select(entry_cards)
-        .join(entries, entries.c.id == entry_cards.c.entry_id)
-        .where(entries.c.game_id == game_id, entries.c.scene_id == scene_id)
+    here = (entries.c.game_id == game_id) & (entries.c.scene_id == scene_id)
+    laid = (
+        select(entries.c.seq_id, entry_cards.c.card_id, entry_cards.c.snapshot)
+        .join(entry_cards, entry_cards.c.entry_id == entries.c.id)
+        .where(here, entry_cards.c.use == "challenge")
         .order_by(entries.c.seq_id, entry_cards.c.position)
     )
-    turns: dict[str, list[Row[Any]]] = {}
-    for row in db.execute(query):
-        turns.setdefault(row.entry_id, []).append(row)
     found: dict[str, Challenge] = {}
-    for laid in turns.values():
-        for row in laid:
-            if row.use == "challenge":
-                card = row.snapshot
-                points = card.get("challenge_points") or 0
-                found.setdefault(
-                    row.card_id, Challenge(row.card_id, card.get("name") or "", points)
-                )
-        target = next((row.card_id for row in laid if row.use == "target"), "")
-        if target in found:
-            played = tuple(row.snapshot["polarity"] for row in laid if row.use == "played")
+    since: dict[str, int] = {}
+    for row in db.execute(laid):
+        points = row.snapshot.get("challenge_points") or 0
+        challenge = Challenge(row.card_id, row.snapshot.get("name") or "", points)
+        found.setdefault(row.card_id, challenge)
+        since.setdefault(row.card_id, row.seq_id)
+    # Most entries of a long scene have nothing to do with any challenge: they are not read.
+    for target, seq_id, polarity in _read_plays(db, here) if found else ():
+        if target in found and since[target] <= seq_id:
             before = found[target]
-            found[target] = Challenge(
-                target, before.name, before.points, before.polarities + played
-            )
+            polarities = (*before.polarities, polarity)
+            found[target] = Challenge(target, before.name, before.points, polarities)
     return found
+
+
+def _read_plays(db: Connection, here: ColumnElement[bool]) -> Iterator[tuple[str, int, int]]:
+    """Cards that were played on something: on what, with which entry, and their polarity."""
+    played, target = entry_cards.alias("played"), entry_cards.alias("target")
+    query = (
+        select(target.c.card_id, entries.c.seq_id, played.c.snapshot)
+        .select_from(entries)
+        .join(target, (target.c.entry_id == entries.c.id) & (target.c.use == "target"))
+        .join(played, (played.c.entry_id == entries.c.id) & (played.c.use == "played"))
+        .where(here)
+        .order_by(entries.c.seq_id, played.c.position)
+    )
+    for row in db.execute(query):
+        yield row.card_id, row.seq_id, row.snapshot["polarity"]
 
 
 def plan_turn(

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fabula.core.errors import InputError, NotAllowed
-from fabula.studio.diffs import DiffBlock, diff_suggestion
 from fabula.studio.edits import Edit
 from fabula.studio.filters import Filter
 from fabula.studio.findings import correlate_qualities, describe_machines
 from fabula.studio.games import create_game, exclude_game
 from fabula.studio.publishing import publish_entry
 from fabula.studio.quality import (
-    Opinions,
     count_people,
     count_sentences,
     count_statuses,
@@ -27,6 +22,7 @@ from fabula.studio.quality import (
 from fabula.studio.ratings import rate_suggestion
 from fabula.studio.scenes import add_scene
 from fabula.studio.versions import save_draft
+from fakes.opinions import make_opinions
 from fakes.studio_people import put_person
 from fakes.studio_writing import Table, begin_draft, lay_table, put_machine, put_suggestion
 
@@ -43,20 +39,6 @@ def publish(studio, table, key, text, *, machine, generated=FERRY, **rated):
     save_draft(studio, table.person, draft.id, key="k", base_version=0, edits=[Edit(0, 0, text)])
     publish_entry(studio, table.person, draft.id, version=1)
     return suggestion
-
-
-def make_opinions(values, machines=None, games=None, moments=None):
-    """Qualities a, b, … of suggestions that nobody in particular has asked for."""
-    count, labels = len(values), tuple("abcdefghijklmnop"[: values.shape[1]])
-    return Opinions(
-        tuple(f"s{place}" for place in range(count)),
-        tuple(machines or ["m"] * count),
-        (None,) * count,
-        tuple(games or [f"g{place}" for place in range(count)]),
-        tuple(moments or [datetime(2024, 1, 1, tzinfo=UTC)] * count),
-        labels,
-        values,
-    )
 
 
 def test_machines_are_told_apart_and_excluded_games_left_out(studio):
@@ -131,40 +113,3 @@ def test_a_machine_that_is_perfectly_in_line_has_p_0():
     [pair] = correlate_qualities(opinions.of("m"))
     assert (pair.r, pair.p, pair.n) == (1, 0, 5)
     assert opinions.of("other").values.shape == (0, 2)
-
-
-def test_a_diff_shows_what_was_kept_and_what_came_and_went():
-    diff = diff_suggestion("The grey ferry crossed at dawn.", "The blue ferry crossed, slowly.")
-    assert diff == [
-        DiffBlock("neutral", "The "),
-        DiffBlock("deleted", "grey "),
-        DiffBlock("added", "blue "),
-        DiffBlock("kept", "ferry crossed, "),
-        DiffBlock("deleted", "at dawn."),
-        DiffBlock("added", "slowly."),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("generated", "published", "kinds"),
-    [
-        ("", "", []),
-        ("", "Snow", ["added"]),
-        ("Snow", "", ["deleted"]),
-        ("…", "!", ["deleted", "added"]),
-    ],
-)
-def test_a_diff_of_nothing_shows_what_there_is(generated, published, kinds):
-    assert [block.kind for block in diff_suggestion(generated, published)] == kinds
-
-
-_TEXTS = st.lists(st.sampled_from(["The", "grey", "ferry", "é", ",", "\n", "日本"])).map(" ".join)
-
-
-@given(_TEXTS, _TEXTS)
-def test_a_diff_holds_the_whole_of_both_texts(generated, published):
-    diff = diff_suggestion(generated, published)
-    assert "".join(block.text for block in diff if block.kind != "deleted") == published
-    suggested = " ".join(block.text for block in diff if block.kind != "added")
-    words = [word for word in suggested.lower().split() if word != ","]
-    assert words == [word for word in generated.lower().split() if word != ","]

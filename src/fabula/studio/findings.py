@@ -38,6 +38,7 @@ Period = Literal["day", "week", "month"]
 LEVEL = 0.05
 _SEED = 0
 _RESAMPLES = 1000
+_FEWEST_TRADES, _MOST_TRADES = 2000, 8000
 
 
 @dataclass(frozen=True)
@@ -142,12 +143,15 @@ def compare_machines(opinions: Opinions) -> list[MachineComparison]:
         name: sum_units(opinions.of(name).values, games[np.array(opinions.machines) == name], count)
         for name in names
     }
+    # Holm's correction asks for small p, which few trades cannot give.
+    tests = len(opinions.labels) * len(names) * (len(names) - 1) // 2
+    trades = min(_MOST_TRADES, max(_FEWEST_TRADES, 40 * tests))
     rows: list[tuple[str, str, str, Estimate, float]] = []
     for first, second in combinations(names, 2):
         both = zip(totals[first], totals[second], strict=True)
         sums, sizes = (np.stack(side, axis=1) for side in both)  # (games, 2, qualities)
         known = (sizes.sum(axis=(1, 2)) > 0).nonzero()[0]  # games of either
-        ps = swap_ps(sums[known], sizes[known], seed=_SEED)
+        ps = swap_ps(sums[known], sizes[known], resamples=trades, seed=_SEED)
         differences = _estimate_differences(sums[known], sizes[known])
         rows += [
             (label, first, second, difference, float(p))

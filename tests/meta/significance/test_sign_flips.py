@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fabula.meta.significance import sign_flips
-from fabula.meta.significance.sign_flips import exact_p, least_p, sign_flip_p
+from fabula.meta.significance.sign_flips import exact_p, least_p, sign_flip_p, swap_ps
 
 # Darwin's maize, crossed less self-fertilised, in eighths of an inch (Fisher, 1935, chapter III).
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=float)
@@ -92,3 +92,53 @@ def test_where_nothing_differs_few_p_are_small(count: int) -> None:
     p = np.array([sign_flip_p(one, resamples=399, seed=i) for i, one in enumerate(trials)])
     # 4 standard errors of a share of 0.05 among 1,500.
     assert abs(np.mean(p <= 0.05) - 0.05) < 4 * (0.05 * 0.95 / 1_500) ** 0.5
+
+
+def _trade(values: list[tuple[int, int, float]], groups: int) -> tuple[np.ndarray, np.ndarray]:
+    sums, sizes = np.zeros((2, groups, 2, 1))
+    for group, system, value in values:
+        sums[group, system, 0] += value
+        sizes[group, system, 0] += 1
+    return sums, sizes
+
+
+def test_groups_that_trade_places_have_the_p_of_brute_force() -> None:
+    # Groups of one system each, of both, and of unlike sizes.
+    values = [
+        (0, 0, 5.0), (0, 0, 4.0), (1, 0, 3.0), (2, 1, 1.0), (2, 1, 2.0), (3, 1, 2.5),
+        (4, 0, 4.5), (4, 1, 1.5), (4, 1, 0.5),
+    ]  # fmt: skip
+
+    def difference(swapped: tuple[int, ...]) -> float | None:
+        sides: tuple[list[float], list[float]] = ([], [])
+        for group, system, value in values:
+            sides[system ^ swapped[group]].append(value)
+        if not all(sides):
+            return None
+        return float(np.mean(sides[0]) - np.mean(sides[1]))
+
+    drawn = [difference(swapped) for swapped in product((0, 1), repeat=5)]
+    known = [abs(each) for each in drawn if each is not None]
+    observed = abs(difference((0,) * 5) or 0.0)
+    expected = sum(each >= observed - 1e-12 for each in known) / len(known)
+    [p] = swap_ps(*_trade(values, 5))
+    assert p == pytest.approx(expected)
+
+
+def test_groups_that_all_have_both_systems_are_flipped_as_signs_are() -> None:
+    rng = np.random.default_rng(4)
+    pairs = rng.normal(size=(9, 2)) + np.array([0.8, 0.0])
+    sums, sizes = pairs[:, :, None], np.ones((9, 2, 1))
+    [p] = swap_ps(sums, sizes)
+    assert p == pytest.approx(sign_flip_p(pairs[:, 0] - pairs[:, 1]))
+    many = rng.normal(size=(200, 2, 3))
+    sampled = swap_ps(many, np.ones((200, 2, 3)), resamples=4000)
+    for column in range(3):
+        alone = sign_flip_p(many[:, 0, column] - many[:, 1, column], resamples=4000, seed=1)
+        assert sampled[column] == pytest.approx(alone, abs=0.04)
+
+
+def test_a_system_without_a_value_has_no_p() -> None:
+    sums, sizes = _trade([(0, 0, 1.0), (1, 0, 2.0)], 2)
+    assert np.isnan(swap_ps(sums, sizes)).all()
+    assert swap_ps(np.zeros((0, 2, 3)), np.zeros((0, 2, 3))).shape == (3,)

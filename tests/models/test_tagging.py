@@ -1,0 +1,54 @@
+"""What spaCy's small model makes of a text, and what is said without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabula.core.errors import PackageMissing
+from fabula.core.score import Missing, Status
+from fabula.models import AssetError, path_of
+from fabula.models.reading import tagging
+from fabula.models.reading.tagging import find_entities, tag_text, tagger_trait
+
+
+@pytest.fixture
+def spacy_small() -> None:
+    pytest.importorskip("spacy")
+    try:
+        path_of("spacy_small")
+    except AssetError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.assets
+@pytest.mark.usefixtures("spacy_small")
+def test_words_have_parts_of_speech_and_names_are_found() -> None:
+    text = "Mary met two wolves in Paris on Monday."
+    tagged = tag_text(text)
+    words = {text[word.start : word.stop]: word.tag for word in tagged.words}
+    assert words["Mary"] == words["Paris"] == "PROPN"
+    assert (words["wolves"], words["met"], words["two"]) == ("NOUN", "VERB", "NUM")
+    # Numbers and days are entities, and no names.
+    assert [text[start:stop] for start, stop in tagged.names] == ["Mary", "Paris"]
+    assert "two" in [text[slice(*place)] for _, place in find_entities(text)]
+    assert tagger_trait(tags=True) == tagger_trait()
+    assert "spacy_small@" in tagger_trait()
+
+
+@pytest.mark.assets
+@pytest.mark.usefixtures("spacy_small")
+def test_places_are_those_of_the_text_as_it_was_given() -> None:
+    assert tag_text("") == ((), ())
+    text = "\ud83d 🙂  Then \n Mary left"
+    assert [text[word.start : word.stop] for word in tag_text(text).words][-2:] == ["Mary", "left"]
+    for long in ("x" * 3_000, "so it is " * 6_000):
+        with pytest.raises(Missing) as missing:
+            tag_text(long)
+        assert missing.value.status is Status.TOO_LONG
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagging, "find_spec", lambda name: None)
+    for read in (tagger_trait, lambda: tag_text("Mary left")):
+        with pytest.raises(PackageMissing, match="spacy is not installed"):
+            read()

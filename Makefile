@@ -117,7 +117,7 @@ migration: $(VENV)/.dev
 
 # The editor of the studio in one file, which is committed: only who changes it needs node.
 web:
-	cd frontend && npm ci --ignore-scripts --no-audit --no-fund --silent && node build.mjs
+	cd frontend && npm ci --ignore-scripts --no-audit --no-fund --silent && npm test --silent && node build.mjs
 
 # What programs of others rely on; tests/web/test_openapi.py says when it has changed.
 openapi: $(VENV)/.dev

@@ -2,138 +2,136 @@
 
 import { closeHistory, history, isHistoryTransaction, redo, undo } from "prosemirror-history";
 import { EditorState, TextSelection } from "prosemirror-state";
-import { ReplaceStep } from "prosemirror-transform";
 import { EditorView } from "prosemirror-view";
-import { Problem, call } from "../../src/fabula/web/static/api.js";
+import { call } from "../../src/fabula/web/static/api.js";
 import { Fading, followRuns } from "./authors.js";
 import { Ghost, ghostPlugin } from "./ghost.js";
 import { keyPlugins, plainTextPlugin } from "./input.js";
 import { Log } from "./log.js";
-import { readRuns, sameRuns } from "./marks.js";
-import { Saver } from "./saving.js";
-import { readChanges, spellRestored, spellTyped } from "./steps.js";
-import { findStore } from "./store.js";
+import { markEdit, readRuns, sameRuns } from "./marks.js";
+import { Notices } from "./notices.js";
+import { Presence } from "./presence.js";
+import { compareTexts, readChanges, readPieces, spellRestored, spellTyped } from "./steps.js";
 import {
-  cleanText, countPoints, countWords, makeDoc, makeSlice, measureDoc, offsetAt, positionAt,
-  readText, schema,
+  cleanText, countPoints, countWords, makeDoc, measureDoc, offsetAt, positionAt, readText, schema,
 } from "./text.js";
+import { replaceText, replayEdits } from "./undo.js";
 
-// So far back one can go.
+// So far back one can go, and so far after a reload.
 const UNDO_DEPTH = 500;
+const PAST_EDITS = 200;
+// What the studio takes.
+const MOST_CHARACTERS = 100_000;
 
+// `log` is the draft's past: { text, marks, edits }, the last edits and what they follow. `person`
+// is who reads the page; `ask` talks to the studio.
 export function createDesk(options) {
-  const desk = new Desk(options);
-  desk.ready = desk.begin();
-  return desk;
+  return new Desk(options);
 }
 
 class Desk {
   #listeners = { change: new Set(), state: new Set() };
   #known = new Map(); // What suggestions wrote, as far as the desk has seen it.
   #fading = new Fading();
-  #unmarked = null; // Where marks wait for the end of a composition.
+  #isUnmarked = false; // Marks wait for the end of a composition.
   #isEditable = true;
-  #isReady = false;
+  #presence;
 
-  constructor({ mount, draft, log = [], clock = Date.now, label, person = draft.author_id }) {
-    this.draft = draft;
-    this.clock = clock;
-    this.person = person;
+  constructor({
+    mount, draft, log = null, label, clock = Date.now, person = draft.author_id, ask = call,
+  }) {
+    Object.assign(this, { draft, clock, person, ask });
+    this.notices = new Notices(mount);
     this.log = new Log(readRuns(draft.marks));
+    this.#presence = new Presence(this);
     this.view = new EditorView(mount, {
-      state: this.#makeState(draft.text, this.log.runs),
+      state: this.#recall(draft, log),
       dispatchTransaction: (transaction) => this.#dispatch(transaction),
-      editable: () => this.#isEditable && this.#isReady,
+      editable: () => this.isEditable,
       markViews: this.#fading.markViews,
-      attributes: (state) => ({
+      attributes: () => ({
         role: "textbox",
         "aria-multiline": "true",
         "aria-label": label,
-        "aria-readonly": String(!(this.#isEditable && this.#isReady)),
+        "aria-readonly": String(!this.isEditable),
         spellcheck: "true",
         class: "desk-text",
       }),
       handleDOMEvents: {
+        // The editor reads the last of a composition a moment later.
         compositionend: () => void setTimeout(() => this.#markComposed(), 60),
-        blur: () => void this.saver?.save().catch(() => {}),
+        blur: () => void this.saver.save().catch(() => {}),
       },
     });
     this.ghost = new Ghost(this.view);
     this.#fading.follow(this.log.runs);
+    this.ready = this.#presence.begin();
   }
 
-  #makeState(text, runs) {
+  // The draft in the editor, with its past to go back through.
+  #recall(draft, past) {
     const plugins = [
       history({ depth: UNDO_DEPTH }), ...keyPlugins(), plainTextPlugin(), ghostPlugin(),
     ];
-    return EditorState.create({ doc: makeDoc(text, runs), plugins });
+    const { runs } = this.log;
+    const plain = EditorState.create({ doc: makeDoc(draft.text, runs), plugins });
+    if (!past?.edits?.length) return plain;
+    this.learn(past.edits);
+    const pastRuns = readRuns(past.marks);
+    const begun = EditorState.create({ doc: makeDoc(past.text, pastRuns), plugins });
+    const { state } = replayEdits(begun, pastRuns, past.edits, PAST_EDITS);
+    if (readText(state.doc) !== draft.text) return plain;
+    const marking = followRuns(state, runs, 0, measureDoc(state.doc));
+    return marking ? state.apply(marking) : state;
   }
 
-  // Reads what the browser has kept, and lets one write.
-  async begin() {
-    const store = await findStore(this.person, this.draft.id);
-    this.saver = new Saver({
-      draft: this.draft,
-      log: this.log,
-      store,
-      ask: call,
-      clock: this.clock,
-      saved: (draft) => this.#reconcile(draft),
-      stale: async () => this.saver.halt("conflict", "the draft went on elsewhere"),
-      refused: async () => false,
-      changed: (state) => this.#tell("state", state),
-      signIn: async () => "none",
-    });
-    this.#listenToPage();
-    this.#isReady = true;
-    this.view.setProps({});
-    this.#tell("state", this.state);
+  get saver() {
+    return this.#presence.saver;
   }
 
-  #listenToPage() {
-    const leave = () => void this.saver.save({ leaving: true }).catch(() => {});
-    addEventListener("pagehide", leave);
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "hidden") leave();
-      else this.saver.hurry();
-    });
-    addEventListener("online", () => this.saver.hurry());
+  get isEditable() {
+    return this.#isEditable && this.#presence.mayWrite;
   }
 
   // Everything that changes the text comes through here: it goes into the log, the marks follow,
   // and the page is drawn once.
   #dispatch(transaction) {
     let { state, transactions } = this.view.state.applyTransaction(transaction);
-    const changed = transactions.some((one) => one.docChanged);
-    if (changed && !transaction.getMeta("foreign") && !transaction.getMeta("marks")) {
-      const span = this.#write(transaction, transactions);
+    const isOurs = !transaction.getMeta("foreign") && !transaction.getMeta("marks");
+    if (transactions.some((one) => one.docChanged)) {
+      if (isOurs && this.#isTooLong(state)) return;
+      const span = isOurs ? this.#write(transaction, transactions) : null;
       const marking = span && this.#mark(state, span);
       if (marking) state = state.apply(marking);
-    }
-    this.view.updateState(state);
-    if (!changed) return;
-    this.#fading.follow(this.log.runs);
-    if (transaction.getMeta("foreign") || !transaction.getMeta("marks")) this.#tell("change", this);
+      this.view.updateState(state);
+      this.#fading.follow(this.log.runs);
+      if (!transaction.getMeta("marks")) this.tell("change", this);
+    } else this.view.updateState(state);
+  }
+
+  #isTooLong(state) {
+    if (state.doc.content.size <= MOST_CHARACTERS || this.view.composing) return false;
+    const length = measureDoc(state.doc);
+    if (length <= Math.max(MOST_CHARACTERS, this.length())) return false;
+    this.notices.say("length", "A draft has at most 100,000 characters: publish what there is, "
+      + "and go on in another.");
+    return true;
   }
 
   // Takes what transactions did into the log; gives the span of the text that it touched.
   #write(transaction, transactions) {
-    const isRestored = isHistoryTransaction(transaction)
-      || transaction.getMeta("machine") || transaction.getMeta("uiEvent") === "drop";
     const uiEvent = transaction.getMeta("uiEvent");
+    const isRestored = isHistoryTransaction(transaction) || Boolean(transaction.getMeta("machine"))
+      || uiEvent === "drop";
     const now = this.clock();
     let span = null;
     for (const change of readChanges(transactions)) {
-      const edits = isRestored
-        ? spellRestored(change, this.log.runs, (id, text) => this.#knows(id, text))
-        : spellTyped(change);
+      const edits = isRestored ? this.#spellRestored(change, this.log.runs) : spellTyped(change);
       for (const edit of edits) {
         this.log.add({
-          ...edit,
-          made_at: new Date(now).toISOString(),
-          touched_at: now,
+          ...this.#date(edit, now),
           composition: transaction.getMeta("composition") ?? null,
-          isWhole: Boolean(isRestored || uiEvent === "paste" || edit.source === "machine"),
+          isWhole: isRestored || uiEvent === "paste",
         });
         span = widen(span, edit);
       }
@@ -142,22 +140,30 @@ class Desk {
     return span;
   }
 
+  #spellRestored(change, runs) {
+    return spellRestored(change, runs, (id, text) =>
+      (this.#known.get(id) ?? []).some((written) => written.includes(text)));
+  }
+
+  #date(edit, now = this.clock()) {
+    return { ...edit, made_at: new Date(now).toISOString(), touched_at: now, composition: null };
+  }
+
   #mark(state, span) {
-    if (this.view.composing) {
-      // To mark what is being composed would end the composition.
-      this.#unmarked = true;
-      return null;
-    }
-    return followRuns(state, this.log.runs, span.start, span.stop);
+    if (!this.view.composing) return followRuns(state, this.log.runs, span.start, span.stop);
+    // To mark what is being composed would end the composition.
+    this.#isUnmarked = true;
+    return null;
   }
 
   #markComposed() {
-    if (!this.#unmarked || this.view.composing) return;
-    this.#unmarked = null;
-    this.#markAll();
+    if (this.#isUnmarked && !this.view.composing) this.markAll();
   }
 
-  #markAll() {
+  // Lets the document's marks say what the log says; undo and the cursor do not notice.
+  markAll() {
+    this.#isUnmarked = this.view.composing;
+    if (this.#isUnmarked) return;
     const { state } = this.view;
     const marking = followRuns(state, this.log.runs, 0, measureDoc(state.doc));
     if (marking) this.view.dispatch(marking);
@@ -165,24 +171,87 @@ class Desk {
   }
 
   // The studio has said who wrote the text it holds; what came after follows the same rules.
-  #reconcile(draft) {
+  reconcile(draft) {
     const before = this.log.runs;
-    this.log.settle(readRuns(draft.marks));
-    if (sameRuns(before, this.log.runs)) return;
-    if (this.view.composing) this.#unmarked = true;
-    else this.#markAll();
+    this.savedRuns = readRuns(draft.marks);
+    this.log.settle(this.savedRuns);
+    // Should they ever differ, what stands on the desk is what was meant.
+    if (!this.log.edits.length && draft.text !== this.text()) this.changeTo(draft, this.text());
+    if (!sameRuns(before, this.log.runs)) this.markAll();
   }
 
-  #knows(id, text) {
-    return (this.#known.get(id) ?? []).some((written) => written.includes(text));
+  // What suggestions wrote: only of that can the desk say that it is a machine's.
+  learn(edits) {
+    for (const { source, suggestion_id, inserted } of edits) {
+      if (source !== "machine" || !inserted) continue;
+      this.#known.set(suggestion_id, [...(this.#known.get(suggestion_id) ?? []), inserted]);
+    }
   }
 
-  #learn(id, text) {
-    this.#known.set(id, [...(this.#known.get(id) ?? []), text]);
+  // Resolves when no composition is going on: only then may others' text come in.
+  async whenCalm() {
+    while (this.view.composing) await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
-  #tell(what, value) {
+  // Puts regions of others' text in, which is no edit of ours.
+  takeIn(regions) {
+    const coming = this.view.state.tr.setMeta("foreign", true).setMeta("addToHistory", false);
+    for (const { from, to, inserted } of [...regions].reverse()) replaceText(coming, from, to, inserted);
+    if (coming.docChanged) this.view.dispatch(coming);
+  }
+
+  // From now on `edits` follow this draft of the studio.
+  settle(draft, edits) {
+    this.saver.version = draft.version;
+    this.saver.sending = null;
+    this.savedRuns = readRuns(draft.marks);
+    this.log.settle(this.savedRuns, edits);
+    this.markAll();
+  }
+
+  // Shows the draft as the studio has it; nothing is unsent.
+  follow(draft) {
+    const { start, stop, pieces } = compareTexts(this.text(), draft.text);
+    const [{ text }] = pieces;
+    if (stop > start || text) this.takeIn([{ from: start, to: stop, inserted: text }]);
+    this.settle(draft, []);
+  }
+
+  // Does edits again that follow the text, with a way back.
+  redoUnsent(sending, edits) {
+    const all = [...(sending?.edits ?? []), ...edits];
+    this.learn(all);
+    const { state } = replayEdits(this.view.state, this.log.runs, all);
+    this.view.updateState(state);
+    this.saver.sending = sending;
+    this.log.settle((sending?.edits ?? []).reduce(markEdit, this.log.runs), edits);
+    this.markAll();
+    this.tell("change", this);
+  }
+
+  // Makes the text another one (it can be undone), as edits of ours to a draft of the studio.
+  changeTo(draft, text) {
+    const change = compareTexts(this.text(), text);
+    if (change.removed || change.pieces[0].text) {
+      const changing = closeHistory(this.view.state.tr).setMeta("foreign", true);
+      this.view.dispatch(replaceText(changing, change.start, change.stop, change.pieces[0].text));
+    }
+    const made = compareTexts(draft.text, text);
+    const { doc } = this.view.state;
+    const end = made.start + countPoints(made.pieces[0].text);
+    made.pieces = readPieces(doc, positionAt(doc, made.start), positionAt(doc, end));
+    const edits = made.removed || end > made.start
+      ? this.#spellRestored(made, readRuns(draft.marks)) : [];
+    this.settle(draft, edits.map((edit) => ({ ...this.#date(edit), isWhole: true })));
+  }
+
+  tell(what, value) {
     for (const listener of this.#listeners[what]) listener(value);
+  }
+
+  // Whether one may write has changed.
+  refresh() {
+    this.view?.setProps({});
   }
 
   onChange(listener) {
@@ -196,7 +265,7 @@ class Desk {
   }
 
   get state() {
-    return this.saver?.state ?? { kind: "saved", at: this.draft.saved_at, message: "" };
+    return this.saver.state;
   }
 
   text() {
@@ -212,8 +281,7 @@ class Desk {
   }
 
   cursor() {
-    const { doc, selection } = this.view.state;
-    return offsetAt(doc, selection.to);
+    return this.selection().stop;
   }
 
   selection() {
@@ -229,11 +297,9 @@ class Desk {
   insertMachine(offset, text, suggestionId) {
     text = cleanText(text);
     if (!text) return;
-    this.#learn(suggestionId, text);
-    const { state } = this.view;
-    const pos = positionAt(state.doc, offset);
-    const slice = makeSlice(text, schema.marks.machine.create({ id: suggestionId }));
-    const inserting = closeHistory(state.tr).step(new ReplaceStep(pos, pos, slice));
+    this.learn([{ source: "machine", suggestion_id: suggestionId, inserted: text }]);
+    const mark = schema.marks.machine.create({ id: suggestionId });
+    const inserting = replaceText(closeHistory(this.view.state.tr), offset, offset, text, mark);
     const end = positionAt(inserting.doc, offset + countPoints(text));
     inserting.setSelection(TextSelection.create(inserting.doc, end));
     this.view.dispatch(inserting.setMeta("machine", true).scrollIntoView());
@@ -248,10 +314,12 @@ class Desk {
     this.ghost.hide();
   }
 
+  // Where the suggestion that is shown is by now; null where there is none.
   ghostOffset() {
     return this.ghost.offset;
   }
 
+  // Gives the version at the studio that has all of the text, or throws a Problem.
   async flush() {
     await this.ready;
     return this.saver.flush();
@@ -267,11 +335,13 @@ class Desk {
 
   setEditable(isEditable) {
     this.#isEditable = isEditable;
-    this.view.setProps({});
+    this.refresh();
   }
 
-  close() {
-    this.saver?.stop();
+  // Ends writing. `forget` takes what is unsent out of the browser: the draft was put away.
+  async close({ forget = false } = {}) {
+    await this.#presence.end(forget);
+    this.notices.remove();
     this.view.destroy();
   }
 }

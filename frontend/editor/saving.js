@@ -8,6 +8,8 @@ import { spellEdit } from "./log.js";
 export const WAIT_MS = 1200;
 // What was typed is in the browser's store after this time.
 const KEEP_MS = 200;
+// How often it is looked whether somebody has signed in again, in another tab.
+const LOOK_MS = 3000;
 const RETRIES_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 // A browser lets requests outlive their page only up to 64 KiB.
 const MOST_OUTLIVING = 20_000;
@@ -83,6 +85,7 @@ export class Saver {
     return this.#running;
   }
 
+  // Goes on until all is sent that was there, or throws what is in the way.
   async #save(leaving) {
     clearTimeout(this.#timer);
     this.#timer = null;
@@ -154,10 +157,15 @@ export class Saver {
   // The session has ended, or another has begun, with a CSRF word of its own.
   async #waitForPerson(problem) {
     const found = await this.signIn();
-    if (found === "again") return true;
-    if (found === "other") return this.halt("signed-out", "somebody else is signed in", problem);
-    if (problem.status === 403) return this.halt("closed", problem.sentence, problem);
-    return this.halt("signed-out", "", problem);
+    if (found === "again" || (found === "same" && problem.status === 401)) return true;
+    if (found === "same") return this.halt("closed", problem.sentence, problem);
+    this.halt("signed-out", found === "other" ? "somebody else is signed in" : "", problem);
+    this.#timer = setTimeout(() => this.#lookForPerson(problem), LOOK_MS);
+    return false;
+  }
+
+  async #lookForPerson(problem) {
+    if (await this.#waitForPerson(problem)) this.resume();
   }
 
   // The browser is online again, or the page is looked at again: no use in waiting longer.
@@ -178,4 +186,21 @@ export class Saver {
     clearTimeout(this.#timer);
     clearTimeout(this.#keepTimer);
   }
+}
+
+// Finds out who is signed in now: "again" where it is the person whose draft this is, in another
+// session, "same" in the one that was, "other" for somebody else, "none" for nobody.
+export async function findPerson(ask, personId) {
+  let me;
+  try {
+    me = await ask("GET", "me");
+  } catch (problem) {
+    if (problem instanceof Problem) return "none";
+    throw problem;
+  }
+  if (me.person.id !== personId) return "other";
+  const word = document.querySelector('meta[name="csrf"]');
+  if (word.content === me.csrf) return "same";
+  word.content = me.csrf ?? "";
+  return "again";
 }

@@ -41,8 +41,13 @@ function readTokens(tokens) {
 
 const join = (pieces) => pieces.map((piece) => piece.text).join("");
 
-export function readRange(doc, from, to) {
-  return join(readTokens(listTokens(doc.slice(from, to))));
+// What stands between two places, piece by piece with its mark.
+export function readPieces(doc, from, to) {
+  return readTokens(listTokens(doc.slice(from, to)));
+}
+
+function readRange(doc, from, to) {
+  return join(readPieces(doc, from, to));
 }
 
 // The last characters before a place, as far as the rules of authorship look.

@@ -53,7 +53,7 @@ export function countPoints(text) {
 
 // How many UTF-16 units the first `points` characters of a text have.
 export function countUnits(text, points) {
-  if (!SURROGATES.test(text)) return Math.min(points, text.length);
+  if (!SURROGATES.test(text)) return Math.max(0, Math.min(points, text.length));
   let units = 0;
   for (const sign of text) {
     if (points-- <= 0) break;

@@ -2,9 +2,10 @@
 // studio keeps.
 
 import { baseKeymap, splitBlock } from "prosemirror-commands";
-import { redo, undo } from "prosemirror-history";
+import { closeHistory, redo, undo } from "prosemirror-history";
 import { keymap } from "prosemirror-keymap";
-import { Plugin } from "prosemirror-state";
+import { Plugin, TextSelection } from "prosemirror-state";
+import { ReplaceStep } from "prosemirror-transform";
 import { cleanText, isClean, makeSlice } from "./text.js";
 
 export function keyPlugins() {
@@ -20,6 +21,20 @@ export function keyPlugins() {
   ];
 }
 
+// Puts the plain text of a paste or drop in, as a step of its own.
+function bringIn(view, data, { from, to }, uiEvent) {
+  const text = cleanText(data?.getData("text/plain") ?? "");
+  if (!text) return;
+  const $from = view.state.doc.resolve(from);
+  const coming = closeHistory(view.state.tr);
+  // A whole document is selected from outside its paragraphs.
+  if ($from.depth) coming.step(new ReplaceStep(from, to, makeSlice(text)));
+  else coming.replace(from, to, makeSlice(text));
+  const end = coming.mapping.map(to);
+  coming.setSelection(TextSelection.near(coming.doc.resolve(end), -1));
+  view.dispatch(coming.scrollIntoView().setMeta("uiEvent", uiEvent));
+}
+
 export function plainTextPlugin() {
   // Some keyboards send a character outside the first plane as two events, a half each.
   let half = "";
@@ -33,23 +48,22 @@ export function plainTextPlugin() {
         if (given) view.dispatch(view.state.tr.insertText(cleanText(given), from, to).scrollIntoView());
         return true;
       },
-      handlePaste(view, event) {
-        const text = cleanText(event.clipboardData?.getData("text/plain") ?? "");
-        if (!text) return true;
-        const pasted = view.state.tr.replaceSelection(makeSlice(text));
-        view.dispatch(pasted.scrollIntoView().setMeta("paste", true).setMeta("uiEvent", "paste"));
-        return true;
-      },
-      handleDrop(view, event, slice, moved) {
-        // What is moved within the desk stays whose it was; from elsewhere only text comes in.
-        if (moved) return false;
-        const place = view.posAtCoords({ left: event.clientX, top: event.clientY });
-        const text = cleanText(event.dataTransfer?.getData("text/plain") ?? "");
-        event.preventDefault();
-        if (!text || !place) return true;
-        const dropped = view.state.tr.replace(place.pos, place.pos, makeSlice(text));
-        view.dispatch(dropped.scrollIntoView().setMeta("uiEvent", "drop"));
-        return true;
+      handleDOMEvents: {
+        // Before anybody makes a document of what is in the clipboard: only its text comes in.
+        paste(view, event) {
+          event.preventDefault();
+          if (view.editable) bringIn(view, event.clipboardData, view.state.selection, "paste");
+          return true;
+        },
+        drop(view, event) {
+          // What is moved within the desk stays whose it was.
+          if (view.dragging) return false;
+          event.preventDefault();
+          const place = view.posAtCoords({ left: event.clientX, top: event.clientY });
+          const at = place && { from: place.pos, to: place.pos };
+          if (at && view.editable) bringIn(view, event.dataTransfer, at, "paste");
+          return true;
+        },
       },
       clipboardTextSerializer: (slice) => {
         const lines = [];

@@ -16,6 +16,8 @@ export async function recallUnsent({ draft, store, ask }) {
   if (!record) return { base: draft, sending: null, edits: [] };
   let { base_version, sending, edits } = record;
   let base = draft;
+  // It may have been sent when the page was left, by the key that was ready for it.
+  if (!sending) [sending, edits] = [{ key: record.key, base_version, edits }, []];
   const path = `drafts/${draft.id}`;
   if (base_version !== draft.version && sending) {
     // The studio knows a saving by its key, whatever came after.
@@ -70,16 +72,29 @@ export async function meetOthers(desk) {
   }
   await desk.whenCalm();
   const unsent = dropSaved(saver.unsent, rows);
-  const rebased = rebaseEdits(unsent.mine, unsent.theirs);
-  if (rebased) {
-    desk.takeIn(rebased.incoming);
-    if (applyEdits(draft.text, rebased.edits) === desk.text()) desk.settle(draft, rebased.edits);
-    else desk.changeTo(draft, desk.text());
-    return true;
-  }
-  const text = await choose(desk, draft, unsent);
-  desk.changeTo(draft, text);
+  if (!bringTogether(desk, draft, unsent)) desk.changeTo(draft, await choose(desk, draft, unsent));
   return true;
+}
+
+// Takes in what others did, and lets ours follow it; false where both changed the same place.
+function bringTogether(desk, draft, { mine, theirs }) {
+  const rebased = rebaseEdits(mine, theirs);
+  if (!rebased) return false;
+  desk.takeIn(rebased.incoming);
+  if (applyEdits(draft.text, rebased.edits) === desk.text()) desk.settle(draft, rebased.edits);
+  else desk.changeTo(draft, desk.text());
+  return true;
+}
+
+// The studio has saved something else than the desk thinks: the page was left when more had been
+// sent than the browser wrote down. That comes in, and what was written since follows it.
+export function mendDifference(desk, draft) {
+  const mine = desk.log.edits;
+  const text = revertEdits(desk.text(), mine);
+  if (text === draft.text) return;
+  const { start, stop, removed, pieces } = compareTexts(text, draft.text);
+  const theirs = [{ start, stop, removed, inserted: pieces[0].text }];
+  if (!bringTogether(desk, draft, { mine, theirs })) desk.changeTo(draft, desk.text());
 }
 
 async function choose(desk, draft, { mine, theirs }) {

@@ -172,10 +172,7 @@ export class Presence {
 
   #listen() {
     const { signal } = this.#page;
-    const leave = () => {
-      void this.saver.keep();
-      void this.saver.save({ leaving: true }).catch(() => {});
-    };
+    const leave = () => this.saver.leave();
     addEventListener("pagehide", leave, { signal });
     // A page that comes back out of the browser's memory may have been overtaken.
     addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { signal });

@@ -11,6 +11,8 @@ const KEEP_MS = 200;
 // How often it is looked whether somebody has signed in again, in another tab.
 const LOOK_MS = 3000;
 const RETRIES_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
+// A request that is not answered by then is taken for lost.
+const ANSWER_MS = 15_000;
 // A browser lets requests outlive their page only up to 64 KiB.
 const MOST_OUTLIVING = 20_000;
 
@@ -28,6 +30,9 @@ export class Saver {
     this.path = `drafts/${draft.id}`;
     this.version = draft.version;
     this.sending = null;
+    // The key of the next saving is in the browser's store before it is used: a page that is left
+    // may have sent its last words without having been able to write that down.
+    this.nextKey = newKey();
     this.problem = null; // Why nothing is sent.
     this.state = { kind: "saved", at: draft.saved_at, message: "" };
   }
@@ -70,13 +75,20 @@ export class Saver {
     try {
       if (!this.hasUnsent) await this.store.remove();
       else {
-        const { sending, version } = this;
-        await this.store.write({ base_version: version, sending, edits: this.log.edits });
+        const { sending, version, nextKey } = this;
+        const { edits } = this.log;
+        await this.store.write({ base_version: version, sending, edits, key: nextKey });
       }
     } catch (error) {
       // The disk may be full: the studio has it soon all the same.
       console.info("the browser does not keep what is unsent", error.message);
     }
+  }
+
+  // The page is left: what is unsent goes to the browser's store and, if it can, to the studio.
+  leave() {
+    if (this.#running || this.problem || !this.hasUnsent) void this.keep();
+    else this.save({ leaving: true }).catch(() => {});
   }
 
   // Saves what there is; a page that is left does not wait for its store.
@@ -91,7 +103,10 @@ export class Saver {
     this.#timer = null;
     while (this.hasUnsent) {
       if (this.problem) throw this.problem;
-      this.sending ??= { key: newKey(), base_version: this.version, edits: this.log.take() };
+      if (!this.sending) {
+        this.sending = { key: this.nextKey, base_version: this.version, edits: this.log.take() };
+        this.nextKey = newKey();
+      }
       if (this.state.kind !== "offline") this.show("saving");
       const kept = this.keep();
       if (!leaving) await kept;
@@ -105,13 +120,19 @@ export class Saver {
       if (this.log.edits.length) this.#saveIn(WAIT_MS);
       return this.keep();
     }
+    // What was unsent may turn out to be there already.
+    if (["offline", "saving", "conflict"].includes(this.state.kind)) {
+      this.show("saved");
+      await this.keep();
+    }
   }
 
   #send() {
     const { key, base_version, edits } = this.sending;
     const size = edits.reduce((sum, edit) => sum + edit.inserted.length, 200 * edits.length);
     const body = { key, base_version, edits: edits.map(spellEdit) };
-    return this.ask("POST", `${this.path}/save`, body, { keepalive: size < MOST_OUTLIVING });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    return this.ask("POST", `${this.path}/save`, body, { keepalive: size < MOST_OUTLIVING, signal });
   }
 
   #take(draft) {

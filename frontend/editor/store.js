@@ -33,7 +33,13 @@ export function openStore(personId, draftId) {
   return {
     // What is unsent: { base_version, sending, edits }.
     read: async () => (await request((await table("unsent", "readonly")).get(key))) ?? null,
-    write: async (record) => request((await table("unsent", "readwrite")).put(record, key)),
+    write: async (record) => {
+      const unsent = await table("unsent", "readwrite");
+      const written = request(unsent.put(record, key));
+      // At once: a page that is left does not hear that it was written.
+      unsent.transaction.commit?.();
+      return written;
+    },
     remove: async () => request((await table("unsent", "readwrite")).delete(key)),
     // Texts that gave way to others, until they are dismissed: [{ text, at, why }].
     readLost: async () => (await request((await table("lost", "readonly")).get(key))) ?? [],

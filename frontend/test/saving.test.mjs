@@ -185,3 +185,23 @@ test("where the draft went on elsewhere the edits follow the version they were m
   assert.deepEqual([unsent.base.version, unsent.base.text], [0, "x"]);
   assert.deepEqual(unsent.edits.map((edit) => edit.inserted), ["a", "b"]);
 });
+
+test("what a page sent as it was left is known by the key that was ready for it", async () => {
+  const studio = new FakeStudio();
+  const edits = [makeEdit(0, "a")];
+  await studio.ask("POST", "drafts/d/save", { key: "ready", base_version: 0, edits });
+  const unsent = await recall(studio, { base_version: 0, sending: null, edits, key: "ready" });
+  assert.deepEqual([unsent.base.text, unsent.sending, unsent.edits], ["a", null, []]);
+});
+
+test("a page that is left sends at once, and writes down with which key", async () => {
+  const studio = new FakeStudio();
+  const { saver, write } = open(studio);
+  write(0, "a");
+  await saver.keep();
+  const { key } = await saver.store.read();
+  saver.leave();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(studio.asked[0].body.key, key);
+  assert.equal(studio.draft.text, "a");
+});

@@ -132,9 +132,7 @@ def test_pasted_text_is_plain_and_clean_and_undone_at_once(write, read):
     wait_until(lambda: read().text == "Before. ", page=page)
 
 
-def test_a_composition_is_one_edit_without_a_lost_or_doubled_character(
-    write, read, served, draft
-):
+def test_a_composition_is_one_edit_without_a_lost_or_doubled_character(write, read, served, draft):
     page = write()
     page.keyboard.type("a ")
     ime = page.context.new_cdp_session(page)

@@ -12,10 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fabula.core.score import Score
 from fabula.studio.database import open_studio
 from fabula.studio.edits import Edit
+from fabula.studio.kept import KEPT_WORDS
 from fabula.studio.people import Person
-from fabula.studio.publishing import publish_entry
+from fabula.studio.publishing import publish_entry, write_scores
+from fabula.studio.quality import read_opinions
 from fabula.studio.versions import save_draft
 from fabula.web.dashboard import board as boards
 from fabula.web.identity import Call, Web
@@ -66,12 +69,36 @@ def open_to_all(app, studio):
     app.state.web = Web(studio, replace(QUICK, public_dashboard=True))
 
 
-def test_a_stranger_is_sent_to_sign_in_and_an_author_told_whom_to_ask(writing, client, world):
+def test_a_stranger_is_sent_to_sign_in_and_an_annotator_told_whom_to_ask(writing, client, world):
     sent = client.get("/dashboard/?status=active", headers=PAGE, follow_redirects=False)
     assert sent.status_code == 303
     assert sent.headers["location"] == "/sign-in?next=/dashboard/%3Fstatus%3Dactive"
-    refused = client.get("/dashboard/", headers=PAGE | world.bearer("ben"))
+    refused = client.get("/dashboard/", headers=PAGE | world.bearer("cat"))
     assert refused.status_code == 403 and "for the role researcher" in refused.text
+
+
+def test_authors_see_their_own_and_nobody_elses(writing, client, studio, world):
+    publish(
+        studio, begin_game(studio, world.people["ben"], "his"), "d", "Snow fell.", machine="two"
+    )
+    his = client.get("/dashboard/", headers=world.bearer("ben")).text
+    assert "Your dashboard" in his and his.count('<article class="edit"') == 1
+    assert "The salt road his" in his and "The salt road 3" not in his
+    assert "How much people write" not in his and "Unedited machine text" not in his
+    [row] = read_rows(client.get("/dashboard/user.csv", headers=world.bearer("ben")))
+    assert (row["model"], row["n"], float(row["mean"])) == ("two", "1", 0.0)
+    edits = client.get("/dashboard/edits.html", headers=world.bearer("ben")).text
+    assert edits.count('<article class="edit"') == 1
+    # No address makes him somebody else.
+    ann = world.people["ann"].id
+    assert (
+        client.get(f"/dashboard/edits.csv?author={ann}", headers=world.bearer("ben")).text.count(
+            FERRY
+        )
+        == 1
+    )
+    hers = client.get("/dashboard/", headers=world.bearer("ann")).text
+    assert "12 suggestions beside" in hers and "The salt road his" not in hers
 
 
 def test_a_researcher_sees_figures_diffs_ratings_and_comments(writing, as_dan):
@@ -266,7 +293,8 @@ def test_a_scope_of_storium_lets_one_read_all_edits(writing, client, monkeypatch
     assert "12 suggestions beside what was published" in client.get("/dashboard/").text
     assert client.get("/dashboard/edits.html").text.count('<article class="edit"') == 12
     assert client.get("/dashboard/flagged.csv").status_code == 404
-    monkeypatch.setattr(found, lambda request: Call(request, replace(reader, scopes=frozenset())))
+    other = replace(reader, scopes=frozenset())
+    monkeypatch.setattr(found, lambda request: Call(request, other))
     assert client.get("/dashboard/").status_code == 403
 
 
@@ -300,6 +328,8 @@ def test_a_board_is_read_once_until_something_changes(
     monkeypatch.setattr(boards, "read_board", lambda *given: made.append(given) or read(*given))
     first = as_dan.get("/dashboard/").text
     as_dan.get("/dashboard/user.svg")
+    # An admin is answered what a researcher was.
+    as_dan.get("/dashboard/", headers=world.bearer("eve"))
     assert len(made) == 1
     as_dan.get("/dashboard/?machine=one")
     assert len(made) == 2
@@ -330,3 +360,32 @@ def test_games_of_machine_text_are_flagged_and_can_be_left_out(as_dan, studio, w
     assert done.status_code == 200
     page = as_dan.get("/dashboard/?status=active").text
     assert "Take in again" in page and "left out of the figures" in page
+
+
+def test_words_that_were_kept_are_told_by_part_of_speech_and_names_as_known_or_new(
+    writing, as_dan, studio
+):
+    page = as_dan.get("/dashboard/").text
+    assert "12 suggestions wait for a worker with nothing else to do, which tags words." in page
+    assert as_dan.get("/dashboard/words.svg").status_code == 404
+    counts = {"generated:NOUN": 10, "kept:NOUN": 4, "generated:PROPN": 5, "kept:PROPN": 3,
+              "entities:known": 2, "entities:new": 1}  # fmt: skip
+    opinions = read_opinions(studio, None)
+    scored = [
+        Score(which, KEPT_WORDS, aspect, float(count))
+        for which in opinions.suggestions
+        for aspect, count in counts.items()
+    ]
+    with studio.write() as db:
+        write_scores(db, scored)
+    rows = read_rows(as_dan.get("/dashboard/words.csv?machine=one"))
+    assert [(row["tag"], row["kept"], float(row["rate"])) for row in rows] == [
+        ("NOUN", "24", 0.4),
+        ("PROPN", "18", 0.6),
+    ]
+    assert float(rows[1]["of_kept"]) == pytest.approx(3 / 7)
+    [row] = read_rows(as_dan.get("/dashboard/names.csv?machine=one"))
+    assert (row["names"], float(row["known"])) == ("18", pytest.approx(2 / 3))
+    page = as_dan.get("/dashboard/?beside=storium").text
+    assert "proper nouns are 29.5 % of kept words, 13.5 % of all" in page
+    assert "proper nouns" in page and as_dan.get("/dashboard/names.svg").status_code == 200

@@ -1,8 +1,8 @@
 """What people made of suggestions: the texts side by side, and lists of them.
 
 A suggestion and the entry that was published are laid beside each other in the blocks of USER.
-Lists are for researchers and who has the scope `user_edits`; the public, where a page lets it in,
-sees the last ten without anything that says whose they are.
+Lists are for researchers and who has the scope `user_edits`, and of one's own for everybody; the
+public, where a page lets it in, sees the last ten without anything that says whose they are.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def list_edits(
 
     `person` is None for the public, which sees ten at most.
     """
-    if person is not None:
+    if person is not None and chosen.author != person.id:
         need_scope(person, "user_edits")
     if offset < 0 or not 1 <= limit <= MOST_AT_ONCE:
         raise InputError(
@@ -117,7 +117,8 @@ def stream_edits(
     studio: Studio, person: Person, chosen: Filter = EVERYTHING
 ) -> Iterator[SuggestionEdit]:
     """Give all of them, one after the other, of one moment of the studio."""
-    need_scope(person, "user_edits")
+    if chosen.author != person.id:
+        need_scope(person, "user_edits")
     with studio.read() as db:
         check_filter(db, chosen)
     return _go_through(studio, chosen)

@@ -45,7 +45,8 @@ class Filter:
 
     `since` and `until` are days (UTC) of publishing, both included. `game` is a game's identity or
     an uploaded story's. `at_least` and `at_most` choose suggestions by how many their person has
-    published in all; those of nobody in the studio have no such number.
+    published in all; those of nobody in the studio have no such number. `author` chooses what one
+    person asked for, who may read that much; no address says so.
     """
 
     machines: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ class Filter:
     at_most: int | None = None
     include_excluded: bool = False
     include_flagged: bool = True
+    author: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be found by."""
@@ -207,6 +209,8 @@ def _list_conditions(chosen: Filter) -> list[ColumnElement[bool]]:
         conditions.append(or_(*(each == chosen.game for each in (UNIT, suggestions.c.story_id))))
     if chosen.at_least is not None or chosen.at_most is not None:
         conditions.append(suggestions.c.person_id.in_(_select_people(chosen)))
+    if chosen.author is not None:
+        conditions.append(suggestions.c.person_id == chosen.author)
     if not chosen.include_flagged:
         flagged = select_flags(FLAG_SHARE, FLAG_ENTRIES).subquery()
         conditions.append(UNIT.not_in(select(flagged.c.unit)))

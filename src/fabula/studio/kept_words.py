@@ -248,7 +248,7 @@ def read_kept_words(
     studio: Studio, person: Person | None, chosen: Filter = EVERYTHING
 ) -> KeptWordsReport:
     """Read what was kept, machine by machine, with 95 % intervals by drawing games again."""
-    need_reader(person)
+    need_reader(person, chosen)
     is_count = (scores.c.suggestion_id == suggestions.c.id) & (scores.c.scorer == KEPT_WORDS)
     counted = (
         select_published(chosen, machines.c.name, UNIT, scores.c.aspect, func.sum(scores.c.value))

@@ -72,7 +72,7 @@ class Opinions:
 
 def read_opinions(studio: Studio, person: Person | None, chosen: Filter = EVERYTHING) -> Opinions:
     """Read the qualities of the published suggestions that a filter chooses."""
-    need_reader(person)
+    need_reader(person, chosen)
     columns = list_columns(chosen)
     about = (
         suggestions.c.id,
@@ -96,9 +96,10 @@ def read_opinions(studio: Studio, person: Person | None, chosen: Filter = EVERYT
     return Opinions(which, names_of, people, units, moments, labels, values)
 
 
-def need_reader(person: Person | None) -> None:
-    """Refuse who may not read what others have written; the public is the page's to let in."""
-    if person is not None:
+def need_reader(person: Person | None, chosen: Filter = EVERYTHING) -> None:
+    """Refuse who may not read what others have written; everybody may read of their own, and the
+    public is the page's to let in."""
+    if person is not None and chosen.author != person.id:
         person.need("researcher")
 
 
@@ -145,7 +146,7 @@ def count_statuses(
 
     Days of the filter choose by publishing, and nothing here, where some were not published.
     """
-    need_reader(person)
+    need_reader(person, chosen)
     ever = replace(chosen, since=None, until=None)
     query = select_asked(ever, machines.c.name, suggestions.c.status, func.count())
     counts: dict[str, Counter[str]] = {}

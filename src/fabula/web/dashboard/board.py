@@ -18,7 +18,9 @@ from fabula.studio.findings import (
     follow_quality,
 )
 from fabula.studio.flags import FlaggedGame, flag_games
+from fabula.studio.kept_words import read_kept_words
 from fabula.studio.people import Person
+from fabula.studio.printed import printed_figures
 from fabula.studio.quality import (
     count_people,
     count_sentences,
@@ -27,6 +29,7 @@ from fabula.studio.quality import (
     read_opinions,
 )
 from fabula.web.dashboard.correlations import show_correlations
+from fabula.web.dashboard.kept import show_names, show_words
 from fabula.web.dashboard.live import spell_mark
 from fabula.web.dashboard.machines import (
     show_differences,
@@ -35,7 +38,7 @@ from fabula.web.dashboard.machines import (
     show_time,
     show_user,
 )
-from fabula.web.dashboard.parts import MEASURES, Part, read_printed
+from fabula.web.dashboard.parts import MEASURES, Part
 from fabula.web.dashboard.writing import (
     show_flagged,
     show_people,
@@ -50,11 +53,12 @@ _PERIODS: tuple[Period, ...] = ("day", "week", "month")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the dashboard: the filter, whose figures (None: the public's view), what is
-    followed over time, and whether printed figures stand beside."""
+    """What is asked of the dashboard: the filter, who asks (None: the public), what is followed
+    over time, and whether printed figures stand beside. All researchers are answered the same."""
 
     chosen: Filter
-    person: Person | None
+    person: Person | None = field(compare=False)
+    is_researcher: bool = False
     quality: str = "USER"
     by: Period | None = None
     beside: bool = False
@@ -116,12 +120,13 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
             f"quality: there is no quality {question.quality!r}",
             f"take {', '.join(opinions.labels)}",
         )
-    printed = read_printed() if question.beside else None
+    printed = printed_figures() if question.beside else None
     described = describe_machines(opinions)
     by = question.by or choose_period([moment.date() for moment in opinions.moments])
     measure = MEASURES[chosen.measure]
     # Which games these are is for researchers.
-    flagged = flag_games(studio, person, chosen) if person else []
+    flagged = flag_games(studio, person, chosen) if person and question.is_researcher else []
+    kept = read_kept_words(studio, person, chosen)
     parts = [
         show_user(described, measure, printed),
         show_ratings(described, printed),
@@ -129,10 +134,12 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
         show_differences(compare_machines(opinions), list(described)),
         show_time(follow_quality(opinions, question.quality, by), question.quality, by),
         show_sentences(count_sentences(studio, chosen)),
-        show_people(count_people(opinions)),
+        show_words(kept, printed),
+        show_names(kept, printed),
+        *([] if chosen.author else [show_people(count_people(opinions))]),
         show_statuses(count_statuses(studio, person, chosen)),
         show_correlations(correlate_qualities(opinions), opinions.labels, printed),
-        *([show_flagged(flagged)] if person else []),
+        *([show_flagged(flagged)] if question.is_researcher else []),
     ]
     return Board(
         mark, datetime.now(UTC), len(opinions.suggestions), len(described),

@@ -12,13 +12,14 @@ from fabula.reports.figures.heatmap import draw_heatmap
 from fabula.reports.numbers import coefficient_text, p_text
 from fabula.reports.tables import Cell, Table, TableColumn, Tone, Value
 from fabula.studio.findings import LEVEL, Correlation
-from fabula.web.dashboard.parts import Part, Printed, is_rating
+from fabula.studio.printed import PrintedFigures
+from fabula.web.dashboard.parts import Part, call_printed, is_rating
 
 _FEWEST = 3
 
 
 def show_correlations(
-    pairs: Sequence[Correlation], labels: Sequence[str], printed: Printed | None
+    pairs: Sequence[Correlation], labels: Sequence[str], printed: PrintedFigures | None
 ) -> Part:
     """All pairwise correlations as a heatmap and a table."""
     title = "Which qualities go together"
@@ -65,14 +66,14 @@ def explain_undefined(pair: Correlation) -> str:
     return f"n < {_FEWEST}" if math.isnan(pair.p) else ""
 
 
-def _tabulate(pairs: Sequence[Correlation], printed: Printed | None) -> Table:
+def _tabulate(pairs: Sequence[Correlation], printed: PrintedFigures | None) -> Table:
     rows = [_make_row(pair, printed) for pair in pairs]
     right = [TableColumn(name, align="right") for name in ("r", "p", "q (FDR)", "n")]
-    beside = [TableColumn(name, align="right") for name in printed.systems] if printed else []
+    beside = [TableColumn(call_printed(name), align="right") for name in _list_systems(printed)]
     return Table(["quality", "and", *right, *beside], rows)
 
 
-def _make_row(pair: Correlation, printed: Printed | None) -> list[Cell | Value]:
+def _make_row(pair: Correlation, printed: PrintedFigures | None) -> list[Cell | Value]:
     why = explain_undefined(pair)
     row: list[Cell | Value] = [pair.left, pair.right]
     if math.isnan(pair.r):
@@ -84,11 +85,14 @@ def _make_row(pair: Correlation, printed: Printed | None) -> list[Cell | Value]:
         shown = "–" if math.isnan(value) else p_text(value)
         row.append(Cell(value, shown, "" if math.isfinite(value) else "quiet", title=why or None))
     row.append(pair.n)
-    if printed:
-        there = printed.correlations.get(frozenset((pair.left, pair.right)))
-        for place in range(len(printed.systems)):
-            row.append(Cell(there[place], coefficient_text(there[place])) if there else Cell(""))
+    for system in _list_systems(printed):
+        r = printed.find_r(system, pair.left, pair.right) if printed else None
+        row.append(Cell("") if r is None else Cell(r, coefficient_text(r)))
     return row
+
+
+def _list_systems(printed: PrintedFigures | None) -> list[str]:
+    return list(dict.fromkeys(pair.system for pair in printed.correlations)) if printed else []
 
 
 def _list_pairs(pairs: Sequence[Correlation]) -> list[dict[str, object]]:

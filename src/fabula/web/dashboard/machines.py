@@ -12,13 +12,15 @@ from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text, p_text
 from fabula.reports.tables import Cell, Table, TableColumn, Tone, Value
 from fabula.studio.findings import LEVEL, MachineComparison, PeriodCell, QualityCell
+from fabula.studio.printed import PrintedFigures
 from fabula.studio.ratings import HIGH, LOW
 from fabula.web.dashboard.parts import (
     RATINGS,
     Part,
-    Printed,
+    call_printed,
     decimals_of,
     is_rating,
+    list_printed,
     number_cell,
     say_missing,
     scale_of,
@@ -31,7 +33,7 @@ _MOST_SHOWN = 60
 _NO_INTERVAL = "An interval needs suggestions out of five games or more."
 
 
-def show_user(described: Described, measure: str, printed: Printed | None) -> Part:
+def show_user(described: Described, measure: str, printed: PrintedFigures | None) -> Part:
     """USER of every machine with its interval."""
     rows = _make_intervals(described, ["USER"], printed)
     best = max(
@@ -70,7 +72,7 @@ def show_user(described: Described, measure: str, printed: Printed | None) -> Pa
     )
 
 
-def show_ratings(described: Described, printed: Printed | None) -> Part:
+def show_ratings(described: Described, printed: PrintedFigures | None) -> Part:
     """What authors said, question by question."""
     rows = _make_intervals(described, RATINGS, printed)
     asked = sum(described[name][label].n for name in described for label in RATINGS)
@@ -99,7 +101,9 @@ def show_ratings(described: Described, printed: Printed | None) -> Part:
     )
 
 
-def show_qualities(described: Described, labels: Sequence[str], printed: Printed | None) -> Part:
+def show_qualities(
+    described: Described, labels: Sequence[str], printed: PrintedFigures | None
+) -> Part:
     """All eleven qualities of every machine."""
     return Part(
         "qualities",
@@ -111,7 +115,7 @@ def show_qualities(described: Described, labels: Sequence[str], printed: Printed
 
 
 def _make_intervals(
-    described: Described, labels: Sequence[str], printed: Printed | None
+    described: Described, labels: Sequence[str], printed: PrintedFigures | None
 ) -> list[Interval]:
     rows = []
     for label in labels:
@@ -121,13 +125,15 @@ def _make_intervals(
             mean, low, high = (scale * value for value in (cell.mean, cell.low, cell.high))
             note = f"n = {cell.n}" if cell.n else "no value"
             rows.append(Interval(machine, mean, low, high, group=group, note=note))
-        if printed and label in printed.means:
-            for system, mean in zip(printed.systems, printed.means[label], strict=True):
-                rows.append(Interval(system, mean, kind="baseline", group=group, note="printed"))
+        rows += [
+            Interval(call_printed(each.system), scale * each.mean, kind="baseline", group=group,
+                     note="printed")
+            for each in list_printed(printed, label)
+        ]  # fmt: skip
     return rows
 
 
-def _tabulate(described: Described, labels: Sequence[str], printed: Printed | None) -> Table:
+def _tabulate(described: Described, labels: Sequence[str], printed: PrintedFigures | None) -> Table:
     rows: list[list[Cell | Value]] = []
     rules = []
     for label in labels:
@@ -146,13 +152,11 @@ def _tabulate(described: Described, labels: Sequence[str], printed: Printed | No
                     Cell(ends) if ends else Cell("–", tone="quiet", aside=why),
                 ]
             )
-        if printed and label in printed.means:
-            pairs = zip(printed.systems, printed.suggestions, printed.means[label], strict=True)
-            rows += [
-                [Cell(system, tone="quiet"), label, Cell(None, f"≤ {n}", "quiet"),
-                 number_cell(mean, decimals), None, Cell("printed", tone="quiet")]
-                for system, n, mean in pairs
-            ]  # fmt: skip
+        rows += [
+            [Cell(call_printed(each.system), tone="quiet"), label, each.n,
+             number_cell(scale * each.mean, decimals), Cell(""), Cell("printed", tone="quiet")]
+            for each in list_printed(printed, label)
+        ]  # fmt: skip
         rules.append(len(rows))
     return Table(
         ["model", "quality", TableColumn("n", align="right"), TableColumn("mean", align="right"),

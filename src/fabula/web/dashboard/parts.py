@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
 
 from fabula.reports.figures.drawing import NARROW, make_standalone
 from fabula.reports.numbers import number_text
-from fabula.reports.pages import read_static
 from fabula.reports.tables import Cell, Table, records_csv, table_csv
+from fabula.studio.printed import PrintedFigures, PrintedMean
 from fabula.studio.quality import RATED
-from fabula.studio.ratings import HIGH, LOW, QUESTIONS
+from fabula.studio.ratings import QUESTIONS
 
 WIDE = 860
 RATINGS = tuple(QUESTIONS[aspect].title for aspect in RATED)
@@ -68,29 +67,18 @@ class Part:
         return table_csv(self.table) + "\n" if self.table else "\n"
 
 
-@dataclass(frozen=True)
-class Printed:
-    """What STORIUM's paper prints, to stand beside ours (Akoury et al., 2020)."""
-
-    source: str
-    systems: tuple[str, ...]
-    suggestions: tuple[int, ...]
-    means: Mapping[str, Sequence[float]]
-    correlations: Mapping[frozenset[str], Sequence[float]]
-    agreement: Mapping[str, Mapping[str, Sequence[float]]]
-    proper_nouns: Mapping[str, float]
-    entities: Mapping[str, float] = field(default_factory=dict)
+def list_printed(printed: PrintedFigures | None, label: str) -> list[PrintedMean]:
+    """Printed means of a quality: one of each system, that of the table that tells how many."""
+    if printed is None:
+        return []
+    found = [mean for mean in printed.means if mean.quality == label]
+    best = {mean.system: mean for mean in sorted(found, key=lambda mean: mean.n is not None)}
+    return list(best.values())
 
 
-@cache
-def read_printed() -> Printed:
-    """Read the printed figures."""
-    values = json.loads(read_static("storium_study.json"))
-    pairs = values.pop("correlations").items()
-    return Printed(
-        **values | {"systems": tuple(values["systems"])},
-        correlations={frozenset(pair.split(" | ")): printed for pair, printed in pairs},
-    )
+def call_printed(system: str) -> str:
+    """What a system of the paper is called among ours."""
+    return f"STORIUM {system}"
 
 
 def is_rating(label: str) -> bool:
@@ -106,11 +94,6 @@ def scale_of(label: str) -> float:
 def decimals_of(label: str) -> int:
     """Decimals that a quality is shown with."""
     return 2 if is_rating(label) else 1
-
-
-def ends_of(labels: Sequence[str]) -> tuple[float, float | None]:
-    """Ends of the axis for some qualities."""
-    return (LOW, HIGH) if all(map(is_rating, labels)) else (0.0, None)
 
 
 def number_cell(value: float, decimals: int, why: str = "", **other: Any) -> Cell:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -26,7 +26,7 @@ from fabula.web.dashboard.edits import (
     write_edits_csv,
     write_edits_page,
 )
-from fabula.web.dashboard.parts import MEASURES, read_printed
+from fabula.web.dashboard.parts import MEASURES
 from fabula.web.errors import Unauthenticated
 from fabula.web.identity import Call, Visit, find_call, find_passer
 from fabula.web.pages import make_page_router, show
@@ -39,12 +39,12 @@ _KINDS = {"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8"}
 @dataclass(frozen=True)
 class Viewer:
     """Who looks, and what they may see: `person` reads figures, `reader` edits; None is the
-    public, which sees figures and ten edits without a name."""
+    public, which sees figures and ten edits without a name. `is_own`: their own writing alone."""
 
     visit: Visit
     person: Person | None = None
     reader: Person | None = None
-    is_researcher: bool = False
+    is_own: bool = False
 
     @property
     def sees_all_edits(self) -> bool:
@@ -62,9 +62,11 @@ def find_viewer(request: Request) -> Viewer:
         return Viewer(visit)
     person = visit.person
     if person.may("researcher"):
-        return Viewer(visit, person, person, is_researcher=True)
+        return Viewer(visit, person, person)
     if "user_edits" in person.scopes:
         return Viewer(visit, None, person)
+    if person.may("author"):
+        return Viewer(visit, person, person, is_own=True)
     if is_public:
         return Viewer(visit)
     raise NotAllowed("the dashboard is for researchers", "ask an admin for the role researcher")
@@ -79,11 +81,15 @@ def read_question(viewer: Viewer) -> Question:
     beside = params.get("beside", "")
     if beside not in ("", "storium"):
         raise InputError(f"beside: there is nothing of {beside[:50]!r}", "take storium")
+    chosen = parse_filter(params.multi_items())
+    if viewer.is_own and viewer.person:
+        chosen = replace(chosen, author=viewer.person.id)
     return Question(
-        parse_filter(params.multi_items()),
+        chosen,
         viewer.person,
-        params.get("quality", "") or "USER",
-        read_period(params.get("by", "")),
+        is_researcher=viewer.person is not None and not viewer.is_own,
+        quality=params.get("quality", "") or "USER",
+        by=read_period(params.get("by", "")),
         beside=bool(beside),
     )
 
@@ -122,7 +128,7 @@ def show_dashboard(viewer: AnyViewer) -> Response:
         without=_spell_without(question),
         edits=page,
         turn=_turn_pages(page, question) if page else {},
-        is_empty=board is not None and board.is_empty and question.chosen == EVERYTHING,
+        is_empty=board is not None and board.is_empty and not question.chosen.query(),
         **_TOOLS,
     )
 
@@ -130,7 +136,6 @@ def show_dashboard(viewer: AnyViewer) -> Response:
 _TOOLS = {
     "measures": MEASURES,
     "legend": LEGEND,
-    "printed": read_printed,
     "mark_block": mark_block,
     "show_blocks": show_blocks,
     "list_values": list_values,

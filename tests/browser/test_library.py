@@ -58,7 +58,7 @@ def test_a_first_visit_leads_to_writing_in_two_clicks(visit, zoe):
     assert page.get_by_role("link", name="The Lamps of Vell").is_visible() and not overflows(page)
 
 
-def test_a_game_is_set_up_or_brought_along_and_mistakes_are_named(visit, zoe, tmp_path):
+def test_a_game_is_brought_along_and_what_is_wrong_is_named(visit, zoe, tmp_path):
     page = visit("/", "zoe")
     page.get_by_role("button", name="Import a game from STORIUM").click()
     dialogue = page.get_by_role("dialog")
@@ -78,8 +78,11 @@ def test_a_game_is_set_up_or_brought_along_and_mistakes_are_named(visit, zoe, tm
     page.get_by_role("link", name="Scene 1", exact=True).click()
     assert "Ida stirs the flood." in page.locator(".story").inner_text()
 
-    page.goto(page.url.partition("/games")[0])
-    page.get_by_role("button", name="New game…").click()
+
+def test_a_game_is_set_up_by_keyboard_and_taken_away_as_a_file(visit):
+    page = visit("/", "ann")
+    dialogue = page.get_by_role("dialog")
+    page.get_by_role("button", name="New game…").press("Enter")
     page.keyboard.press("Escape")
     assert not dialogue.is_visible()
     page.get_by_role("button", name="New game…").press("Enter")
@@ -97,9 +100,8 @@ def test_a_game_is_set_up_or_brought_along_and_mistakes_are_named(visit, zoe, tm
     assert download.value.path().read_text().startswith(f"# {'W' * 200}\n\n## Landing")
 
 
-def test_a_narrator_has_all_tools_and_nothing_typed_is_lost(visit, served, zoe):
-    home = f"/games/{served.ids['game']}"
-    page = visit(f"{home}/characters", "ann", **PHONE)
+def test_a_narrator_makes_characters_and_cards_on_a_phone(visit, served):
+    page = visit(f"/games/{served.ids['game']}/characters", "ann", **PHONE)
     page.on("dialog", lambda question: question.accept())
     page.get_by_role("button", name="New character…").click()
     page.get_by_role("dialog").get_by_label("Name").fill("Otto")
@@ -131,8 +133,14 @@ def test_a_narrator_has_all_tools_and_nothing_typed_is_lost(visit, served, zoe):
     card.get_by_role("button", name="Delete the card").click()
     card.wait_for(state="detached")
     assert not overflows(page)
+    view = read_game(served.studio, served.people["ann"], served.ids["game"])
+    [flood] = [card for card in view.cards if card.name == "Flood"]
+    assert (flood.challenge_points, flood.success_stakes) == (3, "Dry feet.")
 
-    page.get_by_role("link", name="Settings").click()
+
+def test_people_are_invited_and_nothing_typed_is_lost(visit, served, zoe):
+    page = visit(f"/games/{served.ids['game']}/settings", "ann", **PHONE)
+    page.on("dialog", lambda question: question.accept())
     page.get_by_label("Name as they sign in").fill("nobody-here")
     page.get_by_role("button", name="Invite").click()
     page.get_by_text("there is nobody called 'nobody-here'").wait_for()
@@ -146,8 +154,6 @@ def test_a_narrator_has_all_tools_and_nothing_typed_is_lost(visit, served, zoe):
     page.get_by_role("button", name="Archive the game").wait_for()
     view = read_game(served.studio, served.people["ann"], served.ids["game"])
     assert {member.name for member in view.members} == {"ann", "zoe"}
-    flood = next(card for card in view.cards if card.name == "Flood")
-    assert (flood.challenge_points, flood.success_stakes) == (3, "Dry feet.")
 
 
 def test_a_story_is_read_and_its_marks_are_shown_on_wish(visit, served):

@@ -17,7 +17,8 @@ Two measures of each key, both taken in the page:
   first that can run after the frame with the letter was painted. It is not rounded, and includes
   the wait for the next frame: of 60 a second up to 17 ms are that wait.
 
-The bar: the medians of both are at most 30 ms with every draft; the exit status says so. Run it on a machine that does nothing else.
+The bar: the medians of both are at most 30 ms with every draft; the exit status says so. Run it on
+a machine that does nothing else.
 """
 
 from __future__ import annotations

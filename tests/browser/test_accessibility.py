@@ -11,26 +11,29 @@ pytestmark = pytest.mark.browser
 
 # Who looks, and at what; {names} are those of the studio's ids.
 PAGES = (
-    ("ann", "/nothing-here"),
     (None, "/"),
+    (None, "/sign-in"),
+    (None, "/sign-up"),
+    ("ann", "/nothing-here"),
     ("ann", "/"),
-    ("eve", "/"),
     ("ann", "/?archived=true"),
     ("ann", "/games/{game}"),
     ("ann", "/games/{game}/characters"),
     ("ann", "/games/{game}/cards"),
     ("ann", "/games/{game}/settings"),
-    (None, "/sign-in"),
+    ("ann", "/games/{game}/authorship"),
     ("ann", "/drafts/{draft}"),
+    ("ann", "/drafts/{published}"),
     ("ann", "/drafts/{draft}/replay#t=2"),
     ("ann", "/drafts/{draft}/authorship"),
     ("ann", "/drafts/{blank}/replay"),
-    ("ann", "/games/{game}/authorship"),
-    (None, "/sign-up"),
+    ("ann", "/review"),
+    ("ann", "/api/docs"),
+    ("dan", "/dashboard/"),
+    ("eve", "/"),
     ("eve", "/account"),
     ("eve", "/people"),
     ("eve", "/machines"),
-    ("ann", "/api/docs"),
 )
 
 
@@ -42,11 +45,12 @@ def busy(served):
 
 
 def test_no_page_has_a_serious_barrier(busy, visit, find_barriers):
-    barriers = []
+    barriers, pages = [], {}
     for who, path in PAGES:
-        page = visit(path.format(**busy.ids), who)
-        barriers += find_barriers(page)
-        page.context.close()
+        if who not in pages:
+            pages[who] = visit("/nothing-here", who)
+        pages[who].goto(busy.url + path.format(**busy.ids))
+        barriers += find_barriers(pages[who])
     assert not barriers, "\n" + "\n".join(barriers)
 
 
@@ -62,5 +66,5 @@ def test_a_barrier_is_found_and_named(visit, find_barriers):
       note.style.background = "#aaa";
     }""")
     barriers = find_barriers(page)
-    assert sum("#nameless" in barrier and "label" in barrier for barrier in barriers) == 4
+    assert sum("#nameless" in barrier and "label" in barrier for barrier in barriers) == 2
     assert sum("color-contrast" in barrier for barrier in barriers) == 4

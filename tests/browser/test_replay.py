@@ -102,7 +102,7 @@ def test_the_film_is_played_stepped_through_and_linked_to(visit, written):
     page.keyboard.press("ArrowRight")
     expect(text).to_have_text("R")
     assert page.url.endswith("#t=1")
-    expect(page.get_by_role("status")).to_contain_text("wrote: R")
+    expect(page.locator("#said")).to_contain_text("wrote: R")
     # Marks: the first sitting, what was taken over (and named), the second sitting.
     page.keyboard.press("Shift+ArrowRight")
     expect(text.locator(".by-machine")).to_have_text(FORD)

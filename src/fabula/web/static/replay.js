@@ -284,9 +284,11 @@ async function open() {
   try {
     film = new Film(await call("GET", `/drafts/${root.dataset.draft}/replay/film`));
   } catch (problem) {
+    find("wait").hidden = true;
     find("trouble").textContent = `${problem.sentence ?? problem.message}. Load the page again to try once more.`;
     return;
   }
+  find("wait").hidden = true;
   root.hidden = false;
   find("slider").max = film.length;
   drawMarks(film.marks());

@@ -43,7 +43,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 
 demo: $(VENV)/.light
 	$(BIN)/fabula score examples -m "$(DEMO)" -o runs/demo --overwrite
-	@$(BIN)/python -c 'from fabula.core.installation import spell_way; print(spell_way())'
+	@$(BIN)/python -c 'from fabula.core.installation import spell_studio, spell_way; print(f"{spell_way()}\n{spell_studio()}")'
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --durations=20 -m "not assets"

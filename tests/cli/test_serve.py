@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -195,3 +196,13 @@ def test_a_local_studio_opens_at_once_and_asks_for_a_link_before_others_come(env
         _, out, err = end(child)
     assert out == ""
     assert "studio user link" in err
+
+
+@pytest.mark.parametrize("words", [["serve", "--local"], ["worker"]])
+def test_without_its_packages_the_studio_says_what_to_install(own_home, monkeypatch, words):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name)
+    )
+    with pytest.raises(UserError, match=r"uvicorn is not installed; run: .*web"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)

@@ -17,6 +17,7 @@ from fabula.core.installation import (
     spell_command,
     spell_commands,
     spell_install,
+    spell_studio,
     spell_way,
     spell_weights_install,
 )
@@ -177,6 +178,23 @@ def test_the_way_to_go_on_is_one_text_in_readme_demo_and_doctor(clone):
     readme = (root / "README.md").read_text(encoding="utf-8").replace("`", "")
     assert way in " ".join(readme.split())
     assert "spell_way()" in (root / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_demo_ends_with_the_way_to_an_example_game(clone, monkeypatch):
+    monkeypatch.setattr(installation, "find_spec", lambda name: None)
+    assert spell_studio().splitlines()[1:] == [
+        "  .venv/bin/pip install -e '.[web,models]'",
+        "  .venv/bin/fabula models pull smollm2",
+        "  .venv/bin/fabula serve --local --open",
+    ]
+    monkeypatch.setattr(installation, "find_spec", lambda name: name)
+    assert "pip install" not in spell_studio()
+    root = Path(__file__).resolve().parents[2]
+    assert "spell_studio()" in (root / "Makefile").read_text(encoding="utf-8")
+    # The words of the button are those of the page.
+    library = root / "src/fabula/web/templates/library.html"
+    assert "Open an example game" in library.read_text(encoding="utf-8")
+    assert "Open an example game" in spell_studio()
 
 
 def test_no_message_of_ours_sends_anybody_to_an_index():

@@ -124,3 +124,14 @@ DATA = click.option(
     help="Folder that holds a folder for each data set, or has such a folder in data/; "
     "else data sets are taken from where `fabula data add` was told they lie.",
 )
+
+
+def need_web() -> None:
+    """Say what to install where the studio's packages are not."""
+    from importlib.util import find_spec
+
+    from fabula.core.errors import PackageMissing
+
+    for name in ("sqlalchemy", "fastapi", "uvicorn"):
+        if find_spec(name) is None:
+            raise PackageMissing(name, "web")

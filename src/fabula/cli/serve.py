@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli import Display, echo
-from fabula.cli._options import HOST, database_option, port_option
+from fabula.cli._options import HOST, database_option, need_web, port_option
 
 if TYPE_CHECKING:
     from fabula.studio.database import Studio
@@ -56,11 +56,12 @@ def command(
     co-authors in a process of its own, and the first start prints a link that makes the first
     admin. With --local there is no sign-in: the studio is yours. Ctrl-C ends it all.
     """
+    need_web()
     if openapi:
         _print_openapi()
         return
     from fabula.core.machine import find_port, spell_address
-    from fabula.web.serving import open_browser, serve, work_beside
+    from fabula.web.serving import serve, work_beside
     from fabula.web.settings import read_settings
 
     if local:
@@ -70,12 +71,7 @@ def command(
     address = settings.public_url or spell_address(host, port)
     _prepare(database, address, is_local=local)
     _warn_others(host, settings.public_url)
-    echo(f"The studio is at {address} (Ctrl-C ends it)", err=True)
-    if is_opened:
-        open_browser(address)
-    if Display.current:
-        # It is at work for as long as nobody ends it: no news.
-        Display.current.silent = True
+    _announce(address, is_opened=is_opened)
     with work_beside(is_wanted=not no_worker):
         serve(host, port, workers=workers)
     echo("The studio is closed.", err=True)
@@ -130,6 +126,17 @@ def _welcome_owner(studio: Studio) -> None:
         f"You are {person.name}, without a password: whoever uses this machine can open it.",
         err=True,
     )
+
+
+def _announce(address: str, *, is_opened: bool) -> None:
+    from fabula.web.serving import open_browser
+
+    echo(f"The studio is at {address} (Ctrl-C ends it)", err=True)
+    if is_opened:
+        open_browser(address)
+    if Display.current:
+        # It is at work for as long as nobody ends it: no news.
+        Display.current.silent = True
 
 
 def _warn_others(host: str, public_url: str) -> None:

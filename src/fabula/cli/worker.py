@@ -9,7 +9,7 @@ import threading
 import click
 
 from fabula.cli import Display
-from fabula.cli._options import BATCH, TIMEOUT, database_option
+from fabula.cli._options import BATCH, TIMEOUT, database_option, need_web
 
 
 @click.command("worker")
@@ -36,6 +36,7 @@ def command(
     """
     import signal
 
+    need_web()
     from fabula.studio.author_child import start_log
     from fabula.studio.machine_runner import Pace
     from fabula.studio.worker import run_worker, stop_at_signals

@@ -86,6 +86,17 @@ def spell_way() -> str:
     return way + (activate if _ON_WINDOWS else f". {activate.removeprefix('./')}")
 
 
+def spell_studio() -> str:
+    """Say how to open the studio with an example game, and what to install before."""
+    lines = ["To write with a co-author, open the studio and choose “Open an example game”:"]
+    if find_spec("uvicorn") is None or find_spec("torch") is None:
+        lines.append(f"  {spell_install('web', 'models')}")
+    lines += [
+        f"  {spell_command(words)}" for words in ("models pull smollm2", "serve --local --open")
+    ]
+    return "\n".join(lines)
+
+
 def spell_version() -> str:
     """Say which Fabula runs on what: all that a report of a fault has to begin with."""
     machine = f"{sys.platform} {os.uname().machine}" if hasattr(os, "uname") else sys.platform

@@ -14,11 +14,10 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
-from authlib.integrations.httpx_client import OAuth2Client, OAuthError
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
@@ -26,6 +25,9 @@ from joserfc.jwk import KeySet
 from fabula.core.errors import InputError, NoCapacity, NotAllowed
 from fabula.studio.people import ROLES
 from fabula.web.settings import LOOPBACK_NAMES, SCOPES, OpenIdSettings
+
+if TYPE_CHECKING:
+    from authlib.integrations.httpx_client import OAuth2Client
 
 COOKIE_S = 600.0
 _SCOPE = "openid email profile"
@@ -108,6 +110,8 @@ class Provider:
         if problem := answer.get("error"):
             raise NotAllowed(f"the provider refused: {problem[:100]}", "begin again")
         facts = self._read_facts()
+        from authlib.integrations.httpx_client import OAuthError
+
         try:
             with self._open_client(redirect_uri) as client:
                 token = client.fetch_token(
@@ -128,6 +132,9 @@ class Provider:
         return str(found) if found else None
 
     def _open_client(self, redirect_uri: str) -> OAuth2Client:
+        # Not before somebody signs in elsewhere: it takes its time to be imported.
+        from authlib.integrations.httpx_client import OAuth2Client
+
         return OAuth2Client(
             self.settings.client_id,
             self.settings.client_secret or None,

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
 from fabula.meta.arrays import Flags, Values
 from fabula.studio.database import Studio
@@ -73,7 +74,6 @@ class Opinions:
 def read_opinions(studio: Studio, person: Person | None, chosen: Filter = EVERYTHING) -> Opinions:
     """Read the qualities of the published suggestions that a filter chooses."""
     need_reader(person, chosen)
-    columns = list_columns(chosen)
     about = (
         suggestions.c.id,
         machines.c.name,
@@ -85,13 +85,8 @@ def read_opinions(studio: Studio, person: Person | None, chosen: Filter = EVERYT
     with studio.snapshot() as db:
         check_filter(db, chosen)
         rows = db.execute(select_published(chosen, *about).order_by(*order)).all()
-        places = {row.id: place for place, row in enumerate(rows)}
-        values = np.full((len(rows), len(columns)), np.nan)
-        names = {key: column for column, (_, key) in enumerate(columns)}
-        for suggestion, scorer, aspect, value in _read_values(db, chosen):
-            if suggestion in places and (scorer, aspect) in names:
-                values[places[suggestion], names[scorer, aspect]] = value
-    labels = tuple(label for label, _ in columns)
+        values = _read_values(db, chosen, {row.id: place for place, row in enumerate(rows)})
+    labels = tuple(label for label, _ in list_columns(chosen))
     which, names_of, people, units, moments = zip(*rows, strict=True) if rows else ((),) * 5
     return Opinions(which, names_of, people, units, moments, labels, values)
 
@@ -111,26 +106,33 @@ def list_columns(chosen: Filter) -> list[tuple[str, tuple[str, str]]]:
     return [*rated, *kept, ("USER", (user.spec, chosen.measure))]
 
 
-def _read_values(db: Connection, chosen: Filter) -> list[tuple[str, str, str, float]]:
-    """Ratings (the mean of those who rated) and scores, with suggestion, scorer and aspect."""
-    rated = (
-        select_published(
-            chosen, ratings.c.suggestion_id, ratings.c.aspect, func.avg(ratings.c.value)
-        )
-        .join(ratings, ratings.c.suggestion_id == suggestions.c.id)
-        .where(ratings.c.value.is_not(None))
-        .group_by(ratings.c.suggestion_id, ratings.c.aspect)
-    )
-    columns = (scores.c.suggestion_id, scores.c.scorer, scores.c.aspect, scores.c.value)
-    scorers = [scorer for _, (scorer, _) in list_columns(chosen) if scorer]
-    scored = (
-        select_published(chosen, *columns)
-        .join(scores, scores.c.suggestion_id == suggestions.c.id)
-        .where(scores.c.scorer.in_(scorers), scores.c.aspect == chosen.measure)
-        .where(scores.c.value.is_not(None))
-    )
-    read = [(row[0], "", row[1], float(row[2])) for row in db.execute(rated)]
-    return read + [(row[0], row[1], row[2], float(row[3])) for row in db.execute(scored)]
+def _read_values(db: Connection, chosen: Filter, places: Mapping[str, int]) -> Values:
+    """Read ratings (the mean of those who rated) and scores: a row for each of the places."""
+    columns = [key for _, key in list_columns(chosen)]
+    values = np.full((len(places), len(columns)), np.nan)
+    # What takes a look at all games and people was chosen by already: others fall through.
+    wider = replace(chosen, include_flagged=True, at_least=None, at_most=None)
+    # A row of all values of a suggestion: drivers take longer for a row than for a number.
+    means = [
+        func.avg(case((ratings.c.aspect == aspect, ratings.c.value)))
+        for scorer, aspect in columns
+        if not scorer
+    ]
+    scorers = [scorer for scorer, _ in columns if scorer]
+    kept = [func.max(case((scores.c.scorer == scorer, scores.c.value))) for scorer in scorers]
+    rated = select_published(wider, ratings.c.suggestion_id, *means)
+    rated = rated.join(ratings, ratings.c.suggestion_id == suggestions.c.id)
+    scored = select_published(wider, scores.c.suggestion_id, *kept)
+    scored = scored.join(scores, scores.c.suggestion_id == suggestions.c.id)
+    scored = scored.where(scores.c.scorer.in_(scorers), scores.c.aspect == chosen.measure)
+    for query, table, where in (
+        (rated, ratings, slice(0, len(means))),
+        (scored, scores, slice(len(means), None)),
+    ):
+        for suggestion, *found in db.execute(query.group_by(table.c.suggestion_id)):
+            if suggestion in places:
+                values[places[suggestion], where] = [np.nan if v is None else v for v in found]
+    return values
 
 
 def count_people(opinions: Opinions) -> dict[float, int]:

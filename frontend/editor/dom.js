@@ -22,15 +22,6 @@ export function announce(words) {
   setTimeout(() => { place.textContent = words; }, 50);
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-
-export function spellTime(moment) {
-  const when = new Date(moment);
-  const isToday = when.toDateString() === new Date().toDateString();
-  return isToday ? clock.format(when) : `${day.format(when)}, ${clock.format(when)}`;
-}
-
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }

@@ -1,7 +1,8 @@
 // What was suggested in this draft: to be looked at again, and put where the cursor is.
 
 import { call } from "../../src/fabula/web/static/api.js";
-import { count, countWords, find, make, spellTime } from "./dom.js";
+import { count, countWords, find, make } from "./dom.js";
+import { spellTime } from "./notices.js";
 import { foldSeen } from "./seen.js";
 import { isFinished } from "./watch.js";
 

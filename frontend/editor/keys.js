@@ -90,7 +90,7 @@ export function createKeys({ desk, actions, suggester, drawer }) {
 
   function act(event) {
     const mod = event.ctrlKey || event.metaKey;
-    if (find("box").open) return false;
+    if (document.querySelector("dialog[open]")) return false;
     if (event.key === "Escape") return escape();
     if (event.key === "F6" || (event.ctrlKey && event.key === ";")) switchPlace();
     else if (mod && event.key === "/") showHelp();

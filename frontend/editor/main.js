@@ -8,6 +8,7 @@ import { announce, ask, find, make, openBox } from "./dom.js";
 import { drawEarlier, readEarlier } from "./earlier.js";
 import { createGoal } from "./goal.js";
 import { createKeys, showHelp } from "./keys.js";
+import { spellTime } from "./notices.js";
 import { createDrawer, createScene, createTabs } from "./panel.js";
 import { createPublisher, sendKept } from "./publish.js";
 import { createSuggester } from "./suggest.js";
@@ -65,19 +66,25 @@ const STATES = {
   offline: "Offline: kept here, sent later",
   conflict: "Changed elsewhere",
   elsewhere: "Open in another tab",
-  "signed-out": "You are signed out",
+  "signed-out": "Signed out: kept here, sent when you are back",
   closed: "Closed",
 };
+// That it is being saved, again and again, need not be read out: only what is out of the ordinary.
+const ORDINARY = ["saved", "unsaved", "saving"];
 
-function showState(state) {
+function showState({ kind, at, message }) {
   const place = find("state");
-  const words = state.message || STATES[state.kind] || state.kind;
-  if (place.dataset.kind === state.kind && place.textContent === words) return;
-  place.dataset.kind = state.kind;
-  // That it is being saved, again and again, need not be read out: only what is out of the ordinary.
-  place.setAttribute("aria-live", ["saved", "unsaved", "saving"].includes(state.kind) ? "off" : "polite");
-  place.textContent = words;
-  if (state.kind === "signed-out") {
+  // Where nothing can be saved nothing can be asked for or published either.
+  for (const id of ["suggest", "publish"]) find(id).disabled = ["elsewhere", "closed"].includes(kind);
+  const words = STATES[kind] ?? kind;
+  const reason = message ? `${message[0].toUpperCase()}${message.slice(1)}` : "";
+  place.title = reason || (at ? `Saved at ${spellTime(at)}` : "");
+  const said = kind === "closed" || kind === "unsaved" ? reason || words : words;
+  if (place.dataset.kind === kind && place.textContent === said) return;
+  place.dataset.kind = kind;
+  place.setAttribute("aria-live", ORDINARY.includes(kind) && !reason ? "off" : "polite");
+  place.textContent = said;
+  if (kind === "signed-out") {
     place.append(" ", make("a", { href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }, "Sign in"));
   }
 }
@@ -90,7 +97,7 @@ async function discard(desk) {
   try {
     await desk.flush().catch(() => {});
     await call("POST", `drafts/${data.draft.id}/discard`);
-    desk.close();
+    await desk.close({ forget: true });
     location.assign(`/games/${data.game.id}`);
   } catch (problem) {
     openBox("It is still there", () => make("p", { role: "alert" }, problem.sentence ?? problem.message));

@@ -1,7 +1,8 @@
 // Versions: name the one that stands, look at one of before, let it stand again.
 
 import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, ask, count, countWords, find, make, openBox, spellTime } from "./dom.js";
+import { announce, ask, count, countWords, find, make, openBox } from "./dom.js";
+import { spellTime } from "./notices.js";
 
 const AT_ONCE = 30;
 const CLASSES = { machine: "by-machine", edited: "by-edited" };
@@ -81,7 +82,7 @@ export function createVersions({ desk, data }) {
       const base_version = await desk.flush();
       await call("POST", `drafts/${data.draft.id}/restore`,
         { key: newKey(), number: version.number, base_version });
-      desk.close();
+      await desk.close();
       location.reload();
     } catch (problem) {
       tell(problem);

@@ -80,6 +80,9 @@ def test_a_long_scene_is_read_in_pages_and_writers_come_to_its_end(as_reader, st
     # Reading goes on across scenes, and comes back to the end of the one before.
     assert f'rel="next" href="{home}?scene=2"' in page.text
     assert f'rel="prev" href="{home}?scene=1&amp;page=2"' in reader.get(f"{home}?scene=2").text
+    # A scene that is complete leads to the one that is open, and opens no other.
+    done = writer.get(f"{home}?scene=1&page=2").text
+    assert f'goes on in <a href="{home}">two</a>' in done and "Open the scene" not in done
     assert reader.get(f"{home}?scene=3").status_code == 404
     assert reader.get(f"{home}?scene=1&page=3").status_code == 404
 

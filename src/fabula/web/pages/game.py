@@ -112,6 +112,7 @@ def show_game(
         drafts=[draft for draft in drafts if draft.scene_id == shown.id],
         other_drafts=[draft for draft in drafts if draft.scene_id != shown.id],
         tellers=_list_tellers(call, view, shown, total),
+        open_scene=_find_open(view),
         challenges=list_challenges(call.studio, call.person, game_id, shown.id),
         outcomes=_OUTCOMES,
     )
@@ -127,7 +128,12 @@ def _choose_scene(view: GameView, number: int | None) -> Scene | None:
         return found
     if not view.scenes or view.game.part == "reader":
         return view.scenes[0] if view.scenes else None
-    return next((one for one in view.scenes if not one.is_complete), view.scenes[-1])
+    return _find_open(view) or view.scenes[-1]
+
+
+def _find_open(view: GameView) -> Scene | None:
+    """The first scene in which something can still be written."""
+    return next((one for one in view.scenes if not one.is_complete), None)
 
 
 def _find_neighbours(
@@ -159,7 +165,7 @@ def _shape_entries(call: Call, view: GameView, told: list[Entry]) -> list[ShownE
         ShownEntry(
             entry,
             names.get(entry.character_id or "") or NARRATOR,
-            authors.get(entry.author_id or "", ""),
+            authors.get(entry.author_id, "somebody who left") if entry.author_id else "imported",
             tuple(split_by_origin(entry.text, marks.get(entry.id, ()))),
             tuple(_describe_cards(entry)),
             entry.id in marks,
@@ -231,7 +237,7 @@ def show_characters(call: Reader, game_id: Id) -> HTMLResponse:
         players=[member for member in view.members if member.part != "reader"],
         names={member.person_id: member.name for member in view.members},
         changeable={one.id for one in view.characters if may_change(one)},
-        open_scene=next((one for one in view.scenes if not one.is_complete), None),
+        open_scene=_find_open(view),
     )
 
 

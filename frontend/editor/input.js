@@ -22,7 +22,7 @@ export function keyPlugins() {
 }
 
 // Puts the plain text of a paste or drop in, as a step of its own.
-function bringIn(view, data, { from, to }, uiEvent) {
+function bringIn(view, data, { from, to }) {
   const text = cleanText(data?.getData("text/plain") ?? "");
   if (!text) return;
   const $from = view.state.doc.resolve(from);
@@ -32,7 +32,8 @@ function bringIn(view, data, { from, to }, uiEvent) {
   else coming.replace(from, to, makeSlice(text));
   const end = coming.mapping.map(to);
   coming.setSelection(TextSelection.near(coming.doc.resolve(end), -1));
-  view.dispatch(coming.scrollIntoView().setMeta("uiEvent", uiEvent));
+  view.dispatch(coming.scrollIntoView().setMeta("uiEvent", "paste"));
+  view.dispatch(closeHistory(view.state.tr));
 }
 
 export function plainTextPlugin() {
@@ -52,7 +53,7 @@ export function plainTextPlugin() {
         // Before anybody makes a document of what is in the clipboard: only its text comes in.
         paste(view, event) {
           event.preventDefault();
-          if (view.editable) bringIn(view, event.clipboardData, view.state.selection, "paste");
+          if (view.editable) bringIn(view, event.clipboardData, view.state.selection);
           return true;
         },
         drop(view, event) {
@@ -61,7 +62,7 @@ export function plainTextPlugin() {
           event.preventDefault();
           const place = view.posAtCoords({ left: event.clientX, top: event.clientY });
           const at = place && { from: place.pos, to: place.pos };
-          if (at && view.editable) bringIn(view, event.dataTransfer, at, "paste");
+          if (at && view.editable) bringIn(view, event.dataTransfer, at);
           return true;
         },
       },

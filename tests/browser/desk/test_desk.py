@@ -3,85 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fabula.studio.drafts import Draft, discard_draft, open_draft, read_draft
+from fabula.studio.drafts import discard_draft
 from fabula.studio.edits import Edit
 from fabula.studio.sign_in import sign_out
-from fabula.studio.versions import read_log, save_draft
+from fabula.studio.versions import read_log
+from fakes.desk import (
+    DESK,
+    TEXT,
+    WRITABLE,
+    paste,
+    text_of,
+    wait_for_state,
+    wait_for_text,
+    wait_until,
+)
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
 pytestmark = pytest.mark.browser
-TEXT = ".desk-text"
-WRITABLE = f"{TEXT}[aria-readonly=false]"
-DESK = f"document.querySelector('{TEXT}').desk"
-
-
-@pytest.fixture
-def draft(served):
-    """An empty draft of Ann's."""
-    ids = served.ids
-    return open_draft(
-        served.studio, served.people["ann"], game_id=ids["game"], scene_id=ids["scene"],
-        key="draft", character_id=ids["character"],
-    )  # fmt: skip
-
-
-@pytest.fixture
-def read(served, draft) -> Callable[[], Draft]:
-    """The draft as the studio has it now."""
-    return lambda: read_draft(served.studio, served.people["ann"], draft.id)
-
-
-@pytest.fixture
-def save(served, draft, read) -> Callable[..., Draft]:
-    """Saves edits of Ann's from another device."""
-
-    def save_edits(*edits: Edit) -> Draft:
-        version = read().version
-        return save_draft(
-            served.studio, served.people["ann"], draft.id, key=f"other-{version}",
-            base_version=version, edits=edits,
-        )  # fmt: skip
-
-    return save_edits
-
-
-@pytest.fixture
-def write(visit, draft):
-    """Opens the draft, ready to be written."""
-
-    def open_draft_page(**options):
-        page = visit(f"/drafts/{draft.id}", **options)
-        page.locator(WRITABLE).focus()
-        return page
-
-    return open_draft_page
-
-
-def text_of(page) -> str:
-    return page.evaluate(f"{DESK}.text()")
-
-
-def wait_until(happened: Callable[[], bool], timeout_s: float = 8.0, page=None) -> None:
-    """Waits; a page that is given goes on meanwhile, and what it thinks is told if it fails."""
-    until = time.monotonic() + timeout_s
-    while not happened():
-        now = page and page.evaluate(f"[{DESK}.state, {DESK}.text()]")
-        assert time.monotonic() < until, f"it did not happen: {now}"
-        time.sleep(0.05)
-
-
-def wait_for_state(page, kind: str) -> None:
-    wait_until(lambda: page.evaluate(f"{DESK}.state.kind") == kind, page=page)
-
-
-def wait_for_text(page, text: str) -> None:
-    wait_until(lambda: text_of(page) == text, page=page)
 
 
 def test_what_is_typed_is_saved_within_two_seconds_word_by_word(write, read, served, draft):
@@ -114,16 +57,8 @@ def test_what_is_typed_is_saved_within_two_seconds_word_by_word(write, read, ser
 def test_pasted_text_is_plain_and_clean_and_undone_at_once(write, read):
     page = write()
     page.keyboard.type("Before. ")
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.setData("text/plain", "One\\r\\nTwo\\u0000\\ud83d three\\n\\nFour");
-          data.setData("text/html", "<h1>One</h1><img src=x onerror='window.bad=1'>");
-          document.querySelector(".desk-text").dispatchEvent(
-            new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-        }"""
-    )
-    text = "Before. One\nTwo\ufffd three\n\nFour"
+    paste(page, "One\r\nTwo\0 three\n\nFour", "<h1>One</h1><img src=x onerror='window.bad=1'>")
+    text = "Before. One\nTwo three\n\nFour"
     assert text_of(page) == text
     wait_until(lambda: read().text == text, page=page)
     assert page.evaluate("window.bad") is None

@@ -1,4 +1,4 @@
-"""`fabula serve` as people start it, in a process of its own that can be killed and started again."""
+"""`fabula serve` as people start it: a process of its own that is killed and started again."""
 
 from __future__ import annotations
 

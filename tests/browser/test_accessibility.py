@@ -16,6 +16,7 @@ PAGES = (
     (None, "/sign-up"),
     ("ann", "/nothing-here"),
     ("ann", "/"),
+    ("ann", "/review"),
     ("ann", "/?archived=true"),
     ("ann", "/games/{game}"),
     ("ann", "/games/{game}/characters"),

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import difflib
 import random
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fabula.text import diff
-from fabula.text.diff import Block, matching_blocks
+from fabula.text.diff import Block, Change, diff_words, matching_blocks
 
 
 def difflibs_blocks(left, right, autojunk):
@@ -110,3 +111,30 @@ def test_long_sequences_have_the_same_blocks_both_ways(monkeypatch, kinds, autoj
     compiled = matching_blocks(left, right, autojunk=autojunk)
     monkeypatch.setattr(diff, "_load_search", lambda: None)
     assert matching_blocks(left, right, autojunk=autojunk) == compiled
+
+
+@given(st.text("ab .\n", max_size=60), st.text("ab .\n", max_size=60))
+def test_pieces_of_a_diff_are_both_texts(left, right):
+    changes = diff_words(left, right)
+    assert "".join(change.left for change in changes) == left
+    assert "".join(change.right for change in changes) == right
+    # Blanks may differ in what is the same.
+    for change in changes:
+        if change.is_same:
+            assert "".join(change.left.split()) == "".join(change.right.split())
+
+
+def test_words_are_compared_within_paragraphs_that_differ():
+    left = "The lamp went out at nine.\n\nNobody spoke.\n\nEnd."
+    right = "The lamp went out at ten.\n\nNobody spoke.\n\nA new one.\n\nEnd."
+    changes = [change for change in diff_words(left, right) if not change.is_same]
+    assert changes == [Change(False, "nine", "ten"), Change(False, "", "A new one.\n\n")]
+    assert diff_words("", "") == [] and diff_words("One.", "One.")[0].is_same
+
+
+def test_long_texts_that_have_all_words_in_common_are_compared_soon():
+    words = [f"w{number % 50} " for number in range(20_000)]
+    before = time.perf_counter()
+    changes = diff_words("".join(words), "x " + "".join(words))
+    assert time.perf_counter() - before < 10
+    assert changes[0] == Change(False, "", "x ") and changes[1].is_same

@@ -7,7 +7,9 @@ however that comes about, the pipe closes and the child ends; if the child dies,
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
+import multiprocessing.util  # its way of ending is to be entered before ours, so as to come after
 import os
 import signal
 import threading
@@ -15,6 +17,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 # Who stops a parent gives it some ten seconds, as containers do: this fits.
 _STOP_S = 2.0
@@ -23,6 +26,7 @@ _STOP_S = 2.0
 _NICE = 5
 
 Inbox = SimpleQueue[tuple[str, Any]]
+_children: WeakSet[Child] = WeakSet()
 
 
 class Message(NamedTuple):
@@ -49,6 +53,7 @@ class Child:
         self._child = spawning.Process(target=target, args=(theirs, *args), name=name, daemon=True)
         self._child.start()
         theirs.close()
+        _children.add(self)
 
     @property
     def is_alive(self) -> bool:
@@ -100,6 +105,15 @@ class Child:
         lost = ChildLost(self._child.exitcode)
         self.kill()
         return lost
+
+
+@atexit.register
+def _kill_all() -> None:
+    """End all that are left when this process ends: they heed no other signal, and Python would
+    wait for them."""
+    for child in list(_children):
+        if child.is_alive:
+            child.kill()
 
 
 def live_beside(pipe: Connection, cancelled: set[str]) -> Inbox:

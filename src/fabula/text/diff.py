@@ -98,11 +98,9 @@ def _align(
 ) -> list[tuple[bool, str, str]]:
     """Give the pieces of two lists of texts that are the same by their keys, and what is between
     them."""
-    autojunk = count_equal_pairs(keys, others, autojunk=False) > _MOST_PAIRS
     pieces = []
     left = right = 0
-    for block in [*matching_blocks(keys, others, autojunk=autojunk),
-                  Block(len(rows), len(columns), 0)]:  # fmt: skip
+    for block in [*_find_blocks(keys, others), Block(len(rows), len(columns), 0)]:
         pieces.append(
             (False, "".join(rows[left : block.left]), "".join(columns[right : block.right]))
         )
@@ -110,6 +108,22 @@ def _align(
         same = ("".join(rows[block.left : left]), "".join(columns[block.right : right]))
         pieces.append((True, *same))
     return [piece for piece in pieces if piece[1] or piece[2]]
+
+
+def _find_blocks(keys: Sequence[str], others: Sequence[str]) -> list[Block]:
+    """Blocks of two lists; how both begin and how both end is seen at once."""
+    most = min(len(keys), len(others))
+    head = next((at for at in range(most) if keys[at] != others[at]), most)
+    most -= head
+    tail = next((at for at in range(most) if keys[-1 - at] != others[-1 - at]), most)
+    left, right = keys[head : len(keys) - tail], others[head : len(others) - tail]
+    autojunk = count_equal_pairs(left, right, autojunk=False) > _MOST_PAIRS
+    within = matching_blocks(left, right, autojunk=autojunk)
+    return [
+        Block(0, 0, head),
+        *(Block(block.left + head, block.right + head, block.size) for block in within),
+        Block(len(keys) - tail, len(others) - tail, tail),
+    ]
 
 
 def _join_changes(changes: Sequence[Change]) -> list[Change]:

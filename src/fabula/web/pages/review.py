@@ -95,7 +95,7 @@ def show_review(
         examples=_list_examples(),
         most_characters=MOST_CHARACTERS,
         most_bytes=visit.web.settings.max_body,
-        can_write=isinstance(visit, Call) and bool(visit.person.roles & {"author", "admin"}),
+        can_write=isinstance(visit, Call) and visit.person.may("author"),
     )
 
 

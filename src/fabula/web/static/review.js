@@ -187,7 +187,8 @@ function showResult(both) {
   find("saving").hidden = true;
 }
 
-async function follow(stream, both) {
+async function follow(stream, drafts) {
+  const both = drafts.length === 2;
   const root = find(both ? "two" : "one");
   for await (const event of readLines(stream)) {
     if (event.event === "state") showState(event);
@@ -197,7 +198,7 @@ async function follow(stream, both) {
       if (event.step !== "counts") root.classList.remove("unread");
     } else if (event.event === "problem") throw new Problem(500, event);
     else if (event.event === "done") {
-      offerSaving(find("saving"), event.saved);
+      offerSaving(find("saving"), event.saved, drafts);
       return;
     }
   }
@@ -206,13 +207,12 @@ async function follow(stream, both) {
 
 function begin(both) {
   showResult(both);
-  const head = find(both ? "changed-head" : "one").querySelector(".title") ?? find("changed-head");
-  head.scrollIntoView({ block: "start" });
+  find(both ? "two" : "one").scrollIntoView({ block: "start" });
 }
 
 async function start() {
   if (running) return;
-  const both = isPair();
+  const body = readBody();
   running = new AbortController();
   find("refusal").textContent = "";
   find("one").hidden = find("two").hidden = find("saving").hidden = true;
@@ -221,7 +221,7 @@ async function start() {
   showState({ state: "waiting", ahead: -1 });
   find("state").textContent = "Sending the story …";
   try {
-    await follow(await ask(readBody(), running.signal), both);
+    await follow(await ask(body, running.signal), body.drafts);
     find("state").textContent = "";
   } catch (problem) {
     if (problem.name !== "AbortError") find("refusal").textContent = problem.sentence ?? problem.message;

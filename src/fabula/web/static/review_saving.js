@@ -1,6 +1,8 @@
 // What of a review can be kept: the page in one file, its values, or the text as a draft of one's
 // own. The review itself came to the browser; the studio does not have it any more.
 
+import { call, newKey } from "./api.js";
+
 function download(name, type, content) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type }));
@@ -24,7 +26,29 @@ function makeButton(words, act) {
   return button;
 }
 
-export function offerSaving(place, saved) {
+// A story of one's own that begins with the text. Tried again, it is still one story: keys are the
+// same until the page is left.
+function makeWriter(draft, alert) {
+  const keys = [newKey(), newKey()];
+  const button = makeButton("Write on in the studio", async () => {
+    button.disabled = true;
+    alert.textContent = "";
+    try {
+      const title = draft.title.slice(0, 200) || "Your story";
+      const { id } = await call("POST", "games/start", { key: keys[0], title });
+      const edit = { start: 0, stop: 0, inserted: draft.text };
+      const saving = { key: keys[1], base_version: 0, edits: [edit] };
+      await call("POST", `drafts/${id}/save`, saving);
+      location.assign(`/drafts/${id}`);
+    } catch (problem) {
+      alert.textContent = problem.sentence ?? problem.message;
+      button.disabled = false;
+    }
+  });
+  return button;
+}
+
+export function offerSaving(place, saved, drafts) {
   const buttons = saved.flatMap(({ title, html, json }, at) => {
     const which = saved.length === 1 ? "" : [" of the earlier", " of the later"][at];
     const name = `${spellName(title)}-review`;
@@ -34,6 +58,9 @@ export function offerSaving(place, saved) {
         download(`${name}.json`, "application/json", json)),
     ];
   });
-  place.replaceChildren(...buttons);
+  const alert = document.createElement("p");
+  alert.setAttribute("role", "alert");
+  if (place.dataset.mayWrite !== undefined) buttons.push(makeWriter(drafts.at(-1), alert));
+  place.replaceChildren(...buttons, alert);
   place.hidden = false;
 }

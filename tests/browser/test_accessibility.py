@@ -16,7 +16,6 @@ PAGES = (
     (None, "/sign-up"),
     ("ann", "/nothing-here"),
     ("ann", "/"),
-    ("ann", "/review"),
     ("ann", "/?archived=true"),
     ("ann", "/games/{game}"),
     ("ann", "/games/{game}/characters"),

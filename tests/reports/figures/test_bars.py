@@ -7,7 +7,12 @@ import pytest
 
 from fabula.reports.figures.bars import Bar, draw_bars, draw_columns
 from fabula.reports.figures.curves import draw_curves
-from fabula.reports.figures.drawing import NARROW, make_standalone
+from fabula.reports.figures.drawing import (
+    NARROW,
+    make_standalone,
+    shorten_names,
+    width_of,
+)
 from fabula.reports.figures.intervals import Interval, draw_intervals
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -119,3 +124,11 @@ def test_intervals_have_the_decimals_that_are_asked_for() -> None:
     svg = draw_intervals([Interval("a", 15.63, 12.1, 19.2)], title="t", x_label="x", decimals=1)
     assert "15.6" in texts(svg)
     assert ElementTree.fromstring(svg).findtext(f"{SVG}desc") == "a 15.6 (12.1 to 19.2)"
+
+
+def test_names_that_differ_at_their_end_can_be_told_apart_when_cut() -> None:
+    names = [f"{LONG}{number}" for number in range(12)]
+    cut = shorten_names([*names, "short"], 100)
+    assert len(set(cut.values())) == 13 and cut["short"] == "short"
+    assert all(width_of(shown) <= 100 for shown in cut.values())
+    assert cut[names[3]].startswith("a-m") and cut[names[3]].endswith("3")

@@ -29,11 +29,13 @@ _LEGEND, _LEGEND_LINE = 8, 20
 @dataclass(frozen=True)
 class Bar:
     """A row: what it is called, its parts by name, one after the other, and what is said of it
-    under the pointer. A row without a finite part says its note in place of a bar."""
+    under the pointer. A row without a finite part says its note in place of a bar; `text` stands
+    before the bar where it is not the total."""
 
     label: str
     parts: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
+    text: str = ""
 
     @property
     def total(self) -> float:

@@ -87,6 +87,23 @@ def shorten(text: str, room: float, size: float = 12) -> str:
     return f"{text.rstrip()}…"
 
 
+def shorten_names(names: Iterable[str], room: float, size: float = 12) -> dict[str, str]:
+    """Shorten names to the room there is, in their middle: those of models often differ at the
+    end."""
+    return {name: _cut_middle(name, room, size) for name in names}
+
+
+def _cut_middle(text: str, room: float, size: float) -> str:
+    if width_of(text, size) <= room:
+        return text
+    head, tail = text, ""
+    for length in range(len(text), 0, -1):
+        head, tail = text[: length // 2], text[len(text) - (length - length // 2) :]
+        if width_of(f"{head}…{tail}", size) <= room:
+            break
+    return f"{head}…{tail}"
+
+
 def words(text: str, x: float, y: float, **attributes: object) -> str:
     """Write a text at a place."""
     return tag("text", escape(text), x=short(x), y=short(y), **attributes)

@@ -89,7 +89,7 @@ def draw_intervals(
         _band(band, across, top, bottom) if band else "",
         bottom_axis(across, top, bottom, label=x_label, most=7 if width > 600 else 4),
         _zero(across, top, bottom),
-        *(words(name, 0, y, class_="head") for name, y in heads),
+        *(words(shorten(name, 0.9 * width), 0, y, class_="head") for name, y in heads),
         *(_row(one, across, left, longest, decimals) for one in placed),
         _legend(*kind_names) if len(kinds) > 1 else "",
     ]

@@ -13,7 +13,7 @@ from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.tables import Cell, Table, TableColumn, Value
 from fabula.studio.kept_words import KeptWords, KeptWordsReport, TagShare
 from fabula.studio.printed import PrintedFigures
-from fabula.web.dashboard.parts import Part, number_cell
+from fabula.web.dashboard.parts import Part, call_models, number_cell
 
 # Universal Dependencies' parts of speech, as people call them.
 TAGS = {
@@ -153,7 +153,8 @@ def show_names(report: KeptWordsReport, printed: PrintedFigures | None) -> Part:
         return Part("names", title, missing=missing)
 
     def draw(width: int) -> str:
-        rows = [_make_bar(name, found.known.value) for name, found in read.items()]
+        called = call_models(read, width)
+        rows = [_make_bar(called[name], found.known.value) for name, found in read.items()]
         if printed:
             rows.append(_make_bar("STORIUM, printed", printed.kept["known names"]))
         return draw_bars(
@@ -194,4 +195,5 @@ def _tabulate_names(read: Mapping[str, KeptWords]) -> Table:
 def _make_bar(label: str, known: float) -> Bar:
     if math.isnan(known):
         return Bar(label, {}, "no name was kept")
-    return Bar(label, {"known": 100 * known, "new": 100 * (1 - known)})
+    parts = {"known": 100 * known, "new": 100 * (1 - known)}
+    return Bar(label, parts, text=f"{100 * known:.0f}")

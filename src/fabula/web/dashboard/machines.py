@@ -17,6 +17,7 @@ from fabula.studio.ratings import HIGH, LOW
 from fabula.web.dashboard.parts import (
     RATINGS,
     Part,
+    call_models,
     call_printed,
     decimals_of,
     is_rating,
@@ -35,7 +36,6 @@ _NO_INTERVAL = "An interval needs suggestions out of five games or more."
 
 def show_user(described: Described, measure: str, printed: PrintedFigures | None) -> Part:
     """USER of every machine with its interval."""
-    rows = _make_intervals(described, ["USER"], printed)
     best = max(
         (name for name in described if math.isfinite(described[name]["USER"].mean)),
         key=lambda name: described[name]["USER"].mean,
@@ -52,7 +52,7 @@ def show_user(described: Described, measure: str, printed: PrintedFigures | None
 
     def draw(width: int) -> str:
         return draw_intervals(
-            rows,
+            _make_intervals(described, ["USER"], printed, width),
             title="USER of each model",
             x_label=f"USER ({measure}) × 100",
             low=0,
@@ -74,12 +74,11 @@ def show_user(described: Described, measure: str, printed: PrintedFigures | None
 
 def show_ratings(described: Described, printed: PrintedFigures | None) -> Part:
     """What authors said, question by question."""
-    rows = _make_intervals(described, RATINGS, printed)
     asked = sum(described[name][label].n for name in described for label in RATINGS)
 
     def draw(width: int) -> str:
         return draw_intervals(
-            rows,
+            _make_intervals(described, RATINGS, printed, width),
             title="Ratings of each model",
             x_label=f"mean rating, {LOW} to {HIGH}",
             low=LOW,
@@ -115,16 +114,16 @@ def show_qualities(
 
 
 def _make_intervals(
-    described: Described, labels: Sequence[str], printed: PrintedFigures | None
+    described: Described, labels: Sequence[str], printed: PrintedFigures | None, width: int
 ) -> list[Interval]:
-    rows = []
+    rows, called = [], call_models(described, width)
     for label in labels:
         scale, group = scale_of(label), label if len(labels) > 1 else ""
         for machine, cells in described.items():
             cell = cells[label]
             mean, low, high = (scale * value for value in (cell.mean, cell.low, cell.high))
             note = f"n = {cell.n}" if cell.n else "no value"
-            rows.append(Interval(machine, mean, low, high, group=group, note=note))
+            rows.append(Interval(called[machine], mean, low, high, group=group, note=note))
         rows += [
             Interval(call_printed(each.system), scale * each.mean, kind="baseline", group=group,
                      note="printed")
@@ -276,13 +275,14 @@ def show_time(periods: Sequence[PeriodCell], quality: str, by: str) -> Part:
         return [scale * getattr(cells[key], what) if key in cells else math.nan for key in there]
 
     def draw(width: int) -> str:
+        called = call_models(machines, width)
         return draw_curves(
             [float((start - starts[0]).days) for start in starts],
-            {machine: follow(machine, "mean") for machine in machines},
+            {called[machine]: follow(machine, "mean") for machine in machines},
             title=f"{quality} of each model by {by}",
             x_label=f"{by} of publishing",
             y_label=quality if is_rating(quality) else f"{quality} × 100",
-            bands={machine: (follow(machine, "low"), follow(machine, "high"))
+            bands={called[machine]: (follow(machine, "low"), follow(machine, "high"))
                    for machine in machines},
             low=float(LOW) if is_rating(quality) else 0.0,
             high=float(HIGH) if is_rating(quality) else None,

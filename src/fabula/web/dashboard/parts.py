@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
 
-from fabula.reports.figures.drawing import NARROW, make_standalone
+from fabula.reports.figures.drawing import NARROW, make_standalone, shorten_names
 from fabula.reports.numbers import number_text
 from fabula.reports.tables import Cell, Table, records_csv, table_csv
 from fabula.studio.printed import PrintedFigures, PrintedMean
@@ -65,6 +65,11 @@ class Part:
         if self.records is not None:
             return records_csv(self.records) + "\n"
         return table_csv(self.table) + "\n" if self.table else "\n"
+
+
+def call_models(names: Iterable[str], width: int) -> dict[str, str]:
+    """What models are called in a chart of a width; whole names are in the table beside it."""
+    return shorten_names(names, 0.29 * min(width, 650))
 
 
 def list_printed(printed: PrintedFigures | None, label: str) -> list[PrintedMean]:

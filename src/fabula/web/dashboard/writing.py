@@ -10,7 +10,7 @@ from fabula.reports.figures.bars import Bar, draw_bars, draw_columns
 from fabula.reports.tables import Cell, Table, TableColumn, Value
 from fabula.studio.filters import FLAG_ENTRIES, FLAG_SHARE
 from fabula.studio.flags import FlaggedGame
-from fabula.web.dashboard.parts import Part
+from fabula.web.dashboard.parts import Part, call_models
 
 # What can become of a suggestion, as it is told; in this order.
 STATUSES = {
@@ -84,8 +84,12 @@ def show_statuses(counts: Mapping[str, Mapping[str, int]]) -> Part:
     there = [name for name in known if any(each.get(name) for each in counts.values())]
 
     def draw(width: int) -> str:
+        called = call_models(counts, width)
         rows = [
-            Bar(machine, {STATUSES.get(name, name): float(each.get(name, 0)) for name in there})
+            Bar(
+                called[machine],
+                {STATUSES.get(name, name): float(each.get(name, 0)) for name in there},
+            )
             for machine, each in counts.items()
         ]
         return draw_bars(

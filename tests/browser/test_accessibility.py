@@ -34,6 +34,9 @@ PAGES = (
     ("eve", "/account"),
     ("eve", "/people"),
     ("eve", "/machines"),
+    ("dan", "/dashboard/?beside=storium"),
+    ("dan", "/dashboard/?machine=nobody"),
+    ("ann", "/dashboard/"),
 )
 
 

@@ -43,3 +43,13 @@ def publish(
     save_draft(studio, table.person, draft.id, key="k", base_version=0, edits=[Edit(0, 0, text)])
     publish_entry(studio, table.person, draft.id, version=1)
     return suggestion
+
+
+def publish_unedited(studio: Studio, table: Table, key: str, *, machine: str = "one") -> str:
+    """Publish a suggestion as it came; its identity."""
+    draft = begin_draft(studio, table, f"{key}-{table.game_id}")
+    which = put_suggestion(studio, draft, FERRY, machine_id=put_machine(studio, machine))
+    edits = [Edit(0, 0, FERRY, source="machine", suggestion_id=which)]
+    save_draft(studio, table.person, draft.id, key="k", base_version=0, edits=edits)
+    publish_entry(studio, table.person, draft.id, version=1)
+    return which

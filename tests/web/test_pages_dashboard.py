@@ -14,16 +14,13 @@ import pytest
 
 from fabula.core.score import Score
 from fabula.studio.database import open_studio
-from fabula.studio.edits import Edit
 from fabula.studio.kept import KEPT_WORDS
 from fabula.studio.people import Person
-from fabula.studio.publishing import publish_entry, write_scores
+from fabula.studio.publishing import write_scores
 from fabula.studio.quality import read_opinions
-from fabula.studio.versions import save_draft
 from fabula.web.dashboard import board as boards
 from fabula.web.identity import Call, Web
-from fakes.studio_publishing import FERRY, begin_game, publish
-from fakes.studio_writing import begin_draft, put_machine, put_suggestion
+from fakes.studio_publishing import FERRY, begin_game, publish, publish_unedited
 from web.conftest import QUICK
 
 HOSTILE = "<script>alert(1)</script> & <b>"
@@ -346,11 +343,7 @@ def test_a_board_is_read_once_until_something_changes(
 def test_games_of_machine_text_are_flagged_and_can_be_left_out(as_dan, studio, world):
     table = begin_game(studio, world.people["ann"], "machine")
     for key in "abcd":
-        draft = begin_draft(studio, table, f"{key}-machine")
-        which = put_suggestion(studio, draft, FERRY, machine_id=put_machine(studio, "one"))
-        edits = [Edit(0, 0, FERRY, source="machine", suggestion_id=which)]
-        save_draft(studio, table.person, draft.id, key=key, base_version=0, edits=edits)
-        publish_entry(studio, table.person, draft.id, version=1)
+        publish_unedited(studio, table, key)
     page = as_dan.get("/dashboard/").text
     assert "4 entries, 100 % a machine’s, 4 suggestions unedited" in page
     assert f'data-api="PATCH games/{table.game_id}"' in page

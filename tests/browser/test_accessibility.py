@@ -34,7 +34,6 @@ PAGES = (
     ("eve", "/account"),
     ("eve", "/people"),
     ("eve", "/machines"),
-    ("dan", "/dashboard/?beside=storium"),
     ("dan", "/dashboard/?machine=nobody"),
     ("ann", "/dashboard/"),
 )

@@ -14,8 +14,9 @@ export function createOffer(desk, onChange) {
     desk.showGhost(offset(), text, { status, end });
     onChange();
   };
+  // Where all around it was deleted the desk has lost it: it is near where it was.
   let at = 0;
-  const offset = () => (isShown ? desk.ghostOffset?.() ?? at : at);
+  const offset = () => Math.min((isShown ? desk.ghostOffset() : null) ?? at, desk.length());
 
   const offer = {
     get isShown() { return isShown; },

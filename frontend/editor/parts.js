@@ -4,18 +4,18 @@
 const words = new Intl.Segmenter("en", { granularity: "word" });
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
-// Ends of words: a mark that follows a word belongs to it, a blank to the word after it.
+// Ends of words: a mark belongs to the word it stands at, a blank to the word after it. Two words
+// without a blank between them are of a script that has none.
 export function endsOfWords(text) {
   const ends = [];
-  let isInWord = false;
-  for (const { segment, index } of words.segment(text)) {
+  let before = "blank";
+  for (const { segment, index, isWordLike } of words.segment(text)) {
+    const kind = /^\s+$/u.test(segment) ? "blank" : isWordLike ? "word" : "mark";
     const end = index + segment.length;
-    if (/^\s+$/u.test(segment)) isInWord = false;
-    else if (isInWord) ends[ends.length - 1] = end;
-    else {
-      ends.push(end);
-      isInWord = true;
-    }
+    const begins = before === "blank" || (before === "word" && kind === "word");
+    if (kind !== "blank" && begins) ends.push(end);
+    else if (kind !== "blank") ends[ends.length - 1] = end;
+    before = kind;
   }
   return ends;
 }

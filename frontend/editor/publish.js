@@ -69,7 +69,9 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
     let done = [];
     try {
       await desk.flush();
-      const [draft] = await Promise.all([call("GET", `drafts/${data.draft.id}`), suggester.load()]);
+      const [draft, suggested] = await Promise.all([
+        call("GET", `drafts/${data.draft.id}`), suggester.read(),
+      ]);
       usedIds = new Set(draft.marks.map(([, , id]) => id).filter(Boolean));
       if (!draft.text.trim()) {
         return openBox("Nothing to publish yet", (close) => [
@@ -77,7 +79,7 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
           make("div", { class: "actions" }, make("button", { type: "button", "data-first": true, onclick: close }, "Back to writing")),
         ]);
       }
-      done = suggester.list.filter((each) => each.status === "done" && each.generated.trim());
+      done = suggested.filter((each) => each.status === "done" && each.generated.trim());
     } catch (problem) {
       return openBox("Not now", (close) => [
         make("p", { role: "alert" }, `Your text is kept here. ${problem.sentence ?? problem.message}`),

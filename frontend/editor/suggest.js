@@ -7,11 +7,16 @@ import { createOffer } from "./offer.js";
 import { foldSeen } from "./seen.js";
 import { isFinished, watch } from "./watch.js";
 
+const LENGTH = "fabula-length";
 const keyOf = (draft) => `fabula-suggestion-${draft}`;
 
 export function createSuggester({ desk, data, nameOf, onList }) {
   const bar = find("suggestion");
   const machines = find("machine");
+  const length = find("length");
+  length.value = store.read(LENGTH, length.value);
+  if (!length.value) length.selectedIndex = 0;
+  length.addEventListener("change", () => store.write(LENGTH, length.value));
   const offer = createOffer(desk, () => draw());
   const known = new Map();
   let current = null; // { id, status, machine, problem, isLost, ... }: what the bar speaks of
@@ -75,7 +80,7 @@ export function createSuggester({ desk, data, nameOf, onList }) {
       const asked = await call("POST", `drafts/${data.draft.id}/suggestions`, {
         key: newKey(),
         position: Math.min(offer.offset, desk.length()),
-        wanted: find("length").value,
+        wanted: length.value,
         // The game's own is not asked for by name: should it be away, another takes its place.
         ...(chosen && chosen !== data.machine ? { machine: chosen } : {}),
       });
@@ -148,11 +153,16 @@ export function createSuggester({ desk, data, nameOf, onList }) {
     desk.focus();
   }
 
-  // What was asked for before the page was loaded; one that was not yet looked at comes up again.
-  async function load() {
+  async function read() {
     const { items } = await call("GET", `drafts/${data.draft.id}/suggestions?limit=500`);
     for (const item of items) known.set(item.id, { ...known.get(item.id), ...item });
     onList([...known.values()]);
+    return [...known.values()];
+  }
+
+  // What was asked for before the page was loaded; one that was not yet looked at comes up again.
+  async function load() {
+    const items = await read();
     const shown = store.read(keyOf(data.draft.id), null);
     const found = items.findLast((item) => !isFinished(item.status))
       ?? items.find((item) => item.id === shown && item.generated);
@@ -183,8 +193,8 @@ export function createSuggester({ desk, data, nameOf, onList }) {
       bar.replaceChildren(...drawBar());
       if (hadFocus) (bar.querySelector("button") ?? bar).focus();
     }
-    const length = find("suggestion-length");
-    if (length) length.textContent = spellLength();
+    const spelled = find("suggestion-length");
+    if (spelled) spelled.textContent = spellLength();
   }
 
   function spellLength() {
@@ -253,9 +263,8 @@ export function createSuggester({ desk, data, nameOf, onList }) {
   }
 
   return {
-    suggest, stop, dismiss, take, showAgain, load, offer,
+    suggest, stop, dismiss, take, showAgain, read, load, offer,
     get isWriting() { return Boolean(current && !isFinished(current.status) && current.status !== "refused"); },
     get isShown() { return Boolean(current); },
-    get list() { return [...known.values()]; },
   };
 }

@@ -15,6 +15,7 @@ from fabula.studio.scenes import list_entries
 from fabula.studio.tables import entries, new_id, now
 from fabula.studio.versions import list_versions
 from fakes.editor_page import BEGINNING, WAIT_MS, begin, open_draft_page, sheet
+from fakes.studio_writing import put_suggestion
 
 if TYPE_CHECKING:
     from fakes.served_studio import ServedStudio
@@ -133,3 +134,24 @@ def test_what_others_wrote_is_shown_and_never_run(served, visit):
     expect(page.locator("#panel-cards")).to_contain_text(nasty)
     assert page.locator("main img").count() == 0
     assert page.title() != "run" and nasty in page.title()
+
+
+def test_a_suggestion_cards_and_the_questions_have_no_barriers(served, visit, check_accessibility):
+    studio, ann, ids = served.studio, served.people["ann"], served.ids
+    add_card(studio, ann, ids["game"], key="n", namespace="strength", name="Calm",
+             description="Always.", character_id=ids["character"])  # fmt: skip
+    draft_id = begin(served)
+    put_suggestion(studio, read_draft(studio, ann, draft_id), " The stairs went on. And on.")
+    page = open_draft_page(visit, draft_id)
+    page.get_by_role("tab", name="Suggestions").click()
+    page.get_by_role("button", name="Show at the cursor").click()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("#desk .ghost .rest")).to_have_text(" And on.")
+    check_accessibility(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_role("tab", name="Cards").click()
+    check_accessibility(page)
+    page.get_by_role("button", name="Take it").click()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("dialog", name="Publish")).to_be_visible()
+    check_accessibility(page)

@@ -70,7 +70,7 @@ def recount(studio, person, draft_id):
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=20,
+    max_examples=12,
     deadline=None,
 )
 @given(data=st.data())

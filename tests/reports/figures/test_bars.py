@@ -132,3 +132,15 @@ def test_names_that_differ_at_their_end_can_be_told_apart_when_cut() -> None:
     assert len(set(cut.values())) == 13 and cut["short"] == "short"
     assert all(width_of(shown) <= 100 for shown in cut.values())
     assert cut[names[3]].startswith("a-m") and cut[names[3]].endswith("3")
+
+
+def test_parts_have_the_colours_of_their_series_and_totals_may_be_left_out() -> None:
+    rows = [Bar("words", {"person": 60, "machine": 40})]
+    drawing = {"title": "Shares", "x_label": "%", "high": 100}
+    svg = draw_bars(rows, **drawing, series={"person": 7, "machine": 0}, totals=False)
+    kinds = [bar.get("class") for bar in elements(svg, "rect", "bar")]
+    # The legend's two, then the row's two.
+    assert kinds == ["bar s7", "bar s0", "bar s7", "bar s0"]
+    assert texts(draw_bars(rows, **drawing)).count("100") == 2
+    # What is left is the end of the axis.
+    assert texts(svg).count("100") == 1

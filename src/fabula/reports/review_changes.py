@@ -68,6 +68,9 @@ def list_moves(before: Review, after: Review) -> list[Move]:
         Move("sentence order", before.order, after.order, _direct("rovist_c")),
         Move("closeness to the prompt", before.prompt, after.prompt, _direct("supert")),
     ]  # fmt: skip
+    # The percentile is the preference on a scale that can be read, and has the interval.
+    if math.isfinite(moves[0].difference):
+        del moves[1]
     moves += _pair(before.statistics, after.statistics, "", "{}", 2)
     return [move for move in moves if math.isfinite(move.before) and math.isfinite(move.after)]
 

@@ -20,6 +20,7 @@ HTML = "<p>The lamp went out.</p><p>Nobody said a word.</p>"
     [
         ("tale.txt", WORDS.encode()),
         ("C:\\tales\\tale.TXT", WORDS.replace("\n", "\r\n").encode("utf-16")),
+        (f"{'long' * 50}.txt", WORDS.encode()),
         ("tale.md", b"The lamp *went* out.\n\nNobody said\na word."),
         ("tale.html", HTML.encode()),
         ("tale.docx", docx(PARAGRAPHS)),

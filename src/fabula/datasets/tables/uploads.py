@@ -28,9 +28,10 @@ _OTHERS = {
 
 def read_upload(name: str, data: bytes, *, most_bytes: int = MOST_UNZIPPED_BYTES) -> str:
     """Give the story of a file, as a reader sees it; `most_bytes` is what it may unzip to."""
-    label = shorten(name_path(Path(name.replace("\\", "/")).name), 80) or "the file"
-    kind = _tell_kind(label, data)
-    file = HeldFile(Path(label), label, encoding="", data=data)
+    path = Path(Path(name.replace("\\", "/")).name)
+    label = shorten(name_path(path), 80)
+    kind = _tell_kind(path, label, data)
+    file = HeldFile(path, label, encoding="", data=data)
     try:
         text = file.text() if kind == "txt" else read_document(file, kind, most_bytes=most_bytes)
     except InputError as error:
@@ -45,9 +46,8 @@ def read_upload(name: str, data: bytes, *, most_bytes: int = MOST_UNZIPPED_BYTES
     return text.strip("\n")
 
 
-def _tell_kind(label: str, data: bytes) -> str:
+def _tell_kind(path: Path, label: str, data: bytes) -> str:
     """Tell by the name how to read a file, unless its first bytes say otherwise."""
-    path = Path(label)
     kind = detect_format(path) if is_known(path) and path.suffix.lower() != ".gz" else ""
     for mark, (what, remedy) in _OTHERS.items():
         if data.startswith(mark) and not (mark == b"PK" and kind in _ZIPPED):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("fabula.reader")
 # What is there before anybody is asked for an opinion.
-_COUNTED = ("facts", "repetition", "statistics", "story", "prompt", "length", "look")
+_COUNTED = ("title", "facts", "repetition", "statistics", "story", "prompt", "length", "look")
 
 Event = dict[str, Any]
 

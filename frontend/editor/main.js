@@ -9,6 +9,7 @@ import { drawEarlier, readEarlier } from "./earlier.js";
 import { createGoal } from "./goal.js";
 import { createKeys, showHelp } from "./keys.js";
 import { spellTime } from "./notices.js";
+import { showLeftovers } from "./meeting.js";
 import { createDrawer, createScene, createTabs } from "./panel.js";
 import { createPublisher, sendKept } from "./publish.js";
 import { createSuggester } from "./suggest.js";
@@ -57,6 +58,10 @@ function read() {
   listen({ side: toggleSide });
   createKeys({ desk: null, actions: {}, suggester: null, drawer });
   show("scene");
+  const { draft, person } = data;
+  if (draft.author_id === person.id) {
+    showLeftovers({ mount: find("read"), draft, person: person.id, ask: call });
+  }
 }
 
 const STATES = {

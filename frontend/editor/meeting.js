@@ -4,8 +4,9 @@
 import { Problem } from "../../src/fabula/web/static/api.js";
 import { applyEdits, spellEdit } from "./log.js";
 import { dropSaved, mergeBoth, rebaseEdits, revertEdits } from "./merge.js";
-import { chooseText, spellTime } from "./notices.js";
+import { Notices, chooseText, spellTime } from "./notices.js";
 import { compareTexts } from "./steps.js";
+import { findStore } from "./store.js";
 
 const MOST_ROWS = 500;
 
@@ -146,4 +147,13 @@ export async function keepUnsent(desk, { base, edits }) {
     await keepLost(desk, applyEdits(base.text, edits), `Not saved before the draft was ${desk.draft.state}`);
   }
   await desk.saver.store.remove();
+}
+
+// The same on a page where the draft is only read, for there is no desk.
+export async function showLeftovers({ mount, draft, person, ask }) {
+  const store = await findStore(person, draft.id);
+  const page = { draft, clock: Date.now, notices: new Notices(mount), saver: { store } };
+  showLost(page, await store.readLost());
+  const { base, sending, edits } = await recallUnsent({ draft, store, ask });
+  await keepUnsent(page, { base, edits: [...(sending?.edits ?? []), ...edits] });
 }

@@ -146,7 +146,7 @@ export class Saver {
   // What went wrong: true where it may be tried again at once.
   async #mend(problem) {
     const { status } = problem;
-    if (status === 409) return this.stale();
+    if (status === 409) return this.#meet();
     if (status === 422 || status === 413) {
       if (await this.refused(problem)) return true;
       this.show("unsaved", problem.sentence);
@@ -157,6 +157,16 @@ export class Saver {
     this.show("offline", status ? problem.sentence : "");
     this.#saveIn(RETRIES_MS[Math.min(this.#tries++, RETRIES_MS.length - 1)]);
     return false;
+  }
+
+  // To see what went on elsewhere the studio has to be asked, too.
+  async #meet() {
+    try {
+      return await this.stale();
+    } catch (problem) {
+      if (!(problem instanceof Problem) || problem.status === 409) throw problem;
+      return this.#mend(problem);
+    }
   }
 
   // Stops sending, for good or until `resume`.

@@ -145,6 +145,19 @@ test("a refused saving is written in another way once, and then said", async () 
   saver.stop();
 });
 
+test("a studio that goes away while both are brought together is tried again", async () => {
+  const studio = new FakeStudio();
+  const answers = [async () => { throw GONE; }, async () => true];
+  const { saver, states, write } = open(studio, { stale: () => answers.shift()() });
+  studio.next = [new Problem(409, { message: "stale" })];
+  write(0, "a");
+  await assert.rejects(saver.save(), { status: 409 });
+  assert.equal(states.at(-1), "offline");
+  studio.next = [new Problem(409, { message: "stale" })];
+  assert.equal(await saver.flush(), 1);
+  saver.stop();
+});
+
 test("a draft that is gone is closed", async () => {
   const studio = new FakeStudio();
   studio.next = [new Problem(404, { message: "there is no draft" })];

@@ -318,6 +318,13 @@ def test_edits_are_turned_like_pages(writing, as_dan):
     assert 'href="?measure=f&amp;page=1#edits"' in second and 'rel="next"' not in second
 
 
+def test_comments_can_be_looked_through_alone(writing, as_dan):
+    page = as_dan.get("/dashboard/?commented=1").text
+    assert page.count('<article class="edit"') == 1 and "It knew the ferry." in page
+    assert 'href="/dashboard/user.csv?commented=1"' in page
+    assert as_dan.get("/dashboard/?commented=maybe").status_code == 422
+
+
 def test_a_board_is_read_once_until_something_changes(
     writing, app, studio, as_dan, world, monkeypatch
 ):

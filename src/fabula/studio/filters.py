@@ -26,7 +26,8 @@ from sqlalchemy import (
 
 from fabula.core.errors import InputError, closest
 from fabula.studio.kept import KEPT, kept_metrics
-from fabula.studio.tables import entries, games, machines, scores, stories, suggestions
+from fabula.studio.ratings import COMMENT
+from fabula.studio.tables import entries, games, machines, ratings, scores, stories, suggestions
 
 Measure = Literal["precision", "recall", "f"]
 MachineStatus = Literal["active", "draining", "inactive"]
@@ -45,8 +46,9 @@ class Filter:
 
     `since` and `until` are days (UTC) of publishing, both included. `game` is a game's identity or
     an uploaded story's. `at_least` and `at_most` choose suggestions by how many their person has
-    published in all; those of nobody in the studio have no such number. `author` chooses what one
-    person asked for, who may read that much; no address says so.
+    published in all; those of nobody in the studio have no such number. `commented` chooses those
+    of which somebody said something in words, `author` what one person asked for, who may read that
+    much; no address says so.
     """
 
     machines: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ class Filter:
     at_most: int | None = None
     include_excluded: bool = False
     include_flagged: bool = True
+    commented: bool = False
     author: str | None = None
 
     def __post_init__(self) -> None:
@@ -93,6 +96,7 @@ class Filter:
             "at_most": None if self.at_most is None else str(self.at_most),
             "with_excluded": "1" if self.include_excluded else None,
             "without_flagged": None if self.include_flagged else "1",
+            "commented": "1" if self.commented else None,
         }
         return {name: value for name, value in values.items() if value}
 
@@ -130,6 +134,7 @@ def parse_filter(given: Mapping[str, str | Sequence[str]] | Iterable[tuple[str, 
         at_most=read("at_most", _read_count, "a whole number, 0 or more"),
         include_excluded=bool(read("with_excluded", _SWITCH.__getitem__, "1 or 0")),
         include_flagged=not read("without_flagged", _SWITCH.__getitem__, "1 or 0"),
+        commented=bool(read("commented", _SWITCH.__getitem__, "1 or 0")),
     )
 
 
@@ -209,6 +214,9 @@ def _list_conditions(chosen: Filter) -> list[ColumnElement[bool]]:
         conditions.append(or_(*(each == chosen.game for each in (UNIT, suggestions.c.story_id))))
     if chosen.at_least is not None or chosen.at_most is not None:
         conditions.append(suggestions.c.person_id.in_(_select_people(chosen)))
+    if chosen.commented:
+        said = select(ratings.c.suggestion_id).where(ratings.c.aspect == COMMENT)
+        conditions.append(suggestions.c.id.in_(said.where(ratings.c.comment != "")))
     if chosen.author is not None:
         conditions.append(suggestions.c.person_id == chosen.author)
     if not chosen.include_flagged:

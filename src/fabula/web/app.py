@@ -30,6 +30,7 @@ from fabula.web.health import RequestFigures
 from fabula.web.identity import CSRF_HEADER, Web
 from fabula.web.local import LocalDoor
 from fabula.web.pages import find_routers
+from fabula.web.rendering import compile_templates
 from fabula.web.security import Gate
 from fabula.web.settings import Settings, read_settings
 
@@ -122,6 +123,7 @@ def _warm_up() -> None:
     not wait for it."""
     score_suggestion("one", "one")
     t_quantile(0.975, 10)
+    compile_templates()
 
 
 def describe_api(app: FastAPI) -> dict[str, Any]:

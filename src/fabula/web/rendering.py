@@ -60,6 +60,12 @@ def _templates() -> Environment:
     return environment
 
 
+def compile_templates() -> None:
+    """Compile all templates, so that the first who opens a page need not wait for it."""
+    for name in _templates().list_templates():
+        _templates().get_template(name)
+
+
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """Fill a template; every string in it is escaped, and what is not given is an error."""
     return _templates().get_template(template).render(values)

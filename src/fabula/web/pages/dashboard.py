@@ -147,7 +147,7 @@ def _read_form(request: Request, viewer: Viewer, board: Board | None) -> dict[st
     """What the form of filters offers, and what was given, whether it will do or not."""
     params = request.query_params
     names = ("status", "measure", "from", "to", "game", "at_least", "at_most", "quality", "by")
-    switches = ("with_excluded", "without_flagged", "beside")
+    switches = ("with_excluded", "without_flagged", "commented", "beside")
     return {
         **{name: params.get(name, "") for name in (*names, *switches)},
         "machine": params.getlist("machine"),

@@ -63,9 +63,10 @@ def draw_bars(
     paints = _choose_paints(rows, series or {})
     key, top = _legend(paints, width) if len(paints) > 1 else ("", _LEGEND)
     longest = min(_LONGEST_NAME, 0.34 * width)
-    name_room = max((width_of(shorten(row.label, longest)) for row in rows), default=0)
+    # Letters may be wider than they are guessed to be.
+    name_room = 1.04 * max((width_of(shorten(row.label, longest)) for row in rows), default=0) + 4
     reached = [row.total for row in rows if math.isfinite(row.total)]
-    texts = [number_text(row.total, decimals) if totals else "" for row in rows]
+    texts = [row.text or (number_text(row.total, decimals) if totals else "") for row in rows]
     number_room = max((width_of(text) for text in texts), default=0) + 22
     left, bottom = name_room + number_room, top + _ROW * len(rows) + 4
     across = Scale(0, high or max([*reached, 0]) * 1.02 or 1, left, width - 12)

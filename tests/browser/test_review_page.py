@@ -64,7 +64,7 @@ def test_a_story_is_read_and_a_quote_leads_to_its_place(visit):
 def test_what_is_saved_is_what_was_read_and_the_text_can_be_written_on(visit, served):
     page = visit("/review")
     page.get_by_label("Example for story").select_option("teeth-human")
-    page.wait_for_selector("#prompt")
+    page.wait_for_selector("#text-0[data-title=Teeth]")
     read(page)
     with page.expect_download() as saving:
         page.get_by_role("button", name="Save the values").click()
@@ -130,7 +130,7 @@ def test_what_will_not_do_is_said_nothing_is_lost_and_it_can_be_stopped(visit, t
     assert "a PDF" in page.inner_text(".draft [role=alert]:not(:empty)")
     good = {"name": "tale.md", "mimeType": "text/markdown", "buffer": f"# Tale\n\n{TEXT}".encode()}
     page.get_by_label("File of story").set_input_files(good)
-    page.wait_for_selector(".draft [role=alert]:not(:empty)", state="detached")
+    page.wait_for_selector("#text-0[data-title='tale.md']")
     assert story.input_value().startswith("Tale\n\nThe lamp")
     story.fill(TEXT * 60)
     page.keyboard.press("Control+Enter")

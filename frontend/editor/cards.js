@@ -2,7 +2,7 @@
 // a narrator lays a place, challenges, and cards to be picked up.
 
 import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { count, find, make } from "./dom.js";
+import { count, find, make, spellProblem } from "./dom.js";
 
 const KINDS = {
   chartype: "Nature", goal: "Goal", person: "Character", place: "Place", thing: "Asset",
@@ -24,7 +24,7 @@ export function createCards(data) {
     const cards = Object.fromEntries(Object.entries(laid).filter(([, ids]) => ids.length));
     alert.textContent = "";
     sending = sending.then(() => call("PATCH", `drafts/${data.draft.id}`, { cards })).catch((problem) => {
-      alert.textContent = `The cards are not saved: ${problem.sentence ?? problem.message}`;
+      alert.textContent = `The cards are not saved: ${spellProblem(problem)}`;
     });
     return sending;
   }
@@ -119,7 +119,7 @@ export function createCards(data) {
         data.cards.push(made);
         draw();
       } catch (problem) {
-        alert.textContent = problem.sentence ?? problem.message;
+        alert.textContent = spellProblem(problem);
       }
     });
     return make("li", { class: "play" }, form);
@@ -186,7 +186,7 @@ export function createCards(data) {
       ({ items: challenges } = await call("GET", `games/${data.game.id}/scenes/${scene}/challenges?limit=500`));
       draw();
     } catch (problem) {
-      alert.textContent = problem.sentence ?? problem.message;
+      alert.textContent = spellProblem(problem);
     }
   }
 

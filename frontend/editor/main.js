@@ -4,7 +4,7 @@ import { Selection } from "prosemirror-state";
 import { call } from "../../src/fabula/web/static/api.js";
 import { createCards } from "./cards.js";
 import { createDesk } from "./desk.js";
-import { announce, ask, find, make, openBox } from "./dom.js";
+import { announce, ask, find, make, openBox, spellProblem } from "./dom.js";
 import { drawEarlier, readEarlier } from "./earlier.js";
 import { createGoal } from "./goal.js";
 import { createKeys, showHelp } from "./keys.js";
@@ -52,7 +52,7 @@ function read() {
     scene: scene.open,
     suggestions: () => readEarlier(data.draft.id, { nameOf }).catch((problem) => {
       find("panel-suggestions").replaceChildren(
-        make("p", { role: "alert" }, problem.sentence ?? problem.message));
+        make("p", { role: "alert" }, spellProblem(problem)));
     }),
   });
   listen({ side: toggleSide });
@@ -105,7 +105,7 @@ async function discard(desk) {
     await desk.close({ forget: true });
     location.assign(`/games/${data.game.id}`);
   } catch (problem) {
-    openBox("It is still there", () => make("p", { role: "alert" }, problem.sentence ?? problem.message));
+    openBox("It is still there", () => make("p", { role: "alert" }, spellProblem(problem)));
   }
 }
 
@@ -136,7 +136,7 @@ function write() {
     side: toggleSide,
     suggest: () => suggester.suggest(),
     publish: () => publisher.open(),
-    save: () => desk.flush().then(() => announce("Saved."), (problem) => announce(problem.message)),
+    save: () => desk.flush().then(() => announce("Saved."), (problem) => announce(spellProblem(problem))),
     undo: () => { desk.undo(); desk.focus(); },
     redo: () => { desk.redo(); desk.focus(); },
     versions: () => { if (drawer.isDrawer) drawer.open(); show("versions", { focus: true }); },
@@ -148,7 +148,7 @@ function write() {
   createKeys({ desk, actions, suggester, drawer });
   show("scene");
   cards.open();
-  suggester.load().catch((problem) => announce(problem.sentence ?? problem.message));
+  suggester.load().catch((problem) => announce(spellProblem(problem)));
   sendKept(data.person);
   addEventListener("online", () => sendKept(data.person));
   // One goes on where one stopped: at the end.

@@ -2,7 +2,7 @@
 // entries: only the last few are fetched, and older ones as one scrolls up to them.
 
 import { call } from "../../src/fabula/web/static/api.js";
-import { find, make } from "./dom.js";
+import { find, make, spellProblem } from "./dom.js";
 
 const AT_ONCE = 15;
 const OUTCOMES = { 1: "a strong outcome", 0: "an uncertain outcome", "-1": "a weak outcome" };
@@ -84,7 +84,7 @@ export function createScene(data) {
       panel.scrollTop = panel.scrollHeight - below;
       left = from;
     } catch (problem) {
-      alert.textContent = problem.sentence ?? problem.message;
+      alert.textContent = spellProblem(problem);
     } finally {
       isLoading = false;
     }

@@ -2,7 +2,7 @@
 // kept in the browser and sent again.
 
 import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, count, countWords, make, openBox, store } from "./dom.js";
+import { announce, count, countWords, make, openBox, spellProblem, store } from "./dom.js";
 
 const MOST_COMMENT = 5000;
 const keyOf = (person) => `fabula-ratings-${person.id}`;
@@ -82,7 +82,7 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
       done = suggested.filter((each) => each.status === "done" && each.generated.trim());
     } catch (problem) {
       return openBox("Not now", (close) => [
-        make("p", { role: "alert" }, `Your text is kept here. ${problem.sentence ?? problem.message}`),
+        make("p", { role: "alert" }, `Your text is kept here. ${spellProblem(problem)}`),
         make("div", { class: "actions" }, make("button", { type: "button", onclick: close }, "Back to writing")),
       ]);
     }
@@ -115,7 +115,7 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
       try {
         await send(readRatings(form), done);
       } catch (problem) {
-        alert.textContent = problem.sentence ?? problem.message;
+        alert.textContent = spellProblem(problem);
         publish.disabled = false;
         publish.textContent = "Publish";
         publish.focus();
@@ -175,7 +175,7 @@ export function createPublisher({ desk, data, suggester, cards, nameOf }) {
         ...(character_id ? { character_id } : {}) });
       location.assign(`/drafts/${draft.id}`);
     } catch (problem) {
-      alert.textContent = problem.sentence ?? problem.message;
+      alert.textContent = spellProblem(problem);
     }
   }
 

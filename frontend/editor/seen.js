@@ -2,7 +2,7 @@
 // much of it fitted, and what was cut.
 
 import { call } from "../../src/fabula/web/static/api.js";
-import { make } from "./dom.js";
+import { make, spellProblem } from "./dom.js";
 
 const NAMES = {
   character: "The character",
@@ -95,7 +95,7 @@ export function foldSeen(suggestion) {
       body.replaceChildren(...(await load(suggestion)));
     } catch (problem) {
       delete fold.dataset.loaded;
-      body.replaceChildren(make("p", { role: "alert" }, problem.sentence ?? problem.message));
+      body.replaceChildren(make("p", { role: "alert" }, spellProblem(problem)));
     }
   });
   return fold;

@@ -1,7 +1,7 @@
 // Suggestions: asked for where the cursor is, shown as they are written, taken whole or in part.
 
 import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, count, countWords, find, make, store } from "./dom.js";
+import { announce, count, countWords, find, make, spellProblem, store } from "./dom.js";
 import { spellSeconds } from "./earlier.js";
 import { createOffer } from "./offer.js";
 import { foldSeen } from "./seen.js";
@@ -88,7 +88,7 @@ export function createSuggester({ desk, data, nameOf, onList }) {
       follow(asked, offer.offset);
     } catch (problem) {
       offer.hide();
-      current = { status: "refused", problem: problem.sentence ?? problem.message,
+      current = { status: "refused", problem: spellProblem(problem),
         wait_s: problem.rest?.wait_s ?? 0 };
       announce(current.problem);
       draw();
@@ -110,7 +110,7 @@ export function createSuggester({ desk, data, nameOf, onList }) {
       stopWatching();
       end(stopped, offer.offset);
     } catch (problem) {
-      announce(problem.sentence ?? problem.message);
+      announce(spellProblem(problem));
     }
     return current;
   }

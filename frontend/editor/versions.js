@@ -1,7 +1,7 @@
 // Versions: name the one that stands, look at one of before, let it stand again.
 
 import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, ask, count, countWords, find, make, openBox } from "./dom.js";
+import { announce, ask, count, countWords, find, make, openBox, spellProblem } from "./dom.js";
 import { spellTime } from "./notices.js";
 
 const AT_ONCE = 30;
@@ -33,7 +33,7 @@ export function createVersions({ desk, data }) {
   const older = make("button", { type: "button", class: "plain", hidden: true }, "Older versions");
   let from = 0;
 
-  const tell = (problem) => { alert.textContent = problem.sentence ?? problem.message; };
+  const tell = (problem) => { alert.textContent = spellProblem(problem); };
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -20,7 +20,15 @@ from fabula.studio.publishing import publish_entry
 from fabula.studio.ratings import read_ratings
 from fabula.studio.scenes import list_entries
 from fabula.studio.suggestions import list_suggestions
-from fakes.editor_page import BEGINNING, WAIT_MS, begin, open_draft_page, sheet, text_of
+from fakes.editor_page import (
+    BEGINNING,
+    WAIT_MS,
+    begin,
+    focus_sheet,
+    open_draft_page,
+    sheet,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from fakes.served_studio import ServedStudio
@@ -72,7 +80,7 @@ def test_a_suggestion_is_streamed_and_taken_in_part(served, worker, visit):
     ghost, bar = page.locator("#desk .ghost"), page.locator("#suggestion")
     expect(bar).to_contain_text("steady is writing")
     # One goes on writing meanwhile, and what is suggested makes way.
-    sheet(page).focus()
+    focus_sheet(page)
     page.keyboard.type(" Still.")
     offered = await_suggestion(page)
     assert sheet(page).inner_text().startswith(f"{BEGINNING} She waited. Still.{offered[:9]}")
@@ -210,7 +218,7 @@ def test_what_fails_says_why_and_what_to_do_and_nothing_is_lost(served, worker, 
     page = open_draft_page(visit, draft_id)
     page.keyboard.type("Kept.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#suggestion")).to_contain_text("no co-author is free to write")
+    expect(page.locator("#suggestion")).to_contain_text("No co-author is free to write")
     expect(page.locator("#suggestion")).to_contain_text("Try again in 5 seconds")
 
     add_machine(served.studio, None, name="sour", spec="lorem(fail=1.0)")

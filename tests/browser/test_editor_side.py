@@ -14,7 +14,7 @@ from fabula.studio.publishing import publish_entry
 from fabula.studio.scenes import list_entries
 from fabula.studio.tables import entries, new_id, now
 from fabula.studio.versions import list_versions
-from fakes.editor_page import BEGINNING, WAIT_MS, begin, open_draft_page, sheet
+from fakes.editor_page import BEGINNING, WAIT_MS, begin, focus_sheet, open_draft_page, sheet
 from fakes.studio_writing import put_suggestion
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_versions_are_named_and_stand_again_and_words_are_counted(served, visit)
     page.get_by_label("Name this version").fill("The dark")
     page.keyboard.press("Enter")
     expect(page.locator(".versions .named")).to_contain_text("The dark")
-    sheet(page).focus()
+    focus_sheet(page)
     page.keyboard.type(" Then it came back.")
     expect(page.locator("#told")).to_contain_text("reached your goal of 3 words")
     expect(page.locator("#progress")).to_contain_text("4 of 3 words")

@@ -42,6 +42,12 @@ def sheet(page: Page) -> Locator:
     return page.locator("#desk .desk-text")
 
 
+def focus_sheet(page: Page) -> None:
+    """Go to the sheet as a mouse or a finger does: the cursor is where it was a moment later."""
+    sheet(page).focus()
+    page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 50))")
+
+
 def open_draft_page(visit: Callable[..., Page], draft_id: str, **options: Any) -> Page:
     """Open a draft as Ann, until she can write."""
     from playwright.sync_api import expect

@@ -8,7 +8,7 @@ from fabula.core.errors import PackageMissing
 from fabula.core.score import Missing, Status
 from fabula.models import AssetError, path_of
 from fabula.models.reading import tagging
-from fabula.models.reading.tagging import find_entities, tag_text, tagger_trait
+from fabula.models.reading.tagging import find_entities, parse_text, tag_text, tagger_trait
 
 
 @pytest.fixture
@@ -33,6 +33,20 @@ def test_words_have_parts_of_speech_and_names_are_found() -> None:
     assert "two" in [text[slice(*place)] for _, place in find_entities(text)]
     assert tagger_trait(tags=True) == tagger_trait()
     assert "spacy_small@" in tagger_trait()
+
+
+@pytest.mark.assets
+@pytest.mark.usefixtures("spacy_small")
+def test_a_parse_says_lemmas_tags_and_what_depends_on_what() -> None:
+    text = "Two fire trucks  came.\n\nThey were red."
+    first, second = parse_text(text)
+    assert [word.text for word in first] == ["Two", "fire", "trucks", "came", "."]
+    assert (first[1].relation, first[1].head) == ("compound", 2)
+    assert (first[2].lemma, first[2].tag) == ("truck", "NNS")
+    assert (first[3].relation, first[3].head) == ("ROOT", 3)
+    assert [text[word.start : word.stop] for word in second] == ["They", "were", "red", "."]
+    assert parse_text(" \n ") == parse_text("") == ()
+    assert tagger_trait(parses=True) == tagger_trait()
 
 
 @pytest.mark.assets

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 Span = tuple[int, int]
+
+
+class ParsedWord(NamedTuple):
+    """A word of a sentence as a parser reads it.
+
+    `tag` is the Penn Treebank's (NN, NNS, VBD), `relation` the parser's name for what ties the
+    word to that in place `head` of the sentence (its own place: the root); `start` and `stop` are
+    characters of the text.
+    """
+
+    text: str
+    lemma: str
+    tag: str
+    relation: str
+    head: int
+    start: int
+    stop: int
+
+
+ParsedSentence = tuple[ParsedWord, ...]
 
 
 @dataclass(frozen=True)

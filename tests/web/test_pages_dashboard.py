@@ -21,6 +21,7 @@ from fabula.studio.quality import read_opinions
 from fabula.web.dashboard import board as boards
 from fabula.web.identity import Call, Web
 from fakes.studio_publishing import FERRY, begin_game, publish, publish_unedited
+from fakes.studio_writing import begin_draft, put_machine, put_suggestion
 from web.conftest import QUICK
 
 HOSTILE = "<script>alert(1)</script> & <b>"
@@ -337,7 +338,11 @@ def test_a_board_is_read_once_until_something_changes(
     assert len(made) == 1
     as_dan.get("/dashboard/?machine=one")
     assert len(made) == 2
+    # What failed meanwhile is told all the same.
     table = begin_game(studio, world.people["ann"], "more")
+    put_suggestion(studio, begin_draft(studio, table, "lost"), "", status="failed",
+                   machine_id=put_machine(studio, "one"))  # fmt: skip
+    assert "; 1 failed." in as_dan.get("/dashboard/").text and len(made) == 2
     publish(studio, table, "d", "Grey ferry crossed rivers.", machine="one")
     second = as_dan.get("/dashboard/").text
     assert len(made) == 3 and ">13<" in second and ">13<" not in first
@@ -358,7 +363,7 @@ def test_games_of_machine_text_are_flagged_and_can_be_left_out(as_dan, studio, w
     assert (row["game"], row["in figures"]) == (table.game_id, "counted")
     done = as_dan.patch(f"/api/v1/games/{table.game_id}", json={"is_excluded": True})
     assert done.status_code == 200
-    page = as_dan.get("/dashboard/?status=active").text
+    page = as_dan.get("/dashboard/").text
     assert "Take in again" in page and "left out of the figures" in page
 
 

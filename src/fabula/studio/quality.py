@@ -34,11 +34,15 @@ from fabula.studio.filters import (
 from fabula.studio.kept import KEPT, kept_metrics
 from fabula.studio.people import Person
 from fabula.studio.ratings import QUESTIONS
-from fabula.studio.tables import games, machines, ratings, scores, suggestions
+from fabula.studio.tables import audit, machines, ratings, scores, suggestions
 
 RATED = tuple(QUESTIONS)
 # Most people write little: how many suggestions people have, at most.
 CROWDS = (1.0, 5.0, 10.0, 20.0, math.inf)
+_DEEDS = (
+    "exclude_game", "exclude_story", "add_machine", "change_machine", "correct_rating",
+    "delete_person",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,13 +183,15 @@ def count_sentences(studio: Studio, chosen: Filter = EVERYTHING) -> dict[int, in
 def last_change(studio: Studio) -> str:
     """Give a mark that is another whenever what a dashboard shows may be.
 
-    For pages that ask every other second: the ends of three indices, and the games left out.
+    For pages that ask every other second: the ends of three indices, and the last deed in the
+    audit log that changes figures of what was published before.
     """
+    deeds = select(audit.c.id).where(audit.c.action.in_(_DEEDS)).order_by(audit.c.id.desc())
     newest: list[Any] = [
         select(func.max(suggestions.c.published_at)).scalar_subquery(),
         select(func.max(ratings.c.rated_at)).scalar_subquery(),
         select(func.max(scores.c.id)).scalar_subquery(),
-        select(func.count()).where(games.c.is_excluded.is_(True)).scalar_subquery(),
+        deeds.limit(1).scalar_subquery(),
     ]
     with studio.read() as db:
         row = db.execute(select(*newest)).one()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from fabula.core.errors import InputError
@@ -108,7 +108,10 @@ class Boards:
             self._kept.move_to_end(question)
             while len(self._kept) > MOST_BOARDS:
                 self._kept.popitem(last=False)
-            return kept
+        # What is asked for and fails does not change what was published, and no mark tells of it.
+        statuses = read_statuses(self._studio, question)
+        parts = (statuses if part.name == statuses.name else part for part in kept.parts)
+        return replace(kept, parts=tuple(parts))
 
 
 def read_board(studio: Studio, question: Question, mark: str) -> Board:
@@ -137,7 +140,7 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
         show_words(kept, printed),
         show_names(kept, printed),
         *([] if chosen.author else [show_people(count_people(opinions))]),
-        show_statuses(count_statuses(studio, person, chosen)),
+        read_statuses(studio, question),
         show_correlations(correlate_qualities(opinions), opinions.labels, printed),
         *([show_flagged(flagged)] if question.is_researcher else []),
     ]
@@ -146,6 +149,11 @@ def read_board(studio: Studio, question: Question, mark: str) -> Board:
         len(set(opinions.games)), len({name for name in opinions.people if name}),
         opinions.labels, by, tuple(parts), tuple(flagged),
     )  # fmt: skip
+
+
+def read_statuses(studio: Studio, question: Question) -> Part:
+    """Read what became of requests, as it is now."""
+    return show_statuses(count_statuses(studio, question.person, question.chosen))
 
 
 def choose_period(days: list[date]) -> Period:

@@ -36,6 +36,28 @@ function bringIn(view, data, { from, to }) {
   view.dispatch(closeHistory(view.state.tr));
 }
 
+// Looks at what a transaction brought, and at the characters beside it; node by node, for halves
+// that belong to different authors are two halves.
+function leavesUnclean({ doc, mapping }) {
+  let isUnclean = false;
+  mapping.maps.forEach((map, at) => map.forEach((_from, _to, start, end) => {
+    const rest = mapping.slice(at + 1);
+    const from = Math.max(0, rest.map(start, -1) - 1);
+    const to = Math.min(doc.content.size, rest.map(end, 1) + 1);
+    doc.nodesBetween(from, to, (node, pos) => {
+      if (node.isText) isUnclean ||= !isClean(cutWhole(node.text, from - pos, to - pos));
+    });
+  }));
+  return isUnclean;
+}
+
+// A part of a text, a little longer where it would cut a character in two.
+function cutWhole(text, from, to) {
+  if (/[\udc00-\udfff]/.test(text.charAt(from))) from -= 1;
+  if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to += 1;
+  return text.slice(Math.max(0, from), Math.max(0, to));
+}
+
 export function plainTextPlugin() {
   // Some keyboards send a character outside the first plane as two events, a half each.
   let half = "";
@@ -72,16 +94,10 @@ export function plainTextPlugin() {
         return lines.join(slice.content.firstChild?.isText ? "" : "\n");
       },
     },
-    // Whatever way a character came that cannot be kept, it goes again.
+    // Whatever way a character came that cannot be kept, or was cut in two, it goes again.
     appendTransaction(transactions, _, state) {
-      let mended = null;
-      for (const transaction of transactions) {
-        for (const step of transaction.steps) {
-          if (!step.slice?.size || isClean(step.slice.content.textBetween(0, step.slice.content.size))) continue;
-          mended ??= state.tr;
-        }
-      }
-      if (!mended) return null;
+      if (!transactions.some((one) => leavesUnclean(one))) return null;
+      const mended = state.tr;
       state.doc.descendants((node, pos) => {
         if (!node.isText || isClean(node.text)) return;
         const text = cleanText(node.text).replaceAll("\n", " ");
@@ -89,7 +105,7 @@ export function plainTextPlugin() {
         if (text) mended.replaceWith(from, from + node.nodeSize, node.type.schema.text(text, node.marks));
         else mended.delete(from, from + node.nodeSize);
       });
-      return mended;
+      return mended.docChanged ? mended : null;
     },
   });
 }

@@ -147,7 +147,7 @@ export class Saver {
   async #mend(problem) {
     const { status } = problem;
     if (status === 409) return this.#meet();
-    if (status === 422 || status === 413) {
+    if ([400, 413, 422].includes(status)) {
       if (await this.refused(problem)) return true;
       this.show("unsaved", problem.sentence);
       return false;

@@ -2,7 +2,7 @@
 
 import { ReplaceStep } from "prosemirror-transform";
 import { END_LENGTH, markEdit, splitRuns } from "./marks.js";
-import { countPoints, offsetAt, readText, schema, slicePoints } from "./text.js";
+import { countPoints, isClean, offsetAt, readText, schema, slicePoints } from "./text.js";
 
 const OPEN = Symbol("open");
 const CLOSE = Symbol("close");
@@ -56,7 +56,11 @@ function readBefore(doc, pos) {
   return slicePoints(text, Math.max(0, countPoints(text) - END_LENGTH));
 }
 
-const isHalf = (text) => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(text);
+// Whether a place is between the two halves of a character.
+function isInside(doc, pos) {
+  const { nodeBefore, nodeAfter } = doc.resolve(pos);
+  return /[\ud800-\udbff]$/.test(nodeBefore?.text ?? "") && /^[\udc00-\udfff]/.test(nodeAfter?.text ?? "");
+}
 
 // What one step does: characters `start` to `stop` (`removed`) give way to `pieces`. Null where it
 // cuts a character in two: then the texts have to be compared.
@@ -74,7 +78,8 @@ function readStep(step, doc) {
   }
   const removed = readRange(doc, from, to);
   const pieces = readTokens(tokens);
-  if (isHalf(removed) || pieces.some((piece) => isHalf(piece.text))) return null;
+  if (isInside(doc, from) || isInside(doc, to)) return null;
+  if (!isClean(removed) || !isClean(join(pieces))) return null;
   const start = offsetAt(doc, from);
   const stop = start + countPoints(removed);
   return { start, stop, removed, before: readBefore(doc, from), pieces };

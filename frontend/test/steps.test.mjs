@@ -57,6 +57,9 @@ test("a step that leaves half a character is read by comparing the texts", () =>
   const halved = state.tr.delete(2, 3);
   const mended = state.apply(halved).tr.delete(2, 3);
   assert.equal(applyEdits("a😀b", typed(halved, mended)), "ab");
+  const between = state.tr.insertText("x", 3);
+  const whole = state.apply(between).tr.replaceWith(1, 6, schema.text("ayb"));
+  assert.equal(applyEdits("a😀b", typed(between, whole)), "ayb");
 });
 
 test("whatever is done to the document, the edits lead to its text", () => {

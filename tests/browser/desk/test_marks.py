@@ -125,3 +125,53 @@ def test_a_ghost_moves_with_the_text_and_is_no_part_of_it(write, read):
     wait_until(lambda: read().text == "No 😀. One. Two.", page=page)
     page.evaluate(f"{DESK}.hideGhost()")
     assert ghost.count() == 0 and text_of(page) == "No 😀. One. Two."
+
+
+# Chance writes, deletes, pastes, takes suggestions over, undoes and does again.
+SCRIBBLE = """([seed, suggestion, generated]) => {
+  const desk = document.querySelector(".desk-text").desk;
+  const next = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+  const below = (most) => Math.floor(next() * most);
+  const words = ["ford", " ", ". ", "😀", "a", "é", "It fell again before dawn", "\\n"];
+  const Near = desk.view.state.selection.constructor;
+  for (let turn = 0; turn < 40; turn += 1) {
+    const { state } = desk.view;
+    const size = state.doc.content.size;
+    const from = below(size + 1);
+    const to = Math.min(size, from + below(6));
+    const $ends = [state.doc.resolve(from), state.doc.resolve(to)];
+    const choice = below(8);
+    if (choice < 3) {
+      const typing = state.tr.setSelection(Near.between(...$ends));
+      const text = words[below(words.length)];
+      for (const part of text.split("\\n")) {
+        typing.insertText(part);
+        if (text === "\\n") { typing.split(typing.selection.from); break; }
+      }
+      desk.view.dispatch(typing);
+    } else if (choice === 3) desk.view.dispatch(state.tr.setSelection(Near.between(...$ends)).deleteSelection());
+    else if (choice === 4) {
+      const start = below(generated.length - 4);
+      desk.insertMachine(below(desk.length() + 1), generated.slice(start, start + 4 + below(20)), suggestion);
+    } else if (choice < 7) desk.undo();
+    else desk.redo();
+  }
+}"""  # noqa: E501
+
+
+def test_whatever_is_done_the_studio_has_the_same_text_by_the_same_authors(write, read, suggestion):
+    page = write()
+    for seed in range(12):
+        page.evaluate(SCRIBBLE, [seed, suggestion, GENERATED])
+        version = page.evaluate(f"{DESK}.flush()")
+        saved = read()
+        assert (saved.version, saved.text) == (version, text_of(page)), seed
+        runs = page.evaluate(f"{DESK}.log.runs.map(run => [run.length, run.origin])")
+        assert [tuple(run) for run in runs] == origins(saved), seed
+        # What is marked in the document is what the log says, character by character.
+        marked = "".join(text for _, text, _ in page.evaluate(SHOWN))
+        at, expected = 0, ""
+        for length, origin in origins(saved):
+            expected += saved.text[at : at + length] if origin != "person" else ""
+            at += length
+        assert marked == expected.replace("\n", ""), seed

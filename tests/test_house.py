@@ -31,7 +31,7 @@ CATALOGUES = {"metrics", "learned", "judges", "authors", "datasets", "cli", "pag
 HEAVY = {
     "torch", "transformers", "scipy", "pandas", "pyarrow", "fastapi", "sqlalchemy", "numba",
     "altair", "spacy", "nltk", "evalica", "statsmodels", "sklearn", "ot", "alembic", "kiwisolver",
-    "peft", "uvicorn", "argon2", "authlib", "prometheus_client",
+    "peft", "uvicorn", "argon2", "authlib", "prometheus_client", "cv2", "PIL", "torchvision",
 }  # fmt: skip
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "manager", "process", "base"}
 # A home of the invented Ann is no place on anybody's machine.

@@ -6,8 +6,9 @@ texts by overlapping windows and says in `coverage` which share of the text it h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 Span = tuple[int, int]
+Box = tuple[float, float, float, float]
 
 
 class ParsedWord(NamedTuple):
@@ -99,6 +101,35 @@ class TokenCount:
     def known(self) -> float:
         """Share of the tokens that are known; of no token all."""
         return (self.tokens - self.unknown) / self.tokens if self.tokens else 1.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as one sees it: upright, in red, green and blue of eight bits.
+
+    `pixels` are rows × columns × 3. `width` and `height` are those of the file, which boxes go by:
+    of a large picture fewer pixels are kept. `digest` is the SHA-256 of the file, `notes` say what
+    was left out of it.
+    """
+
+    name: str
+    width: int
+    height: int
+    digest: str
+    pixels: Array = field(repr=False, compare=False)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a picture: left, top, width and height in its pixels, and what it shows.
+
+    The label is empty, and the confidence NaN, where nobody says them.
+    """
+
+    box: Box
+    label: str = ""
+    confidence: float = math.nan
 
 
 class Model(Protocol):
@@ -237,6 +268,48 @@ class Answerer(Model, Protocol):
         With `apart` the first window alone is read, and the first and the last token of an answer
         are chosen each by itself.
         """
+        ...
+
+
+@runtime_checkable
+class Detector(Model, Protocol):
+    """Finds things in pictures."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What it knows; nothing where the labels are anybody's."""
+        ...
+
+    def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
+        """Give the regions of every picture that it is surest of, best first."""
+        ...
+
+
+@runtime_checkable
+class ImageEncoder(Model, Protocol):
+    """Gives pictures, or parts of them, as vectors."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def encode(self, crops: Sequence[Array]) -> Array:
+        """Give one vector a crop (rows × columns × 3, bytes), as it comes: (crops, width)."""
+        ...
+
+
+@runtime_checkable
+class ImageClassifier(Model, Protocol):
+    """Says which of the classes it knows a picture, or a part of one, shows."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What it knows, in words: `cup`, or `tench, Tinca tinca`."""
+        ...
+
+    def classify(self, crops: Sequence[Array]) -> Array:
+        """Give the probability of every class: (crops, classes)."""
         ...
 
 

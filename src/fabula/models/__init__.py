@@ -6,6 +6,7 @@ The asset store and the catalogue need only the standard library; a backend load
 from fabula.models._load import MODELS, load_model, model_spec, need
 from fabula.models._runtime import thread_limit
 from fabula.models.networks.bert import PooledBert, load_pooled_bert
+from fabula.models.reading.pictures import PictureError, PictureReader, choose_best, crop
 from fabula.models.reading.state_cache import clear_vectors, vectors_folder, vectors_size
 from fabula.models.store.archive import export_assets, import_assets
 from fabula.models.store.asset import Asset, AssetError, asset_names, get_asset
@@ -28,10 +29,14 @@ __all__ = [
     "Asset",
     "AssetError",
     "Check",
+    "PictureError",
+    "PictureReader",
     "PooledBert",
     "add",
     "asset_names",
+    "choose_best",
     "clear_vectors",
+    "crop",
     "export_assets",
     "find",
     "format_size",

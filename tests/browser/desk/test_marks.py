@@ -149,14 +149,17 @@ SCRIBBLE = """([seed, suggestion, generated]) => {
         if (text === "\\n") { typing.split(typing.selection.from); break; }
       }
       desk.view.dispatch(typing);
-    } else if (choice === 3) desk.view.dispatch(state.tr.setSelection(Near.between(...$ends)).deleteSelection());
-    else if (choice === 4) {
+    } else if (choice === 3) {
+      const selecting = state.tr.setSelection(Near.between(...$ends));
+      desk.view.dispatch(selecting.deleteSelection());
+    } else if (choice === 4) {
       const start = below(generated.length - 4);
-      desk.insertMachine(below(desk.length() + 1), generated.slice(start, start + 4 + below(20)), suggestion);
+      const part = generated.slice(start, start + 4 + below(20));
+      desk.insertMachine(below(desk.length() + 1), part, suggestion);
     } else if (choice < 7) desk.undo();
     else desk.redo();
   }
-}"""  # noqa: E501
+}"""
 
 
 def test_whatever_is_done_the_studio_has_the_same_text_by_the_same_authors(write, read, suggestion):

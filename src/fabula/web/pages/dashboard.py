@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -26,7 +25,6 @@ from fabula.web.dashboard.edits import (
     write_edits_csv,
     write_edits_page,
 )
-from fabula.web.dashboard.parts import MEASURES
 from fabula.web.errors import Unauthenticated
 from fabula.web.identity import Call, Visit, find_call, find_passer
 from fabula.web.pages import make_page_router, show
@@ -125,7 +123,6 @@ def show_dashboard(viewer: AnyViewer) -> Response:
         problem=problem,
         form=_read_form(visit.request, viewer, board),
         query=spell_query(question),
-        without=_spell_without(question),
         edits=page,
         turn=_turn_pages(page, question) if page else {},
         is_empty=board is not None and board.is_empty and not question.chosen.query(),
@@ -134,7 +131,6 @@ def show_dashboard(viewer: AnyViewer) -> Response:
 
 
 _TOOLS = {
-    "measures": MEASURES,
     "legend": LEGEND,
     "mark_block": mark_block,
     "show_blocks": show_blocks,
@@ -154,12 +150,6 @@ def _read_form(request: Request, viewer: Viewer, board: Board | None) -> dict[st
         "machines": [each.name for each in list_machines(viewer.visit.studio, None)],
         "labels": board.labels if board else ("USER",),
     }
-
-
-def _spell_without(question: Question) -> Mapping[str, str]:
-    """Addresses of the same question without the game, and with the printed figures or without."""
-    others = {name: value for name, value in question.chosen.query().items() if name != "game"}
-    return {"game": f"?{urlencode(others, doseq=True)}" if others else "?"}
 
 
 def _read_edits(viewer: Viewer, chosen: Filter) -> EditPage:

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics import cider
@@ -186,3 +187,18 @@ def test_references_without_a_rare_n_gram_are_left_out_of_the_mean():
     copy, none, _ = Cider().score(stories)
     assert copy.value == pytest.approx(10.0)
     assert none.status is Status.UNDEFINED
+
+
+def test_captions_are_cut_as_in_the_captioning_toolkit():
+    texts = ["The man didn't stop!", "A dog barks."]
+    parted = ["the man did n't stop", "a dog barks"]
+    stories = [make_story(text, other) for text, other in zip(texts, texts[::-1], strict=True)]
+    same = [make_story(text, other) for text, other in zip(parted, parted[::-1], strict=True)]
+    stories += [make_story("He didn't stop", "The man didn't stop")]
+    same += [make_story("he did n't stop", "the man did n't stop")]
+    expected = [score.value for score in Cider(tokenized=True).score(same)]
+    assert expected[-1] > 0
+    found = Cider(tokenize="captions").score(stories)
+    assert [score.value for score in found] == pytest.approx(expected)
+    with pytest.raises(SettingError, match="both say what a word is"):
+        Cider(tokenized=True, tokenize="captions")

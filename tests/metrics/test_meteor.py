@@ -221,3 +221,11 @@ def test_values_agree_with_the_published_column_of_hanna(wordnet, shared):
     assert len(found) == 120
     assert np.corrcoef(found, expected)[0, 1] >= 0.96
     assert np.mean(found) == pytest.approx(np.mean(expected), abs=0.005)
+
+
+@pytest.mark.assets
+@pytest.mark.usefixtures("wordnet")
+def test_marks_are_no_tokens_of_a_caption():
+    captions = Meteor(tokenize="captions")
+    assert value_of(captions, "The river, the stone!", "the river the stone") == 1.0
+    assert value_of(Meteor(), "The river, the stone!", "the river the stone") < 1.0

@@ -136,3 +136,41 @@ def test_kinds_that_are_not_there_are_refused(n):
 def test_weights_out_of_bounds_are_refused(weight):
     with pytest.raises(SettingError, match="rouge: weight="):
         Rouge("W", weight=weight)
+
+
+# RoViST's ROUGE-L: that of the captioning toolkit.
+CAPTIONS = Rouge(stem=False, beta=1.2, references="parts", tokenize="captions")
+
+
+def test_the_captioning_toolkits_f_leans_to_recall():
+    # All three words of the text, three of four of the reference: P = 1, R = 3/4, β² = 1.44.
+    recall, precision, f = values_of(CAPTIONS, "The dogs ran!", "The dogs, they ran.")
+    assert (recall, precision) == pytest.approx((3 / 4, 1.0))
+    assert f == pytest.approx(2.44 * 0.75 / (0.75 + 1.44))
+    assert values_of(Rouge(beta=1.2), "the dogs ran", "the dogs they ran")[2] == pytest.approx(f)
+
+
+def test_the_best_precision_and_the_best_recall_may_come_of_two_references():
+    text = "a man rides a horse"
+    # Beside the first all five words of a longer text; beside the second all two of its own.
+    references = ("a man rides a horse on the beach at noon", "a man")
+    recall, precision, f = values_of(CAPTIONS, text, *references)
+    assert (recall, precision, f) == pytest.approx((1.0, 1.0, 1.0))
+    alone = values_of(Rouge(stem=False, beta=1.2, tokenize="captions"), text, *references)
+    assert alone == pytest.approx((0.5, 1.0, 2.44 * 0.5 / (0.5 + 1.44)))
+
+
+def test_a_reference_without_words_takes_no_part_in_the_best_parts():
+    assert values_of(CAPTIONS, "a man", "...", "a man ran")[:2] == pytest.approx((2 / 3, 1.0))
+    [*scores] = CAPTIONS.score([make_story("a man", "...")])
+    assert {score.status for score in scores} == {Status.UNDEFINED}
+
+
+def test_a_contraction_is_two_words_of_a_caption():
+    assert values_of(CAPTIONS, "He didn't.", "he did go")[:2] == pytest.approx((2 / 3, 2 / 3))
+
+
+def test_compat_is_the_perl_tool_and_takes_none_of_these():
+    for settings in ({"beta": 1.2}, {"references": "parts"}, {"tokenize": "captions"}):
+        with pytest.raises(SettingError, match=r"ROUGE-1\.5\.5"):
+            Rouge(compat=True, **settings)

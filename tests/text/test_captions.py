@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.metrics.bleu import caption_words
+from fabula.text.words import caption_words
 from fakes.factories import within
 
 

@@ -14,7 +14,7 @@ from fabula.core.score import Missing, Status
 from fabula.text.ngrams import count_shared_ngrams, count_shared_skip_bigrams
 from fabula.text.stem import Stems
 from fabula.text.subsequence import lcs_length, weigh_lcs, weighted_lcs
-from fabula.text.words import ascii_words, bare_words
+from fabula.text.words import ascii_words, bare_words, caption_words
 
 # rouge-score and ROUGE-1.5.5 alike stem words of more than three letters only.
 _SHORTEST = 3
@@ -23,9 +23,11 @@ _MARTIN = Stems("martin", _SHORTEST)
 
 
 @lru_cache(maxsize=256)
-def rouge_words(text: str, stem: bool, left_out: frozenset[str]) -> list[str]:
-    """Words of a text for the default rule: every script, stems as in rouge-score."""
-    words = bare_words(text)
+def rouge_words(
+    text: str, stem: bool, left_out: frozenset[str], captions: bool = False
+) -> list[str]:
+    """Words of every script, or those of the captioning toolkit; stems as in rouge-score."""
+    words = caption_words(text) if captions else bare_words(text)
     if left_out:
         words = [word for word in words if word not in left_out]
     return list(map(_NLTK.__getitem__, words)) if stem else words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from fabula.core.card import Card
 from fabula.core.metric import StoryMetric
 from fabula.core.score import Missing, Status
 from fabula.core.story import Story
+from fabula.text.words import caption_words
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,3 @@ class Bleu(StoryMetric):
             lowercase=self.lowercase,
             effective_order=True,
         )
-
-
-_TOKEN = re.compile(
-    r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+(?=n't\b)"  # contractions, in two
-    r"|\w+(?:[-.,:/]\w+)*"  # words, with hyphens and figures left whole
-)
-_WHOLE = {"cannot": ("can", "not"), "gonna": ("gon", "na"), "wanna": ("wan", "na")}
-
-
-def caption_words(text: str) -> list[str]:
-    """Lower-case tokens, contractions parted as in the Penn Treebank, punctuation left out."""
-    tokens = _TOKEN.findall(text.lower().replace("’", "'"))
-    return [part for token in tokens for part in _WHOLE.get(token, (token,))]

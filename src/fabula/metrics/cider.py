@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fabula.core.score import Reading, Status
 from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.text.grams import count_codes, look_up, mark_orders, order_of, word_codes
-from fabula.text.words import bare_words
+from fabula.text.words import bare_words, caption_words
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -61,6 +61,7 @@ _ORDER = 4
 _SIGMA = 6.0
 _RULES: dict[str, Callable[[str], list[str]]] = {
     "unicode": bare_words,
+    "captions": caption_words,
     "word-characters": re.compile(r"\w+").findall,
     "blanks": str.split,
 }
@@ -113,6 +114,8 @@ class Cider(BatchMetric):
             "Made for captions: with Δ words of difference in length a text keeps exp(−Δ²/72) of "
             "its score, so stories come out near 0.",
             "A length is the number of bigrams, as in the captioning toolkit.",
+            "tokenize='captions' parts words as that toolkit does, on which RoViST's baselines "
+            "stand: contractions parted, lower case, no punctuation.",
             "A batch of one story has no rare n-grams: `undefined`. So has a reference whose "
             "n-grams are all in those of every other story, which the toolkit gives 0.",
         ),
@@ -121,6 +124,14 @@ class Cider(BatchMetric):
     )
 
     tokenized: Annotated[bool, Means("True: the texts are tokens with blanks between")] = False
+    tokenize: Literal["unicode", "captions"] = "unicode"
+
+    def check(self) -> None:
+        """Refuse two rules for words at once."""
+        if self.tokenize != "unicode" and (self.tokenized or self.compat):
+            other = "tokenized" if self.tokenized else "compat"
+            problem = f"{other} and tokenize={self.tokenize!r} both say what a word is"
+            raise self.setting_error(problem, "leave one of them out")
 
     def traits(self) -> dict[str, str]:
         """Tokeniser and how references are joined."""
@@ -130,7 +141,7 @@ class Cider(BatchMetric):
     def _rule(self) -> str:
         if self.tokenized:
             return "blanks"
-        return "word-characters" if self.compat else "unicode"
+        return "word-characters" if self.compat else self.tokenize
 
     def empty_statistics(self) -> BatchStatistics:
         """Count in how many stories' references each n-gram occurs."""

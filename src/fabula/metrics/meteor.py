@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from operator import mul
+from typing import Literal
 
 from fabula.core.card import Card
 from fabula.core.errors import PackageMissing
@@ -18,8 +19,10 @@ from fabula.core.score import Missing, Status
 from fabula.metrics._words import read_words
 from fabula.models import AssetError, path_of
 from fabula.text.wordnet import WordNet
+from fabula.text.words import caption_words
 
 _TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]")
+Tokens = Literal["marks", "captions"]
 _WEIGHTS = (1.0, 0.6, 0.8)
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
 
@@ -54,11 +57,15 @@ class Meteor(PairMetric):
             "tool's at .97 (`fabula verify` prints it).",
             "The Java tool aligns with a beam search, this one greedily.",
             "A story matched word for word in one chunk has no penalty, as in the tool.",
+            "Punctuation marks are tokens; with tokenize='captions' there are none, as in the "
+            "captioning toolkit on which RoViST's baselines stand.",
             "English only; needs the asset `wordnet` and the `nlp` extra.",
         ),
         cannot_see="Quality, plot, and phrases that say the same in other words.",
         published={"hanna": {"METEOR": ("meteor(compat=True)", "")}},
     )
+
+    tokenize: Tokens = "marks"
 
     def traits(self) -> dict[str, str]:
         """Matchers, their resources, and how references are joined."""
@@ -66,11 +73,11 @@ class Meteor(PairMetric):
 
     def compare(self, text: str, reference: str) -> Value:
         """Score of a text beside one reference."""
-        words, others = _tokens(text), _tokens(reference)
+        words, others = _tokens(text, self.tokenize), _tokens(reference, self.tokenize)
         if not words or not others:
             which = "story" if not words else "reference"
             raise Missing(Status.UNDEFINED, f"there is no word in the {which}")
-        matches = align(words, _matcher(reference, _wordnet().make_room()))
+        matches = align(words, _matcher(reference, self.tokenize, _wordnet().make_room()))
         return _score(words, others, matches) if matches else 0.0
 
 
@@ -99,16 +106,18 @@ def _weights(words: Sequence[str]) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def _matcher(reference: str, forgotten: int) -> Matcher:
+def _matcher(reference: str, rule: Tokens, forgotten: int) -> Matcher:
     """Index of a reference, kept because the stories of all systems share it.
 
     It relies on words that WordNet has met: once these are forgotten, it is made anew.
     """
-    return Matcher(_tokens(reference), _stemmer(), _wordnet().find_related)
+    return Matcher(_tokens(reference, rule), _stemmer(), _wordnet().find_related)
 
 
 @lru_cache(maxsize=256)
-def _tokens(text: str) -> list[str]:
+def _tokens(text: str, rule: Tokens) -> list[str]:
+    if rule == "captions":
+        return caption_words(text)
     return _TOKEN.findall(text.lower().replace("’", "'").replace("n't", " n't"))
 
 

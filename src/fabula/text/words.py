@@ -125,3 +125,16 @@ def count_syllables(word: str) -> int:
     """Groups of vowels, without a silent e at the end; at least one. A rule of thumb."""
     groups = len(_VOWELS.findall(word))
     return max(1, groups - bool(_SILENT.search(word)))
+
+
+_CAPTION_TOKEN = re.compile(
+    r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+(?=n't\b)"  # contractions, in two
+    r"|\w+(?:[-.,:/]\w+)*"  # words, with hyphens and figures left whole
+)
+_TWO_WORDS = {"cannot": ("can", "not"), "gonna": ("gon", "na"), "wanna": ("wan", "na")}
+
+
+def caption_words(text: str) -> list[str]:
+    """Lower-case tokens, contractions parted as in the Penn Treebank, punctuation left out."""
+    tokens = _CAPTION_TOKEN.findall(text.lower().replace("’", "'"))
+    return [part for token in tokens for part in _TWO_WORDS.get(token, (token,))]

@@ -109,12 +109,14 @@ async function discard(desk) {
   }
 }
 
+// Where the game's own co-author is not to be had, whose turn it is is for the studio to say.
 function fillMachines() {
-  const menu = find("machine");
-  menu.replaceChildren(...data.machines.map((name) => make("option", { value: name },
-    name === data.machine ? `${name} (this game’s)` : name)));
-  if (data.machines.includes(data.machine)) menu.value = data.machine;
-  if (!data.machines.length) menu.append(make("option", { value: "" }, "nobody is on offer now"));
+  const isOn = data.machines.includes(data.machine);
+  const free = data.machines.length ? "whoever is free" : "nobody is on offer now";
+  find("machine").replaceChildren(
+    ...(isOn ? [] : [make("option", { value: "" }, free)]),
+    ...data.machines.map((name) => make("option", { value: name },
+      name === data.machine ? `${name} (this game’s)` : name)));
 }
 
 function write() {

@@ -19,7 +19,7 @@ export function createSuggester({ desk, data, nameOf, onList }) {
   length.addEventListener("change", () => store.write(LENGTH, length.value));
   const offer = createOffer(desk, () => draw());
   const known = new Map();
-  let current = null; // { id, status, machine, problem, isLost, ... }: what the bar speaks of
+  let current = null; // { id, status, generated, problem, isLost, … }: what the bar speaks of
   let stopWatching = () => {};
   let isAsking = false;
 
@@ -132,7 +132,6 @@ export function createSuggester({ desk, data, nameOf, onList }) {
     if (!words || !current?.id) return;
     const left = part ? offer.text.slice(words.length) : "";
     const where = offer.take(words, current.id);
-    remember({ ...current, isUsed: true });
     if (left.trim()) offer.show(where, left, "done");
     else dismiss();
     announce(part ? `Taken: ${words.trim()}` : `${count(countWords(words), "word")} taken.`);

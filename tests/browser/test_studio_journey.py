@@ -78,9 +78,8 @@ def open_example(page: Page) -> None:
     expect(page.locator("#desk .desk-text")).to_be_focused(timeout=WAIT_MS)
 
 
-def go_the_whole_way(page: Page, program: StudioProgram) -> None:
-    sign_up(page, program)
-    open_example(page)
+def write_with_a_machine(page: Page) -> str:
+    """Type, take what is suggested, write on; what the machine wrote."""
     sheet, keys = page.locator("#desk .desk-text"), page.keyboard
     keys.type("The glass was cold to the touch.")
     page.get_by_role("button", name="Suggest", exact=True).click()
@@ -94,7 +93,10 @@ def go_the_whole_way(page: Page, program: StudioProgram) -> None:
     keys.press("Control+End")
     keys.type(" Nobody wiped it.")
     expect(page.locator("main")).to_contain_text("Saved", timeout=WAIT_MS)
+    return suggested
 
+
+def publish_and_rate(page: Page) -> None:
     page.get_by_role("button", name="Publish").click()
     dialogue = page.get_by_role("dialog", name="Publish")
     for aspect, value in (("Relevance", "2"), ("Fluency", "4"), ("Coherence", "3")):
@@ -105,26 +107,38 @@ def go_the_whole_way(page: Page, program: StudioProgram) -> None:
     expect(result).to_contain_text(re.compile(r"USER 100 %"), timeout=WAIT_MS)
     result.get_by_role("link", name="Replay").click()
 
+
+def watch_the_film(page: Page, suggested: str) -> None:
     page.locator("#slider").wait_for()
     page.locator("#slider").focus()
-    keys.press("End")
+    page.keyboard.press("End")
     expect(page.locator("#text")).to_contain_text("Nobody wiped it.")
     page.get_by_role("button", name="One edit back").click()
     expect(page.locator("#text")).not_to_contain_text("Nobody wiped it.")
     page.locator("#slider").focus()
-    keys.press("Home")
+    page.keyboard.press("Home")
     expect(page.locator("#text")).to_have_text("")
-    keys.press("End")
+    page.keyboard.press("End")
     expect(page.locator("#text")).to_contain_text(suggested[:30])
     assert int(page.locator("#count-machine").inner_text()) >= 5
 
+
+def look_at_the_dashboard(page: Page, program: StudioProgram, suggested: str) -> None:
     page.goto(f"{program.url}/dashboard/")
-    board = page.locator("#board")
-    expect(board).to_contain_text("USER")
+    expect(page.locator("#board")).to_contain_text("USER")
     diff = page.locator("#edits .edit").first
     assert suggested[:20] in "".join(diff.locator(".diff-kept").all_inner_texts())
     assert "Nobody wiped it." in "".join(diff.locator(".diff-added").all_inner_texts())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def go_the_whole_way(page: Page, program: StudioProgram) -> None:
+    sign_up(page, program)
+    open_example(page)
+    suggested = write_with_a_machine(page)
+    publish_and_rate(page)
+    watch_the_film(page, suggested)
+    look_at_the_dashboard(page, program, suggested)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,12 @@ from fabula.core.catalogue import LoaderCatalogue
 from fabula.core.errors import SettingError
 from fabula.core.model import (
     Answerer,
+    Detector,
     Embedder,
     GapFiller,
     Generator,
+    ImageClassifier,
+    ImageEncoder,
     Likelihood,
     MaskedLikelihood,
     Model,
@@ -30,6 +33,9 @@ PROTOCOLS = (
     WordVectors,
     Answerer,
     Generator,
+    Detector,
+    ImageEncoder,
+    ImageClassifier,
 )
 
 _SPOKEN = {
@@ -37,6 +43,8 @@ _SPOKEN = {
     "GapFiller": "filler of gaps",
     "TunableFiller": "filler of gaps",
     "WordVectors": "set of word vectors",
+    "ImageEncoder": "encoder of pictures",
+    "ImageClassifier": "classifier of pictures",
 }
 
 _loaded: dict[str, Model] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,7 @@ from fabula.models.networks.checkpoint import Checkpoint
 from fabula.models.networks.encoder import SURROGATE, Encoder, check_layer, load_tokenizer
 from fabula.models.networks.masked import FillsGaps, GapNet, MaskedLanguageModel
 from fabula.models.networks.seq2seq import OnnxT5
+from fabula.models.networks.vision import MobileNet, SsdDetector, read_imagenet_classes
 from fabula.models.store.asset import get_asset
 from fabula.models.store.folder import path_of
 from fabula.models.word_vectors import VectorTable, open_folder
@@ -26,11 +27,14 @@ from fabula.models.word_vectors import VectorTable, open_folder
 Dtype = Literal["fp32", "bf16"]
 Window = Annotated[int, AtLeast(16)] | None
 Count = Annotated[int, AtLeast(0)] | None
+Side = Annotated[int, AtLeast(32)] | None
 
 # The story encoder was trained on windows of so many tokens.
 _USUAL_WINDOWS = {"story_encoder": 256}
 # Opened without torch.
-_NUMPY_ALONE = {"glove_50d"}
+_WITHOUT_TORCH = {"glove_50d", "ssd_mobilenet", "mobilenet_v2"}
+# Pixels either way: of 224, as it was trained, twice the time and little more is seen in crops.
+_USUAL_SIDE = 160
 # Tokens this far apart are masked in one go.
 _APART = 8
 
@@ -41,6 +45,7 @@ class _Settings:
     window: Window
     overlap: Count
     layer: Count
+    size: Side = None
 
 
 @dataclass(frozen=True)
@@ -111,19 +116,22 @@ def load(
     window: Window = None,
     overlap: Count = None,
     layer: Count = None,
+    size: Side = None,
 ) -> Model:
     """Open the model that an asset holds.
 
     `window` is how many tokens it reads at once (as many as it was trained for), `overlap` how many
     of them neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the
-    last).
+    last), `size` to how many pixels either way crops of pictures are brought (160).
     """
-    settings = _Settings(dtype, window, overlap, layer)
+    settings = _Settings(dtype, window, overlap, layer, size)
     check_settings(settings, "embedded")
     if name not in _OPENERS:
         raise UnknownName(f"no embedded model is called {name!r}", closest(name, _OPENERS))
+    if size is not None and name != "mobilenet_v2":
+        raise SettingError(f"embedded: {name} brings no crops to a size", "leave size out")
     opening = _Opening(name, path_of(name), settings)
-    if name not in _NUMPY_ALONE:
+    if name not in _WITHOUT_TORCH:
         limit_threads()
     return _OPENERS[name](opening)
 
@@ -158,6 +166,27 @@ def _open_onnx(opening: _Opening) -> OnnxT5:
     stride = window - opening.overlap(window - 1, window // 4)
     identity = f"embedded,{opening.name}@{opening.digest},int8"
     return OnnxT5(opening.folder, identity, window, stride)
+
+
+def _open_detector(opening: _Opening) -> SsdDetector:
+    _refuse_text_settings(opening)
+    return SsdDetector(opening.folder, f"embedded,{opening.name}@{opening.digest},detector")
+
+
+def _open_images(opening: _Opening) -> MobileNet:
+    _refuse_text_settings(opening)
+    size = opening.settings.size or _USUAL_SIDE
+    return MobileNet(
+        opening.folder / "model.onnx",
+        f"embedded,{opening.name}@{opening.digest},images,size={size}",
+        size,
+        lambda: read_imagenet_classes(path_of("imagenet_labels")),
+    )
+
+
+def _refuse_text_settings(opening: _Opening) -> None:
+    if replace(opening.settings, size=None) != _Settings("fp32", None, None, None):
+        raise SettingError(f"embedded: {opening.name} reads no texts", "leave their settings out")
 
 
 def _open_words(opening: _Opening) -> VectorTable:
@@ -199,4 +228,6 @@ _OPENERS: dict[str, Callable[[_Opening], Model]] = {
     "smollm2_stories": _open_causal,
     "t5_titles": _open_onnx,
     "glove_50d": _open_words,
+    "ssd_mobilenet": _open_detector,
+    "mobilenet_v2": _open_images,
 }

@@ -20,6 +20,7 @@ import numpy as np
 from fabula.core.errors import SettingError
 from fabula.core.model import Answer, MeanGuess, Span, TokenCount, TokenLogs, TokenStates
 from fabula.core.settings import AtLeast, check_settings
+from fabula.models._fake_pictures import SeesPictures
 from fabula.models.networks.causal import cut_at
 from fabula.models.networks.tuning import Lesson, Tuning
 from fabula.models.reading.tokens import truncate_texts
@@ -50,7 +51,7 @@ def load(
 
 
 @dataclass(frozen=True)
-class FakeModel:
+class FakeModel(SeesPictures):
     """All that a model can be, come of hashes."""
 
     width: Annotated[int, AtLeast(4)] = 16

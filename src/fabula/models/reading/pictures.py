@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.model import Box, Picture, Region
 from fabula.models.reading.state_cache import LruCache
@@ -137,7 +135,7 @@ class PictureReader:
         if orientation in _TURNS:
             image = image.transpose(_pillow().Transpose[_TURNS[orientation]])
         width, height = size if orientation < _FIRST_ASIDE else size[::-1]
-        pixels = np.array(image, dtype=np.uint8)
+        pixels = _to_array(image)
         pixels.flags.writeable = False
         return Picture(name, width, height, digest, pixels, notes)
 
@@ -184,13 +182,13 @@ def measure_overlap(one: Box, other: Box) -> float:
 
 def resize(crop: Array, size: tuple[int, int]) -> Array:
     """Bring a crop to a width and a height, whatever its shape was; smoothly, with Pillow."""
-    image = _pillow().fromarray(np.ascontiguousarray(crop, dtype=np.uint8))
-    return np.array(image.resize(size, _pillow().Resampling.BILINEAR), dtype=np.uint8)
+    image = _pillow().fromarray(crop)
+    return _to_array(image.resize(size, _pillow().Resampling.BILINEAR))
 
 
 def _span(low: float, high: float, size: int) -> tuple[int, int]:
-    first = min(max(int(np.floor(low + 1e-6)), 0), size - 1)
-    return first, min(max(int(np.ceil(high - 1e-6)), first + 1), size)
+    first = min(max(math.floor(low + 1e-6), 0), size - 1)
+    return first, min(max(math.ceil(high - 1e-6), first + 1), size)
 
 
 def _clip(box: Box, picture: Picture) -> Box | None:
@@ -209,7 +207,7 @@ def _shrink(size: tuple[int, int], longest: int) -> tuple[int, int]:
 def _to_rgb(image: Any) -> Any:
     """RGB of any mode: see-through parts lie on white, sixteen bits become eight."""
     if _SIXTEEN_BITS.fullmatch(image.mode) or image.mode in ("I", "F"):
-        return _pillow().fromarray(_to_bytes(np.array(image))).convert("RGB")
+        return _pillow().fromarray(_to_bytes(image)).convert("RGB")
     if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
         seen = image.convert("RGBA")
         white = _pillow().new("RGBA", seen.size, (255, 255, 255, 255))
@@ -217,8 +215,18 @@ def _to_rgb(image: Any) -> Any:
     return image.convert("RGB")
 
 
-def _to_bytes(grey: Array) -> Array:
+def _to_array(image: Any) -> Array:
+    # Here and below, so that the room of models is entered without numpy.
+    import numpy as np
+
+    return np.array(image, dtype=np.uint8)
+
+
+def _to_bytes(image: Any) -> Array:
     """Greys of more than eight bits as bytes; of fractions, 1 is white."""
+    import numpy as np
+
+    grey = np.array(image)
     values = np.nan_to_num(grey.astype(np.float64))
     if grey.dtype.kind == "f":
         white = max(values.max(initial=0.0), 1.0)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from operator import mul
+from pathlib import Path
 from typing import Literal
 
 from fabula.core.card import Card
@@ -136,10 +137,20 @@ def _stemmer() -> Callable[[str], str]:
     return lru_cache(maxsize=200_000)(snowballstemmer.stemmer("english").stemWord)
 
 
+def open_wordnet() -> WordNet:
+    """Give WordNet, read once a process; without it an `AssetError` says how to get it."""
+    return _read_wordnet(path_of("wordnet") / "corpora" / "wordnet")
+
+
+@lru_cache(maxsize=1)
+def _read_wordnet(folder: Path) -> WordNet:
+    return WordNet(folder)
+
+
 @lru_cache(maxsize=1)
 def _wordnet() -> WordNet:
     try:
-        return WordNet(path_of("wordnet") / "corpora" / "wordnet")
+        return open_wordnet()
     except AssetError as error:
         # What else is missing is said at once: nobody wants to be sent twice.
         lacking = [] if find_spec("snowballstemmer") else [PackageMissing("snowballstemmer", "nlp")]

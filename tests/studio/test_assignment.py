@@ -117,12 +117,17 @@ def test_a_draining_machine_keeps_its_stories_and_gets_no_others(studio):
     assert assign(studio, "s", machine="a") == "a"
 
 
-def test_a_machine_that_was_chosen_is_kept_and_the_choice_is_recorded(studio):
+def test_a_machine_that_was_chosen_writes_once_and_the_story_keeps_its_own(studio):
     offer(studio, "a", "b")
     first = assign(studio, "s")
     other = "b" if first == "a" else "a"
-    assert [assign(studio, "s", machine=other), assign(studio, "s")] == [other, other]
+    assert [assign(studio, "s", machine=other), assign(studio, "s")] == [other, first]
     assert recorded(studio) == [("s", first, "first"), ("s", other, "chosen")]
+    # It counts as nobody's story: the next one goes to the machine that has none.
+    assert assign(studio, "t", machine=first) == first
+    assert assign(studio, "u") == other
+    assert assign(studio, "t") in (first, other)
+    assert recorded(studio)[-1][2] == "first"
     with pytest.raises(NotFound):
         assign(studio, "s", machine="nobody")
 

@@ -2,8 +2,9 @@
 
 A story is given the machine that has the fewest stories among those that are free (active, and
 under their quota); a tie is broken by a hash of seed, kind, story and the machine's name. It
-keeps this machine until the machine is inactive or has used up its month. Every decision is a
-row that nobody changes, with what all machines were at that moment, so that `replay_assignments`
+keeps this machine until the machine is inactive or has used up its month. A machine that is asked
+for by its name writes that once, and the story keeps its own: who tries another does not upset an
+experiment. Every decision is a row that nobody changes, with what all machines were at that moment, so that `replay_assignments`
 can make all of them again and the balance of an experiment can be shown.
 """
 
@@ -28,6 +29,8 @@ from fabula.studio.tables import assignments, machines
 # ones lose a story when somebody asks for it.
 MachineState = Literal["free", "draining", "full", "inactive"]
 Reason = Literal["first", "inactive", "quota", "chosen"]
+# What a story keeps; what was chosen was for once.
+_IS_OWN = assignments.c.reason != "chosen"
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ class Ledger:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def assign(self, given: Assignment) -> None:
-        """Write down who has it now."""
+        """Write down who has it now; what was chosen was for once."""
+        if given.reason == "chosen":
+            return
         before = self.machine_of.get((given.kind, given.story))
         if before is not None:
             self.counts[given.kind, before] -= 1
@@ -70,7 +75,7 @@ class Ledger:
 
 
 def decide(event: AssignmentEvent, ledger: Ledger, *, seed: int) -> Assignment | None:
-    """Say which machine a story is to be given; None: it keeps the one that it has."""
+    """Say which machine is to write for a story; None: the one that the story has."""
     current = ledger.machine_of.get((event.kind, event.story))
     state = event.states.get(current, "inactive") if current is not None else None
     if event.chosen:
@@ -126,8 +131,8 @@ def assign_machine(
 ) -> Machine:
     """Give the machine that is to write for a story, and write down a decision that was made.
 
-    `machine` asks for one by its name or identity, which the story then keeps. `NoCapacity` when
-    nobody is free. Belongs into the transaction that adds the suggestion: a quota is exact
+    `machine` asks for one by its name or identity, for this once. `NoCapacity` when nobody is
+    free. Belongs into the transaction that adds the suggestion: a quota is exact
     because whoever asks next sees that suggestion.
     """
     if machine is None and (own := _find_lasting(db, story, kind)) is not None:
@@ -163,7 +168,7 @@ def find_assigned(db: Connection, story: str, kind: str = "scene_entry") -> Mach
     query = (
         select(machines)
         .join(assignments, assignments.c.machine_id == machines.c.id)
-        .where(assignments.c.story == story, assignments.c.kind == kind)
+        .where(assignments.c.story == story, assignments.c.kind == kind, _IS_OWN)
         .order_by(assignments.c.number.desc())
         .limit(1)
     )
@@ -184,12 +189,14 @@ def read_ledger(db: Connection, kind: str, story: str) -> Ledger:
     is_replaced = and_(
         later.c.story == assignments.c.story,
         later.c.kind == assignments.c.kind,
-        later.c.number == assignments.c.number + 1,
+        later.c.number > assignments.c.number,
+        later.c.reason != "chosen",
     )
     current = (
         select(machines.c.name, assignments.c.story)
         .join(machines, machines.c.id == assignments.c.machine_id)
-        .where(assignments.c.kind == kind, ~select(later.c.id).where(is_replaced).exists())
+        .where(assignments.c.kind == kind, _IS_OWN)
+        .where(~select(later.c.id).where(is_replaced).exists())
         .subquery()
     )
     counted = select(current.c.name, func.count()).group_by(current.c.name)

@@ -4,8 +4,9 @@ A story is given the machine that has the fewest stories among those that are fr
 under their quota); a tie is broken by a hash of seed, kind, story and the machine's name. It
 keeps this machine until the machine is inactive or has used up its month. A machine that is asked
 for by its name writes that once, and the story keeps its own: who tries another does not upset an
-experiment. Every decision is a row that nobody changes, with what all machines were at that moment, so that `replay_assignments`
-can make all of them again and the balance of an experiment can be shown.
+experiment. Every decision is a row that nobody changes, with what all machines were at that
+moment, so that `replay_assignments` can make all of them again and the balance of an experiment
+can be shown.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ def metric_entry(metric: Metric) -> dict[str, Any]:
     """What a run says of a metric."""
     return {
         "spec": metric.spec,
-        "direction": metric.card.direction,
+        "direction": metric.direction,
         "family": metric.card.family,
         "signature": metric.signature(),
         "short_signature": metric.signature(short=True),

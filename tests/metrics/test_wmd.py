@@ -8,9 +8,12 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
+from fabula.datasets.tables.stories import StoryFile
 from fabula.metrics import wmd
 from fabula.metrics.wmd import Wmd, content_words
 from fabula.models import load_model
+from fabula.scoring.folder import read_run
+from fabula.scoring.run import RunOptions, run
 from fakes.factories import make_story, usual_text, value_of
 
 pytest.importorskip("ot")
@@ -124,3 +127,20 @@ def test_without_pot_the_extra_is_named(monkeypatch):
     [score] = Wmd("fake()").score([make_story("sea", "ship")])
     assert score.status is Status.MISSING_MODEL
     assert score.note == "POT is not installed; run: pip install -e '.[models]'"
+
+
+def test_a_similarity_is_higher_for_the_nearer_of_two_references(words):
+    metric = Wmd(words, similarity=True)
+    # The sea is 5 from the ocean, and 1 from the ship.
+    assert value_of(metric, "sea", "ocean") == pytest.approx(1 / 6)
+    assert value_of(metric, "sea", "ocean", "ship") == pytest.approx(1 / 2)
+    assert value_of(metric, "sea", "sea") == 1.0
+    assert (metric.direction, Wmd(words).direction) == ("higher", "lower")
+
+
+def test_a_run_says_the_direction_of_what_was_asked_for(words, tmp_path):
+    (tmp_path / "tales.jsonl").write_text('{"id": "a", "text": "sea", "reference": "ocean"}\n')
+    metrics = [Wmd(words), Wmd(words, similarity=True)]
+    run(StoryFile(tmp_path / "tales.jsonl"), metrics, RunOptions(tmp_path / "run", cache=False))
+    told = read_run(tmp_path / "run")["metrics"]
+    assert [metric["direction"] for metric in told] == ["lower", "higher"]

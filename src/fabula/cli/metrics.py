@@ -11,6 +11,7 @@ from fabula.cli import echo
 from fabula.cli._completion import complete_datasets, complete_sets, complete_specs
 from fabula.cli._options import JOBS, OVERWRITE, QUIET, output_option, path_option
 from fabula.cli._output import format_option, print_rows
+from fabula.core.card import ARROWS
 from fabula.core.errors import UnknownName, closest
 from fabula.core.story import count_text
 
@@ -51,13 +52,13 @@ def _rows_of_set(name: str) -> list[dict[str, Any]]:
         raise UnknownName(f"no set is called {name!r}", closest(name, SETS))
     if name not in DATASETS:
         metrics = choose_metrics(name)
-        return [{"spec": metric.spec, "better": metric.card.arrow} for metric in metrics]
+        return [{"spec": metric.spec, "better": ARROWS[metric.direction]} for metric in metrics]
     return [
         {
             "column": column,
             "spec": spec,
             "aspect": aspect,
-            "better": METRICS.build(spec).card.arrow,
+            "better": ARROWS[METRICS.build(spec).direction],
             "family": METRICS.build(spec).card.family,
         }
         for column, (spec, aspect) in columns_of_release(name).items()

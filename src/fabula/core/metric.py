@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Protocol, TypeGuard
 
 from fabula._version import __version__
-from fabula.core.card import Batch, Card, Need
+from fabula.core.card import Batch, Card, Direction, Need
 from fabula.core.errors import PackageMissing, SettingError
 from fabula.core.model import TokenCount
 from fabula.core.score import Missing, Reading, Score, Status
@@ -66,6 +66,11 @@ class Metric:
     def batch(self) -> Batch | None:
         """Which other stories the values depend on: none, those of a system, or of the run."""
         return self.card.batch
+
+    @property
+    def direction(self) -> Direction:
+        """Which values are better, with the settings it has."""
+        return self.card.direction
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -217,7 +222,7 @@ class Metric:
 
     def best(self, readings: Iterable[Reading], aspect: int = -1) -> Reading:
         """Give the reading with the best value of an aspect; one without a value comes last."""
-        sign = -1 if self.card.direction == "lower" else 1
+        sign = -1 if self.direction == "lower" else 1
 
         def merit(reading: Reading) -> float:
             value = sign * reading.values[aspect]

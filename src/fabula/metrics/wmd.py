@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from fabula.core.card import Card
+from fabula.core.card import Card, Direction
 from fabula.core.model import TokenCount, WordVectors
 from fabula.core.score import Missing, Reading, Status
 from fabula.core.settings import Means
@@ -56,8 +56,9 @@ class Wmd(ModelMetric):
             "A text without any known content word has no value; other code gives 0 or infinity.",
             "Vectors are taken as they are, not scaled to length one: distances of other vectors "
             "do not compare.",
-            "RoViST reports positive correlations, so that its table must hold a similarity; "
-            "here a distance stays one, and reports turn it.",
+            "RoViST reports positive correlations, so that its table must hold a similarity. Here "
+            "a distance stays one, and reports turn it, as if it were negated; with "
+            "similarity=True the value is 1 / (1 + distance), and higher is better.",
             f"More than {MOST_PAIRS:,} pairs of words that differ are too long.",
         ),
         cannot_see="Order, negation and quality: it is a bag of words, shuffled or not.",
@@ -67,6 +68,12 @@ class Wmd(ModelMetric):
     stop_words: Annotated[str, Means("'english', a file of words to leave out, or '' for none")] = (
         "english"
     )
+    similarity: Annotated[bool, Means("1 / (1 + distance): higher is better")] = False
+
+    @property
+    def direction(self) -> Direction:
+        """Lower is better of distances, higher of similarities."""
+        return "higher" if self.similarity else "lower"
 
     def check(self) -> None:
         """Read the stop words: a list that cannot be read is refused."""
@@ -109,7 +116,7 @@ class Wmd(ModelMetric):
             cost = carrying_cost(story, reference, known)
         except Missing as missing:
             return self.missing(missing.status, missing.note)
-        return Reading((cost,))
+        return Reading((1 / (1 + cost) if self.similarity else cost,))
 
 
 def _known(content: Iterable[tuple[str, ...]], vectors: WordVectors) -> dict[str, Array]:

@@ -207,7 +207,7 @@ class ScoreColumns:
 def _entry(metric: Metric) -> dict[str, Any]:
     return {
         "spec": metric.spec,
-        "direction": metric.card.direction,
+        "direction": metric.direction,
         "family": metric.card.family,
         "signature": metric.signature(),
         "added": True,

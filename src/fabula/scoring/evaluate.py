@@ -93,6 +93,6 @@ def add_baselines(dataset: Dataset, progress: Progress | None = None) -> Dataset
     if not wanted or not readable:
         return dataset
     metrics = choose_metrics(wanted)
-    cards = {metric.spec: ScorerCard("baseline", metric.card.direction) for metric in metrics}
+    cards = {metric.spec: ScorerCard("baseline", metric.direction) for metric in metrics}
     added = evaluate(readable, metrics, progress=progress)
     return replace(dataset, scores=dataset.scores + added, scorers={**dataset.scorers, **cards})

@@ -182,7 +182,7 @@ def _record(
     new = [
         {
             "spec": metric.spec,
-            "direction": metric.card.direction,
+            "direction": metric.direction,
             "family": metric.card.family,
             "signature": metric.signature(),
             "short_signature": metric.signature(short=True),

@@ -124,6 +124,6 @@ def _fill_cards(dataset: Dataset) -> Dataset:
             ours = METRICS.build(name)
         except UserError:
             continue
-        direction = "lower" if card.direction == "lower" else ours.card.direction
+        direction = "lower" if card.direction == "lower" else ours.direction
         scorers[name] = ScorerCard(ours.card.family, direction, ours.reads)
     return replace(dataset, scorers=scorers)

@@ -203,9 +203,7 @@ def _trials(
                 pairs = copies.of[kind.name].items()
                 before = np.array([known[original] for original, _ in pairs], dtype=np.float64)
                 after = np.array([known[copy.id] for _, copy in pairs], dtype=np.float64)
-                yield Trial(
-                    metric.spec, aspect, metric.card.direction, kind, originals, before, after
-                )
+                yield Trial(metric.spec, aspect, metric.direction, kind, originals, before, after)
 
 
 class _InnerProgress:

@@ -225,7 +225,7 @@ def _find_directions(run: FoundRun) -> dict[str, Direction]:
         known |= {entry["spec"]: entry["direction"] for entry in run.record["metrics"]}
     for spec in (run.begun or {}).get("metrics", ()):
         if spec.partition("(")[0] in METRICS.names():
-            known[spec] = METRICS.build(spec).card.direction
+            known[spec] = METRICS.build(spec).direction
     return known
 
 

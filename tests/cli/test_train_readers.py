@@ -18,7 +18,7 @@ from fabula.learned.reader.fake import FakeNetwork, fake_config
 from fabula.learned.reader.inference import Reader
 from fabula.learned.training import ruber
 from fabula.learned.training.examples import save_prepared
-from fabula.learned.training.recipe import example_settings
+from fabula.learned.training.reader import ExampleSource
 from fakes.tiny_tasks import PLAIN_RECIPE, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
 
 torch = pytest.importorskip("torch")
@@ -49,7 +49,8 @@ def write_recipe(path: Path, **changes: object) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_tiny_encoder(tmp_path / "start")
-    save_prepared(tiny_prepared(), tmp_path / "examples.npz", example_settings(tiny_recipe()))
+    settings = ExampleSource(start=tmp_path / "start").settings(tiny_recipe())
+    save_prepared(tiny_prepared(), tmp_path / "examples.npz", settings)
     write_recipe(tmp_path / "recipe.toml")
     return tmp_path
 
@@ -173,9 +174,19 @@ def test_data_that_is_not_there_is_named(tmp_path, monkeypatch):
         )
 
 
-def test_another_encoder_than_the_recipes_is_refused(folder):
+def test_a_folder_of_ones_own_takes_the_place_of_the_recipes_encoder(folder):
     write_recipe(folder / "recipe.toml", encoder="minilm")
-    with pytest.raises(SettingError, match=r"is not the asset 'minilm'.*leave --start out"):
+    done = train(folder)
+    said = f"{folder / 'start'} is not the asset 'minilm': the reader will hold its encoder"
+    assert said in done.stderr.splitlines()
+    pin = read_config(folder / "out").encoder
+    assert (pin.name, pin.own) == ("start", True)
+
+
+def test_examples_that_another_encoder_cut_are_refused(folder):
+    tokeniser = folder / "start" / "tokenizer.json"
+    tokeniser.write_text(tokeniser.read_text().replace("[UNK]", "[WHAT]"))
+    with pytest.raises(InputError, match="examples of another recipe"):
         train(folder)
 
 

@@ -65,8 +65,9 @@ def save_bytes(folder: Path, *, end: bool = False, begin: bool = False) -> int:
     made.train_from_iterator([" ".join(WORDS)] * 3, trainer)
     if end:
         single = "<s> $A </s>" if begin else "$A </s>"
+        pair = "<s> $A </s> </s> $B </s>" if begin else "$A </s> $B </s>"
         made.post_processor = processors.TemplateProcessing(
-            single=single, special_tokens=[("</s>", 1), *([("<s>", 2)] if begin else [])]
+            single=single, pair=pair, special_tokens=[("</s>", 1), *([("<s>", 2)] if begin else [])]
         )
     PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token="<pad>", eos_token="</s>"
@@ -85,6 +86,34 @@ def save_bert(folder: Path, kind: str = "BertForMaskedLM", *, positions: int = 6
         initializer_range=0.5,
     )  # fmt: skip
     getattr(transformers, kind)(config).save_pretrained(folder)
+    return folder
+
+
+def save_albert(folder: Path, *, positions: int = 64) -> Path:
+    """Save an ALBERT of two layers that share their weights, sixteen wide."""
+    torch().manual_seed(6)
+    import transformers
+
+    config = transformers.AlbertConfig(
+        vocab_size=save_wordpiece(folder), embedding_size=8, hidden_size=16, num_hidden_layers=2,
+        num_attention_heads=2, intermediate_size=32, max_position_embeddings=positions,
+        initializer_range=0.5,
+    )  # fmt: skip
+    transformers.AlbertModel(config).save_pretrained(folder)
+    return folder
+
+
+def save_roberta(folder: Path, *, positions: int = 66) -> Path:
+    """Save a RoBERTa of two layers, without kinds of tokens; two signs stand between two texts."""
+    torch().manual_seed(7)
+    import transformers
+
+    config = transformers.RobertaConfig(
+        vocab_size=save_bytes(folder, end=True, begin=True), hidden_size=16, num_hidden_layers=2,
+        num_attention_heads=2, intermediate_size=32, max_position_embeddings=positions,
+        type_vocab_size=1, bos_token_id=2, eos_token_id=1, pad_token_id=0, initializer_range=0.5,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(folder)
     return folder
 
 

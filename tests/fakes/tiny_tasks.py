@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fabula.learned.training.batches import bert_frame
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.text.features import feature_row
@@ -20,6 +21,7 @@ CONFIG = {
     "intermediate_size": 48,
     "max_position_embeddings": 34,
 }
+FRAME = bert_frame(34)
 GOOD, BAD = "bright kind brave", "dull rude cold"
 PLAIN = "the old king queen dog cat rode sang home river night tower".split()
 WORDS = [*GOOD.split(), *BAD.split(), *PLAIN, *"ABCDEFGHIJKLMNOPQRSTUVWXYZ".lower()]
@@ -42,14 +44,24 @@ def write_tiny_encoder(folder: Path) -> Path:
     return folder
 
 
+def tiny_body(folder: Path) -> Any:
+    """Give the encoder of a folder as readers are trained on it."""
+    from fabula.learned.training.bert import BertBody, read_shape
+
+    return BertBody(read_shape(folder), FRAME)
+
+
 def tokeniser() -> Any:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     vocabulary = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103, **MARKS}
     vocabulary |= {word: FIRST + number for number, word in enumerate(WORDS)}
     made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 101), ("[SEP]", 102)]
+    )
     return made
 
 

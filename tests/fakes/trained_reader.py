@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fabula.learned.training.examples import Prepared
-from fabula.learned.training.reader import train_reader
+from fabula.learned.training.reader import Start, train_reader
 from fabula.learned.training.reader_model import ReaderTrainee
 from fabula.learned.training.recipe import ReaderRecipe
 from fakes.tiny_tasks import tiny_prepared
@@ -20,8 +20,8 @@ class Ready:
     def __init__(self, prepared: Prepared, start: Path) -> None:
         self._prepared, self._start = prepared, start
 
-    def encoder_folder(self, recipe: ReaderRecipe) -> Path:
-        return self._start
+    def find_start(self, recipe: ReaderRecipe) -> Start:
+        return Start(self._start, recipe.encoder, digest="of this folder")
 
     def read(self, recipe: ReaderRecipe) -> Prepared:
         return self._prepared
@@ -37,8 +37,11 @@ def same(first: Path, second: Path) -> bool:
     import torch
     from safetensors.torch import load_file
 
-    one, other = (load_file(out / "model.safetensors") for out in (first, second))
-    return one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
+    for name in ("model.safetensors", "encoder/model.safetensors"):
+        one, other = (load_file(out / name) for out in (first, second))
+        if one.keys() != other.keys() or not all(torch.equal(one[k], other[k]) for k in one):
+            return False
+    return True
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:

@@ -73,7 +73,7 @@ def load(
     `window` is how many tokens it reads at once, `stride` by how many it moves on in longer texts.
     """
     check_settings(_Settings(task, dtype, window, stride), "huggingface")
-    checkpoint = _checkpoint(name, revision, dtype=dtype, device=device)
+    checkpoint = find_checkpoint(name, revision, dtype=dtype, device=device)
     kind = _task_of(checkpoint) if task == "auto" else task
     size = checkpoint.window(window, usual=USUAL_WINDOW[kind])
     step = stride or max(size - size // USUAL_OVERLAP[kind], 1)
@@ -85,7 +85,10 @@ def load(
     return READERS[kind](checkpoint, size, step)
 
 
-def _checkpoint(name: str, revision: str | None, *, dtype: Dtype, device: str) -> Checkpoint:
+def find_checkpoint(
+    name: str, revision: str | None = None, *, dtype: Dtype = "fp32", device: str = "auto"
+) -> Checkpoint:
+    """Give the checkpoint of a folder, or of a hub's model, which is got where it is not here."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         if revision:

@@ -17,6 +17,7 @@ from fabula.learned.training.batches import (
     SEP,
     BatchBuilder,
     Window,
+    bert_frame,
     pack_texts,
     pair_window,
     reading_batches,
@@ -26,6 +27,7 @@ from fabula.learned.training.batches import (
 from fabula.learned.training.examples import example_set
 from fabula.learned.training.recipe import Group, ReaderRecipe, Stage, Task
 
+FRAME = bert_frame(512)
 STAGE = Stage((Group(("a",), 2),), rate=1e-3, steps=1, windows=2)
 
 
@@ -39,7 +41,7 @@ def recipe(kind: str) -> ReaderRecipe:
 
 def test_a_long_text_is_read_in_even_windows_and_few_are_drawn():
     def places(ids, **how) -> list[list[int]]:
-        windows = text_windows(ids, 0, 10, rng=random.Random(0), **how)
+        windows = text_windows(ids, 0, 10, rng=random.Random(0), **how, frame=FRAME)
         return [list(window.ids[1:-1]) for window in windows]
 
     # 25 tokens in windows of 10: three, begun at 0, 25 // 3 = 8 and 50 // 3 = 16.
@@ -53,14 +55,14 @@ def test_a_long_text_is_read_in_even_windows_and_few_are_drawn():
 
 
 def test_rows_begin_and_end_with_the_encoders_own_signs():
-    [row] = text_windows([7, 8], 5, 10, rng=random.Random(0))
+    [row] = text_windows([7, 8], 5, 10, rng=random.Random(0), frame=FRAME)
     assert (list(row.ids), row.owner, row.second) == ([CLS, 7, 8, SEP], 5, 0)
-    pair = pair_window([7, 8], [9], 3)
+    pair = pair_window([7, 8], [9], 3, FRAME)
     assert (list(pair.ids), pair.second) == ([CLS, 7, 8, SEP, 9, SEP], 4)
 
 
 def test_rows_are_laid_side_by_side():
-    rows = [Window([1, 2, 3], 0), pair_window([7], [8], 1), Window([4, 5], 2)]
+    rows = [Window([1, 2, 3], 0), pair_window([7], [8], 1, FRAME), Window([4, 5], 2)]
     batch = pack_texts(rows, 8, 3).tokens
     # The longest first: the pair of five and the row of three fill the first line.
     assert batch.ids.tolist() == [[CLS, 7, SEP, 8, SEP, 1, 2, 3], [4, 5, *[PAD] * 6]]
@@ -87,7 +89,7 @@ def test_a_text_of_two_examples_stands_in_a_batch_once():
     examples = example_set(
         [[1], [2], [3]], [[0, 1], [0, 2]], [[1.0], [1.0]], items=["x", "y"], ids=["a", "b", "c"]
     )
-    builder = BatchBuilder(recipe("pairs"), STAGE, random.Random(0))
+    builder = BatchBuilder(recipe("pairs"), STAGE, random.Random(0), FRAME)
     batch = builder.build([[("a", 0), ("a", 1)]], {"a": examples})
     assert batch.texts == 3
     assert batch.shares[0].owners.tolist() == [[0, 1], [0, 2]]
@@ -98,7 +100,9 @@ def test_every_other_pair_of_sentences_is_turned_round():
     members = [[i, i + 1] for i in range(0, 200, 2)]
     examples = example_set(sentences, members, [[1.0]] * 100, items=["x"] * 100, ids=[])
     taken = [[("a", number) for number in range(100)]]
-    batch = BatchBuilder(recipe("order"), STAGE, random.Random(0)).build(taken, {"a": examples})
+    batch = BatchBuilder(recipe("order"), STAGE, random.Random(0), FRAME).build(
+        taken, {"a": examples}
+    )
     [share] = batch.shares
     flat = batch.tokens.ids.reshape(-1)
     for owner, target in zip(share.owners[:, 0], share.targets[:, 0], strict=True):

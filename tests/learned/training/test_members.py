@@ -65,7 +65,7 @@ def test_whoever_watches_is_told_of_every_step_and_what_a_stop_would_keep(start,
 
 def test_nothing_of_the_members_is_left(whole):
     names = {path.name for path in whole.iterdir()}
-    assert names == {"model.safetensors", "reader.json", "training.json"}
+    assert names == {"encoder", "model.safetensors", "reader.json", "training.json"}
 
 
 # Each member takes 12 steps: the 5th is in the first, the 20th in the second, the 25th is the

@@ -43,7 +43,7 @@ def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_training_leaves_a_reader_and_its_record(whole):
     assert {path.name for path in whole.iterdir()} == {
-        "model.safetensors", "reader.json", "training.json",
+        "encoder", "model.safetensors", "reader.json", "training.json",
     }  # fmt: skip
     about = read_config(whole)
     assert about.heads["rated"].outputs == ("good", "bad")

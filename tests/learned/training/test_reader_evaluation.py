@@ -21,7 +21,14 @@ from fabula.learned.training.reader_evaluation import (
 )
 from fabula.learned.training.reader_model import ReaderModel
 from fabula.learned.training.recipe import Task
-from fakes.tiny_tasks import cut, tale, tiny_prepared, tiny_recipe, write_tiny_encoder
+from fakes.tiny_tasks import (
+    cut,
+    tale,
+    tiny_body,
+    tiny_prepared,
+    tiny_recipe,
+    write_tiny_encoder,
+)
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -35,7 +42,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> ReaderModel:
     shape = read_shape(start)
     weights = load_weights(start, shape, seed=0)
     device = torch.device("cpu")
-    return ReaderModel(weights, shape, recipe=tiny_recipe(), outputs=SIZES, device=device)
+    return ReaderModel(
+        weights, tiny_body(start), recipe=tiny_recipe(), outputs=SIZES, device=device
+    )
 
 
 def told(monkeypatch, values):

@@ -15,7 +15,7 @@ from fabula.learned.training.bert import load_weights, read_shape
 from fabula.learned.training.loop import StagePlan
 from fabula.learned.training.reader_model import ReaderModel, ReaderTrainee, example_losses
 from fabula.learned.training.recipe import Task
-from fakes.tiny_tasks import PLAIN_RECIPE, cut, tale, tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import FRAME, PLAIN_RECIPE, cut, tale, tiny_body, tiny_prepared, tiny_recipe
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -28,7 +28,7 @@ def model_of(start: Path, **changes) -> ReaderModel:
     shape = read_shape(start)
     return ReaderModel(
         load_weights(start, shape, seed=0),
-        shape,
+        tiny_body(start),
         recipe=tiny_recipe(**changes),
         outputs=SIZES,
         device=torch.device(CPU),
@@ -105,7 +105,11 @@ def test_the_loss_of_a_batch_is_the_mean_of_each_group_by_the_weight_of_its_task
     model.recipe = replace(model.recipe, tasks=tasks, dropout=0.0, head_dropout=0.0)
     texts = cut([tale(number) for number in range(4)])
     rng = random.Random(0)
-    rows = [row for owner, ids in enumerate(texts) for row in text_windows(ids, owner, 24, rng=rng)]
+    rows = [
+        row
+        for owner, ids in enumerate(texts)
+        for row in text_windows(ids, owner, 24, rng=rng, frame=FRAME)
+    ]
     shares = [
         Share("labels", 0, np.array([[0], [1]]), np.array([[1.0], [0.0]], dtype=np.float32)),
         Share("rated", 0, np.array([[2]]), np.array([[0.5, -0.5]], dtype=np.float32)),
@@ -126,12 +130,16 @@ def test_windows_side_by_side_do_not_see_each_other(start):
     model = model_of(start)
     texts = [*cut([tale(1), tale(2)]), *cut(["the king rode home ."])]
     rng = random.Random(0)
-    rows = [row for owner, ids in enumerate(texts) for row in text_windows(ids, owner, 24, rng=rng)]
+    rows = [
+        row
+        for owner, ids in enumerate(texts)
+        for row in text_windows(ids, owner, 24, rng=rng, frame=FRAME)
+    ]
     together = pack_texts(rows, 26, 3)
     with torch.no_grad():
         found = model.read_texts(model.pool(together.tokens), together, "rated")
         for owner, ids in enumerate(texts):
-            alone = pack_texts(text_windows(ids, 0, 24, rng=rng), 26, 1)
+            alone = pack_texts(text_windows(ids, 0, 24, rng=rng, frame=FRAME), 26, 1)
             one = model.read_texts(model.pool(alone.tokens), alone, "rated")
             torch.testing.assert_close(one[0], found[owner], rtol=0, atol=1e-5)
 
@@ -145,8 +153,8 @@ def test_a_windows_vector_is_its_first_state_and_the_mean_of_all(start):
     places = torch.arange(row.shape[1])[None]
     ones = torch.ones_like(row)
     with torch.no_grad():
-        states = encode(model.weights, row, places, ones, shape=model.shape)[0]
-        batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0)), 26, 1)
+        states = encode(model.weights, row, places, ones, shape=model.body.shape)[0]
+        batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0), frame=FRAME), 26, 1)
         [pooled] = model.pool(batch.tokens)
     wanted = torch.cat([states[0], states.mean(0)])
     torch.testing.assert_close(pooled, wanted, rtol=0, atol=1e-5)
@@ -184,7 +192,7 @@ def test_a_head_with_a_hidden_layer_is_two_maps_with_a_tanh(start):
     tasks["rated"] = replace(tasks["rated"], hidden=5)
     shape = read_shape(start)
     model = ReaderModel(
-        load_weights(start, shape, seed=0), shape,
+        load_weights(start, shape, seed=0), tiny_body(start),
         recipe=replace(tiny_recipe(), tasks=tasks), outputs=SIZES, device=torch.device(CPU),
     )  # fmt: skip
     x = torch.randn(3, 64, generator=torch.Generator().manual_seed(0))
@@ -199,7 +207,7 @@ def test_a_copy_learns_on_its_own(start):
     other = model.copy()
     [ids] = cut([tale(1)])
     share = Share("labels", 0, np.array([[0]]), np.array([[1.0]], dtype=np.float32))
-    batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0)), 26, 1, [share])
+    batch = pack_texts(text_windows(ids, 0, 24, rng=random.Random(0), frame=FRAME), 26, 1, [share])
     before = {name: value.detach().clone() for name, value in model.weights.items()}
     ReaderTrainee(other, {}, {}, stages=range(1)).learn(batch, 1)
     plan = plan_of(other)

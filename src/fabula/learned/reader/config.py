@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fabula.core.model import Array
 
 FILE = "reader.json"
+ENCODER = "encoder"  # folder beside it, of an encoder that is no asset
 FORMAT = 1
 # HANNA's, in the order of its paper.
 CRITERIA = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
@@ -31,10 +32,14 @@ REMEDY = "train it again, or take another folder"
 
 @dataclass(frozen=True)
 class Pin:
-    """The asset whose embeddings and layers a reader sits on."""
+    """The asset whose embeddings and layers a reader sits on, or an encoder of its own.
+
+    One of its own lies in the reader's folder, with all that was learned.
+    """
 
     name: str
     tree_sha256: str
+    own: bool = False
 
 
 @dataclass(frozen=True)

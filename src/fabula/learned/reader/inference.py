@@ -18,11 +18,11 @@ from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
 from fabula.learned.reader import network as reader_network
-from fabula.learned.reader.config import ReaderConfig, Scale, read_config
+from fabula.learned.reader.config import ENCODER, REMEDY, ReaderConfig, Scale, read_config
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
-from fabula.learned.reader.network import open_network
-from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
+from fabula.learned.reader.network import PooledEncoder, is_plain_bert, open_network
+from fabula.models import asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.detokenise import detokenise
 from fabula.text.features import FEATURES_VERSION, feature_row
@@ -182,7 +182,7 @@ def load_reader(name: str) -> Reader:
         return _loaded[key]
 
 
-def open_reader(folder: Path, encoder: PooledBert) -> Reader:
+def open_reader(folder: Path, encoder: PooledEncoder) -> Reader:
     """Open the reader of a folder on an encoder that is at hand."""
     config = read_config(folder)
     network = open_network(folder, config, encoder)
@@ -197,6 +197,8 @@ def _open_folder(folder: Path) -> Reader:
     if (folder / joint_config.FILE).is_file():
         return Reader(*open_joint(folder))
     config = read_config(folder)
+    if config.encoder.own:
+        return open_reader(folder, _open_own_encoder(folder, config))
     _check_encoder(folder, config)
     return open_reader(folder, load_pooled_bert(config.encoder.name))
 
@@ -228,7 +230,7 @@ def _stamps(folder: Path) -> list[object]:
         joint_config.FILE,
         joint_config.HEADS_FILE,
     )
-    files = [folder / name for name in names]
+    files = [*(folder / name for name in names), folder / ENCODER / reader_network.FILE]
     stats = [file.stat() for file in files if file.is_file()]
     return [(stat.st_size, stat.st_mtime_ns) for stat in stats]
 
@@ -242,6 +244,22 @@ def _check_encoder(folder: Path, config: ReaderConfig) -> None:
             f"({config.encoder.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
             "train it again, or take the Fabula that it was made for",
         )
+
+
+def _open_own_encoder(folder: Path, config: ReaderConfig) -> PooledEncoder:
+    """Open the encoder that lies in a reader's folder; one that is gone or changed is refused."""
+    from fabula.models.networks.checkpoint import Checkpoint
+    from fabula.models.networks.hf_pooled import open_pooled
+
+    pin, place = config.encoder, folder / ENCODER
+    if not place.is_dir():
+        problem = f"{folder} was trained on an encoder of its own ({pin.name}), and {place} is gone"
+        raise InputError(problem, "copy the whole folder of the training, or train it again")
+    checkpoint = Checkpoint(place, pin.name)
+    if checkpoint.digest != pin.tree_sha256:
+        problem = f"{place} is not as the training left it ({checkpoint.digest[:12]}, "
+        raise InputError(f"{problem}it was {pin.tree_sha256[:12]})", REMEDY)
+    return open_pooled(place, pin.name, is_bert=is_plain_bert(place))
 
 
 def _mean(rows: Array) -> Array:

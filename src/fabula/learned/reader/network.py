@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from fabula.core.errors import InputError
 from fabula.core.files import write_bytes
 from fabula.core.model import TokenCount
-from fabula.core.plain import read_tensors
+from fabula.core.plain import read_json, read_tensors
 from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
-from fabula.models import PooledBert
 from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     Outputs = Mapping[str, Array]
     Tensors = Mapping[str, Tensor]
+    Ids = Sequence[int]
 
 FILE = "model.safetensors"
 PAIR_TOKENS = 120
@@ -35,6 +35,42 @@ PAIR_TOKENS = 120
 CHUNK_TOKENS = 65_536
 CHUNK_PAIRS = 1024
 _MOST = 127  # the largest difference in 8 bits
+_PLAIN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+
+
+class PooledEncoder(Protocol):
+    """What readers sit on: a vector for a window of tokens, or for a pair of texts."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+
+    @property
+    def room(self) -> int:
+        """Tokens of a text that are read at once."""
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that are read of either text of a pair."""
+
+    @property
+    def unknown(self) -> int | None:
+        """The number of the sign for what is not in the vocabulary."""
+
+    def ids(self, text: str) -> list[int]:
+        """Give the numbers of a text's tokens."""
+
+    def pool(self, texts: Sequence[Ids]) -> Tensor:
+        """Give a vector for every window: (windows, width)."""
+
+    def pool_pairs(self, pairs: Sequence[tuple[Ids, Ids]]) -> Tensor:
+        """Give a vector for every pair: (pairs, width)."""
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give the weights that a training's differences are added to, by name."""
+
+    def with_layers(self, tensors: Tensors) -> PooledEncoder:
+        """Give one with other weights of the same names."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +93,7 @@ class HeadLayers:
 class ReaderNetwork:
     """An encoder with the layers of a training, and the heads on it."""
 
-    encoder: PooledBert = field(repr=False)
+    encoder: PooledEncoder = field(repr=False)
     heads: Mapping[str, HeadLayers] = field(repr=False)
     window: int
     overlap: bool = False
@@ -65,7 +101,7 @@ class ReaderNetwork:
     @property
     def pair_room(self) -> int:
         """Tokens that are read of either text of a pair."""
-        return min(PAIR_TOKENS, (self.encoder.longest - 3) // 2)
+        return min(PAIR_TOKENS, self.encoder.pair_room)
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of every text."""
@@ -121,11 +157,11 @@ class ReaderNetwork:
             return {name: head(vectors).double().numpy() for name, head in self.heads.items()}
 
 
-def open_network(folder: Path, config: ReaderConfig, encoder: PooledBert) -> ReaderNetwork:
+def open_network(folder: Path, config: ReaderConfig, encoder: PooledEncoder) -> ReaderNetwork:
     """Read the weights of a reader's folder and put them on its encoder."""
-    if config.window + 2 > encoder.longest:
+    if config.window > encoder.room:
         problem = f"{folder}: its windows of {config.window} tokens are too long for the encoder"
-        raise InputError(problem, f"the longest are {encoder.longest - 2}")
+        raise InputError(problem, f"the longest are {encoder.room}")
     file, own = folder / FILE, encoder.layer_tensors()
     tensors = load_packed(file, own)
     heads = {
@@ -136,6 +172,18 @@ def open_network(folder: Path, config: ReaderConfig, encoder: PooledBert) -> Rea
     if unknown := sorted(tensors.keys() - known):
         raise InputError(f"{file} holds {unknown[0]}, which the encoder has not", REMEDY)
     return ReaderNetwork(encoder.with_layers(tensors), heads, config.window, config.overlap)
+
+
+def is_plain_bert(folder: Path) -> bool:
+    """Whether our own network reads a folder's encoder; others are read by transformers."""
+    if not (folder / "config.json").is_file():
+        return True  # what is amiss is said where it is read
+    config = read_json(folder / "config.json", remedy=REMEDY)
+    said = config if isinstance(config, dict) else {}
+    is_alike = all(said.get(name, usual) == usual for name, usual in _PLAIN.items())
+    # Weights in several files, or pickled ones, are transformers' to read or to refuse.
+    others = any(any(folder.glob(name)) for name in ("*.safetensors.index.json", "*.bin"))
+    return is_alike and ((folder / "model.safetensors").is_file() or not others)
 
 
 def _read_head(

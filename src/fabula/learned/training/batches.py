@@ -16,7 +16,7 @@ from fabula.core.errors import InputError
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.loop import Sampler
 from fabula.learned.training.recipe import Group, ReaderRecipe, Stage, Task
-from fabula.models.reading.windows import cut_evenly
+from fabula.models.reading.windows import Frame, cut_evenly
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Example = tuple[str, int]  # a task, and the number of one of its examples
@@ -25,11 +25,16 @@ PAD, CLS, SEP, MASK = 0, 101, 102, 103
 _OPEN_ROWS = 32
 
 
+def bert_frame(longest: int) -> Frame:
+    """Give what BERT puts around texts."""
+    return Frame((CLS,), (SEP,), (SEP,), longest)
+
+
 @dataclass(frozen=True)
 class Window:
     """A stretch of a text, or a pair of sentences: its word pieces and whose it is."""
 
-    ids: Sequence[int]  # with [CLS] and [SEP]
+    ids: Sequence[int]  # with what the encoder puts around them
     owner: int
     second: int = 0  # where the second sentence of a pair begins; 0: there is none
 
@@ -43,13 +48,13 @@ class TokenBatch:
     positions: Array  # (B, T), counted from the start of the window
     kinds: Array  # (B, T), 1 in the second sentence of a pair
     windows: Array  # (B, T), the window that a token belongs to, the number of windows for none
-    firsts: Array  # (windows,), where each window's [CLS] stands in the flat batch
+    firsts: Array  # (windows,), where each window begins in the flat batch
     owners: Array  # (windows,), the text that a window is of
 
     @property
     def size(self) -> int:
         """Tokens that are no filler."""
-        return int((self.ids != PAD).sum())
+        return int((self.segments > 0).sum())
 
 
 def pack(sizes: Sequence[int], room: int, *, open_rows: int = _OPEN_ROWS) -> list[list[int]]:
@@ -104,17 +109,20 @@ def text_windows(
     overlap: bool = False,
     most: int = 0,
     rng: random.Random,
+    frame: Frame,
 ) -> list[Window]:
     """Cut a text into windows as a reader does; of more than `most`, so many are drawn."""
     places = cut_evenly(len(ids), size, overlap=overlap)
     if 0 < most < len(places):
         places = sorted(rng.sample(places, most), key=min)
-    return [Window([CLS, *ids[place.start : place.stop], SEP], owner) for place in places]
+    return [Window(frame.put_around(ids[place.start : place.stop]), owner) for place in places]
 
 
-def pair_window(first: Sequence[int], second: Sequence[int], owner: int) -> Window:
-    """Give the window of two sentences."""
-    return Window([CLS, *first, SEP, *second, SEP], owner, second=len(first) + 2)
+def pair_window(first: Sequence[int], second: Sequence[int], owner: int, frame: Frame) -> Window:
+    """Give the window of two sentences; of either as much as the encoder has room for."""
+    room = frame.pair_room
+    ids, second_at = frame.join_pair(first[:room], second[:room])
+    return Window(ids, owner, second=second_at)
 
 
 @dataclass(frozen=True)
@@ -145,6 +153,7 @@ def pack_texts(
     windows: Sequence[Window], room: int, texts: int, shares: Sequence[Share] = ()
 ) -> ReaderBatch:
     """Pack windows of texts, the longest first, into as few rows as may be."""
+    room = max([room, *(len(window.ids) for window in windows)])
     order = sorted(range(len(windows)), key=lambda number: -len(windows[number].ids))
     rows = pack([len(windows[number].ids) for number in order], room)
     numbers = [[order[place] for place in row] for row in rows]
@@ -154,8 +163,10 @@ def pack_texts(
 class BatchBuilder:
     """Builds the batch of a step out of the examples that each group of tasks takes."""
 
-    def __init__(self, recipe: ReaderRecipe, stage: Stage, rng: random.Random) -> None:
-        self._recipe, self._most, self._rng = recipe, stage.windows, rng
+    def __init__(
+        self, recipe: ReaderRecipe, stage: Stage, rng: random.Random, frame: Frame
+    ) -> None:
+        self._recipe, self._most, self._rng, self._frame = recipe, stage.windows, rng, frame
         self._windows: list[Window] = []
         self._texts = 0
         self._owners: dict[Example, int] = {}
@@ -192,7 +203,7 @@ class BatchBuilder:
             members = examples.members[number].tolist()[:: -1 if is_turned else 1]
             first, second = (examples.text(member) for member in members)
             targets[place] = not is_turned
-            self._windows.append(pair_window(first, second, self._texts))
+            self._windows.append(pair_window(first, second, self._texts, self._frame))
             owners.append([self._texts])
             self._texts += 1
         return owners, targets
@@ -202,7 +213,7 @@ class BatchBuilder:
             self._owners[name, text] = self._texts
             self._windows += text_windows(
                 examples.text(text), self._texts, self._recipe.window,
-                overlap=self._recipe.overlap, most=self._most, rng=self._rng,
+                overlap=self._recipe.overlap, most=self._most, rng=self._rng, frame=self._frame,
             )  # fmt: skip
             self._texts += 1
         return self._owners[name, text]

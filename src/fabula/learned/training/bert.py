@@ -6,6 +6,7 @@ head's last layer is the table of word embeddings itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError
 from fabula.core.plain import from_plain, read_json, read_tensors
+from fabula.models.reading.windows import Frame
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,6 +26,7 @@ _HEAD = "cls.predictions"
 _REMEDY = "name MiniLM's folder, or get it again"
 _MOST_LAYERS = 1000
 _UNUSED = ("position_ids", "pooler.", "seq_relationship", "predictions.decoder")
+_LAYER = re.compile(r"bert\.encoder\.layer\.(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,36 @@ def encode(
         )
         x = _norm(weights, f"{layer}.output.LayerNorm", x + new, shape)
     return x
+
+
+@dataclass(frozen=True)
+class BertBody:
+    """A BERT as readers are trained on it: its embeddings stay, its layers learn."""
+
+    shape: Shape
+    frame: Frame
+
+    @property
+    def width(self) -> int:
+        """Numbers in a token's state."""
+        return self.shape.hidden_size
+
+    @property
+    def layers(self) -> int:
+        """How many layers may learn."""
+        return self.shape.num_hidden_layers
+
+    def find_layer(self, name: str) -> int | None:
+        """Give the number of the layer that a weight is of, if it is of one."""
+        match = _LAYER.match(name)
+        return int(match[1]) if match else None
+
+    def encode(self, weights: Weights, tokens: Mapping[str, Tensor], *, dropout: float) -> Tensor:
+        """Give a vector for every token of rows in which windows stand side by side."""
+        return encode(
+            weights, tokens["ids"], tokens["positions"], tokens["segments"],
+            shape=self.shape, dropout=dropout, kinds=tokens["kinds"],
+        )  # fmt: skip
 
 
 def guess(weights: Weights, states: Tensor, shape: Shape) -> Tensor:

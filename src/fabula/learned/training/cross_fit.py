@@ -18,7 +18,7 @@ from fabula.learned.training.examples import (
     fold_of_items,
     without_fold,
 )
-from fabula.learned.training.folder import plain_values, put_weights, read_arrays, write_arrays
+from fabula.learned.training.folder import put_weights, read_arrays, write_arrays
 from fabula.learned.training.loop import Report, TrainingState, run_training
 from fabula.learned.training.reader_evaluation import evaluate, text_outputs
 from fabula.learned.training.reader_model import MEMBERS_APART, ReaderModel, ReaderTrainee
@@ -75,7 +75,7 @@ def cross_fit(
 
 def _settings(workshop: Workshop, folds: int) -> str:
     """Say what outputs follow from; scales may change without any reader being trained again."""
-    recipe = plain_values(workshop.recipe)
+    recipe = workshop.settings()
     for name in ("kind", "scales", "licence", "report_every", "checkpoint_every"):
         del recipe[name]
     return json.dumps({"recipe": recipe, "folds": folds, "data": describe(workshop.given)})

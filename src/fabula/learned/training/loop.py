@@ -30,7 +30,7 @@ class LoopConfig:
 
     clip: float = 0.0  # norm of all gradients; 0: they stay as they are
     patience: int = 0  # evaluations of a stage without a better one before it stops; 0: never
-    evaluate_every: int = 1
+    evaluate_every: int = 1  # 0: after every epoch of a stage
     checkpoint_every: int = 1
     report_every: int = 1
 
@@ -40,13 +40,16 @@ class Schedule:
     """The learning rate: up in a line to the peak, then down in a line to nothing.
 
     With `fall` it stays at the peak instead, and is multiplied by that factor whenever the loss of
-    an epoch exceeds those of the three before it.
+    an epoch exceeds those of the three before it. With `decay` it goes up to the peak, and is
+    multiplied by that factor after every epoch.
     """
 
     peak: float
     steps: int
     warmup_steps: int = 1
     fall: float = 0.0
+    decay: float = 0.0
+    epoch_steps: int = 0
 
     def rate(self, step: int, epoch_losses: Sequence[float] = ()) -> float:
         """Give the rate of a step, counted from 1; the last step still learns."""
@@ -58,6 +61,8 @@ class Schedule:
             return rate
         if step <= self.warmup_steps:
             return self.peak * step / self.warmup_steps
+        if self.decay:
+            return float(self.peak * self.decay ** ((step - 1) // self.epoch_steps))
         return self.peak * (self.steps + 1 - step) / (self.steps + 1 - self.warmup_steps)
 
 
@@ -216,7 +221,7 @@ def run_training(
             for weight in trainee.weights.values():
                 weight.grad = None
             log.note(batch, losses, rate)
-            if is_due(config.evaluate_every, state, stage):
+            if is_due(config.evaluate_every or stage.schedule.epoch_steps, state, stage):
                 _evaluate(trainee, state, folder, report)
             if folder and is_due(config.checkpoint_every, state, stage):
                 folder.save_checkpoint(trainee.weights, stage.optimiser, state)

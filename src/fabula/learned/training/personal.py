@@ -23,6 +23,7 @@ from fabula.core.story import count_text
 from fabula.datasets.table import read_table
 from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.reader.config import (
+    ENCODER,
     FILE,
     Scale,
     Surface,
@@ -96,6 +97,8 @@ def personalise(
     training = {**loaded.config.training, "personal": personal}
     scales = {**loaded.config.scales, SCALE: fitted.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
+    if loaded.config.encoder.own:
+        shutil.copytree(source / ENCODER, out / ENCODER)
     write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
     write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": find_versions()})
     return fitted

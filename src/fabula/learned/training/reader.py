@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.learned.reader.network import save_packed
-from fabula.learned.training.bert import load_weights, read_shape
+from fabula.learned.reader.network import is_plain_bert, save_packed
+from fabula.learned.training.batches import CLS, bert_frame
+from fabula.learned.training.bert import BertBody, load_weights, read_shape
 from fabula.learned.training.cross_fit import cross_fit
 from fabula.learned.training.examples import (
     Examples,
@@ -32,13 +33,16 @@ from fabula.learned.training.folder import (
 )
 from fabula.learned.training.loop import Report, TrainingState, choose_device, run_training
 from fabula.learned.training.reader_evaluation import unseen_figures
-from fabula.learned.training.reader_model import MEMBERS_APART, ReaderModel, ReaderTrainee
+from fabula.learned.training.reader_model import MEMBERS_APART, Body, ReaderModel, ReaderTrainee
 from fabula.learned.training.reader_scales import write_reader
 from fabula.learned.training.recipe import ReaderRecipe, example_settings
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+
+    from fabula.learned.reader.config import Pin
+    from fabula.learned.training.stories import Cut
 
 
 def train_reader(
@@ -60,10 +64,10 @@ def train_reader(
     folder = TrainingFolder(out, resume=resume)
     if (finished := folder.open()) is not None:
         return finished
-    place, start = choose_device(device), source.encoder_folder(recipe)
+    place, start = choose_device(device), source.find_start(recipe)
     prepared = source.read(recipe)
-    workshop = Workshop(recipe, prepared.examples, start, place)
-    crossed = None
+    workshop = _open_workshop(recipe, start, prepared, place, report)
+    recipe, crossed = workshop.recipe, None
     if folds:
         crossed = cross_fit(workshop, folds=folds, seeds=seeds, out=out / OUTPUTS, report=report)
     examples, held = hold_out(workshop.examples(recipe.seed), recipe.held_out)
@@ -71,14 +75,26 @@ def train_reader(
     model, history = train_members(
         workshop, examples, held, first=first, folder=folder, report=report
     )
-    save_packed(out / MODEL, model.weights, workshop.encoder)
+    encoder = workshop.save(model, out)
     unseen = unseen_figures(crossed, prepared.examples, recipe) if crossed else {}
     record = {"recipe": plain_values(recipe), "data": describe(examples), "seed": recipe.seed}
     record |= {"history": history, "versions": find_versions(), "device": str(place)}
     record |= {"folds": folds, "seeds": seeds, "unseen": unseen}
-    record["scales"] = write_reader(out, recipe, prepared, crossed, record=record)
+    record |= {"encoder": {"name": start.name, "tree_sha256": start.digest}} if encoder else {}
+    record["scales"] = write_reader(out, recipe, prepared, crossed, record=record, encoder=encoder)
     folder.close(record)
     return record
+
+
+def _open_workshop(
+    recipe: ReaderRecipe, start: Start, prepared: Prepared, device: torch.device, report: Report
+) -> Workshop:
+    """Open the workshop of the encoder that was found; say so where windows do not fit it."""
+    named = replace(recipe, encoder=start.name)
+    workshop = Workshop(named, prepared.examples, start.folder, device, digest=start.digest)
+    if (room := workshop.recipe.window) < recipe.window:
+        report(f"windows of {room} tokens, not {recipe.window}: the encoder reads no longer ones")
+    return workshop
 
 
 def train_members(
@@ -111,7 +127,7 @@ def train_members(
         else:
             model = workshop.new_model(recipe.seed)
         trainee = ReaderTrainee(model, examples, held, stages=stages, order=MEMBERS_APART * member)
-        state = TrainingState(plain_values(recipe), plain_values(describe(examples)))
+        state = TrainingState(workshop.settings(), plain_values(describe(examples)))
         run_training(trainee, state, recipe.loop, folder=own, report=say)
         history += [{**named, **row} for row in state.history]
         model.add_to(sums)
@@ -121,6 +137,15 @@ def train_members(
 
 def _prefix(words: str, report: Report) -> Report:
     return lambda line: report(words + line)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The encoder that a training begins with; one that is no asset has a digest."""
+
+    folder: Path
+    name: str
+    digest: str = ""
 
 
 class ExampleSource:
@@ -136,33 +161,46 @@ class ExampleSource:
     ) -> None:
         self._data, self._file, self._start, self._report = data, prepared, start, report
         self._last: tuple[Mapping[str, Any], Prepared] | None = None
+        self._found: dict[str, Start] = {}
 
-    def encoder_folder(self, recipe: ReaderRecipe) -> Path:
-        """Give the encoder's folder; another than the asset that the recipe names is refused."""
+    def find_start(self, recipe: ReaderRecipe) -> Start:
+        """Find the encoder: in the folder that was said, else an asset, a folder or in the hub."""
+        if recipe.encoder not in self._found:
+            self._found[recipe.encoder] = self._search(recipe.encoder)
+        return self._found[recipe.encoder]
+
+    def _search(self, name: str) -> Start:
         from fabula.models import asset_names, get_asset, path_of
         from fabula.models.store.asset import is_whole
 
-        name, start = recipe.encoder, self._start
-        if start is None:
-            return path_of(name)
-        if name in asset_names() and not is_whole(start, get_asset(name), fresh=False):
-            problem = f"{start} is not the asset {name!r}, which the reader will be read on"
-            raise SettingError(problem, "leave --start out")
-        return start
+        given = self._start
+        if name in asset_names():
+            if given is None:
+                return Start(path_of(name), name)
+            if is_whole(given, get_asset(name), fresh=False):
+                return Start(given, name)
+            self._report(f"{given} is not the asset {name!r}: the reader will hold its encoder")
+        from fabula.learned.training.own_encoder import find_encoder
+
+        return Start(*find_encoder(given or name))
+
+    def settings(self, recipe: ReaderRecipe) -> dict[str, Any]:
+        """Give what examples follow from: the tokens of an encoder that is no asset, too."""
+        start = self.find_start(recipe)
+        return example_settings(recipe) | ({"encoder": start.digest} if start.digest else {})
 
     def read(self, recipe: ReaderRecipe) -> Prepared:
         """Read or make the examples, once for all recipes that need the same."""
-        settings = example_settings(recipe)
+        settings = self.settings(recipe)
         if self._last and self._last[0] == settings:
             return self._last[1]
         file = None if self._last else self._file
         if file and file.exists():
             prepared = load_prepared(file, list(recipe.tasks), settings)
         else:
-            from fabula.learned.training.stories import open_tokeniser
             from fabula.learned.training.tasks import prepare
 
-            prepared = prepare(recipe, open_tokeniser(self.encoder_folder(recipe)), self._data)
+            prepared = prepare(recipe, _open_cut(self.find_start(recipe)), self._data)
             if file:
                 save_prepared(prepared, file, settings)
         self._last = settings, prepared
@@ -171,18 +209,67 @@ class ExampleSource:
         return prepared
 
 
+def _open_cut(start: Start) -> Cut:
+    """Give what cuts texts into tokens, as the encoder's own tokeniser does."""
+    if is_plain_bert(start.folder):
+        from fabula.learned.training.stories import open_tokeniser
+
+        return open_tokeniser(start.folder)
+    from fabula.learned.training.own_encoder import open_hub_cut
+
+    return open_hub_cut(start.folder, start.name)
+
+
 class Workshop:
-    """What all trainings of one reader share: the encoder, the examples, the device."""
+    """What all trainings of one reader share: the encoder, the examples, the device.
+
+    `digest` is that of an encoder that is no asset.
+    """
 
     def __init__(
-        self, recipe: ReaderRecipe, examples: Examples, start: Path, device: torch.device
+        self,
+        recipe: ReaderRecipe,
+        examples: Examples,
+        start: Path,
+        device: torch.device,
+        *,
+        digest: str = "",
     ) -> None:
-        self.recipe, self.device = recipe, device
-        self.shape = read_shape(start)
-        self.encoder = load_weights(start, self.shape, seed=recipe.seed)
+        self.device, self._start, self._digest = device, start, digest
+        self.body, self.encoder = self._open(recipe, start)
+        self.recipe = replace(recipe, window=min(recipe.window, self.body.frame.room))
         self.given = dict(examples)
         self._examples: dict[int, dict[str, ExampleSet]] = {}
         self._shared: dict[int, ReaderModel] = {}
+
+    def _open(self, recipe: ReaderRecipe, start: Path) -> tuple[Body, Mapping[str, Tensor]]:
+        if not is_plain_bert(start):
+            from fabula.learned.training.own_encoder import HubBody
+
+            hub = HubBody(start, recipe.encoder, device=self.device, dropout=recipe.dropout)
+            return hub, hub.weights
+        shape = read_shape(start)
+        weights = load_weights(start, shape, seed=recipe.seed)
+        if not self._digest:
+            return BertBody(shape, bert_frame(shape.max_position_embeddings)), weights
+        from fabula.learned.training.own_encoder import find_frame
+
+        return BertBody(shape, find_frame(start, shape)), weights
+
+    def settings(self) -> dict[str, Any]:
+        """Give the recipe as plain values, with what tells its encoder from others."""
+        return plain_values(self.recipe) | ({"encoder": self._digest} if self._digest else {})
+
+    def save(self, model: ReaderModel, out: Path) -> Pin | None:
+        """Write what was learned: differences from an asset, or all of an encoder and its pin."""
+        if not self._digest:
+            save_packed(out / MODEL, model.weights, self.encoder)
+            return None
+        from fabula.learned.training.own_encoder import keep_encoder
+
+        heads = {name: one for name, one in model.weights.items() if name.startswith("head.")}
+        save_packed(out / MODEL, heads, {})
+        return keep_encoder(out, self._start, self.recipe.encoder, model)
 
     def new_model(self, seed: int) -> ReaderModel:
         """Give a reader that has learned nothing yet."""
@@ -199,7 +286,7 @@ class Workshop:
         }
         return ReaderModel(
             self.encoder,
-            self.shape,
+            self.body,
             recipe=replace(self.recipe, seed=seed),
             outputs=sizes,
             device=self.device,
@@ -230,7 +317,12 @@ class Workshop:
         if kind == "filled":
             from fabula.learned.training.filling import fill_words
 
-            return fill_words(examples, self.encoder, self.shape, device=self.device, seed=seed)
+            if not isinstance(self.body, BertBody) or self.body.frame.before != (CLS,):
+                problem = f"task {name} lets the encoder guess words, and {self.recipe.encoder} "
+                raise SettingError(f"{problem}has not BERT's", "leave the task out")
+            return fill_words(
+                examples, self.encoder, self.body.shape, device=self.device, seed=seed
+            )
         return standardise(examples) if kind == "ratings" else examples
 
 

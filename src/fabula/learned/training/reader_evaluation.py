@@ -31,10 +31,12 @@ def text_outputs(
     model: ReaderModel, examples: ExampleSet, numbers: Sequence[int], heads: Sequence[str]
 ) -> dict[str, Array]:
     """Give what heads say of some texts: the mean over all windows: (texts, outputs)."""
-    rng, rows, recipe = random.Random(0), list[Window](), model.recipe
+    rng, rows, recipe, frame = random.Random(0), list[Window](), model.recipe, model.body.frame
     for owner, number in enumerate(numbers):
         ids = examples.text(number)
-        rows += text_windows(ids, owner, recipe.window, overlap=recipe.overlap, rng=rng)
+        rows += text_windows(
+            ids, owner, recipe.window, overlap=recipe.overlap, rng=rng, frame=frame
+        )
     return _outputs(model, rows, len(numbers), heads)
 
 
@@ -43,7 +45,8 @@ def order_logits(model: ReaderModel, examples: ExampleSet, head: str, *, turned:
     rows = []
     for owner, members in enumerate(examples.members.tolist()):
         first, second = members[::-1] if turned else members
-        rows.append(pair_window(examples.text(first), examples.text(second), owner))
+        texts = examples.text(first), examples.text(second)
+        rows.append(pair_window(*texts, owner, model.body.frame))
     return _outputs(model, rows, len(rows), [head])[head][:, 0]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fabula.learned.training.batches import BatchBuilder, ReaderBatch, TokenBatch, sample_group
-from fabula.learned.training.bert import Shape, encode
 from fabula.learned.training.examples import Examples
 from fabula.learned.training.loop import (
     Evaluation,
@@ -27,11 +25,35 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-_LAYER = re.compile(r"bert\.encoder\.layer\.(\d+)\.")
+    from fabula.models.reading.windows import Frame
+
+    Tensors = Mapping[str, Tensor]
+
 # Between the orders in which two members see their examples; folds, which differ in it too, are
 # fewer.
 MEMBERS_APART = 1000
-_HEAD_RATE = 3.0  # times that of the layers
+
+
+class Body(Protocol):
+    """The encoder of a reader in training, as a function of named weights."""
+
+    @property
+    def frame(self) -> Frame:
+        """What it puts around texts, and how much it reads at once."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in a token's state."""
+
+    @property
+    def layers(self) -> int:
+        """How many layers may learn."""
+
+    def find_layer(self, name: str) -> int | None:
+        """Give the layer with which a weight learns; None of one that never does."""
+
+    def encode(self, weights: Tensors, tokens: Tensors, *, dropout: float) -> Tensor:
+        """Give a vector for every token of a `TokenBatch`: (B, T, width)."""
 
 
 class ReaderModel:
@@ -39,16 +61,16 @@ class ReaderModel:
 
     def __init__(
         self,
-        encoder: Mapping[str, Tensor],
-        shape: Shape,
+        encoder: Tensors,
+        body: Body,
         *,
         recipe: ReaderRecipe,
         outputs: Mapping[str, int],
         device: torch.device,
     ) -> None:
-        self.shape, self.recipe, self.device = shape, recipe, device
-        own = {name: value for name, value in encoder.items() if name.startswith("bert.")}
-        drawn = _new_heads(recipe, outputs, 2 * shape.hidden_size)
+        self.body, self.recipe, self.device = body, recipe, device
+        own = {name: value for name, value in encoder.items() if not name.startswith("cls.")}
+        drawn = _new_heads(recipe, outputs, 2 * body.width)
         self.weights = {
             name: value.detach().clone().to(device) for name, value in (own | drawn).items()
         }
@@ -57,15 +79,15 @@ class ReaderModel:
             value.requires_grad_()
 
     def _learns(self, name: str) -> bool:
-        match = _LAYER.match(name)
+        layer = self.body.find_layer(name)
         return name.startswith("head.") or (
-            match is not None and int(match[1]) >= self.recipe.frozen_layers
+            layer is not None and layer >= self.recipe.frozen_layers
         )
 
     def copy(self) -> ReaderModel:
         """Give a model that can be trained further on its own."""
         other = object.__new__(ReaderModel)
-        other.shape, other.recipe, other.device = self.shape, self.recipe, self.device
+        other.body, other.recipe, other.device = self.body, self.recipe, self.device
         other.weights = {name: value.detach().clone() for name, value in self.weights.items()}
         other.trained = {name: other.weights[name] for name in self.trained}
         for value in other.trained.values():
@@ -96,19 +118,16 @@ class ReaderModel:
         return total
 
     def pool(self, tokens: TokenBatch, *, dropout: float = 0.0) -> Tensor:
-        """Give every window's vector: the state of [CLS], and the mean of all: (windows, 2H)."""
+        """Give every window's vector: the first state, and the mean of all: (windows, 2H)."""
         import torch
 
-        arrays = (tokens.ids, tokens.positions, tokens.segments, tokens.kinds)
-        ids, positions, segments, kinds = map(self._there, arrays)  # (B, T) each
+        names = ("ids", "positions", "segments", "kinds", "windows")
+        there = {name: self._there(getattr(tokens, name)) for name in names}  # (B, T) each
         with mix_precision(self.device):
-            states = encode(
-                self.weights, ids, positions, segments,
-                shape=self.shape, dropout=dropout, kinds=kinds,
-            )  # fmt: skip
+            states = self.body.encode(self.weights, there, dropout=dropout)
         flat = states.float().flatten(0, 1)  # (B T, H)
         count = len(tokens.owners)
-        owners = self._there(tokens.windows).flatten()
+        owners = there["windows"].flatten()
         sums = flat.new_zeros(count + 1, flat.shape[1]).index_add(0, owners, flat)[:count]
         sizes = torch.bincount(owners, minlength=count + 1)[:count, None]
         return torch.cat([flat[self._there(tokens.firsts)], sums / sizes], dim=1)
@@ -177,7 +196,11 @@ class ReaderTrainee:
         optimiser = self._make_optimiser(stage)
         parameters = [value for group in optimiser.param_groups for value in group["params"]]
         # The groups of the optimiser have the rates, of which the schedule gives shares.
-        schedule = Schedule(1.0, steps, max(1, round(recipe.warmup * steps)))
+        epoch = self._samplers[0].epoch_steps
+        schedule = Schedule(
+            1.0, steps, max(1, round(recipe.warmup * steps)),
+            decay=stage.epoch_decay, epoch_steps=epoch,
+        )  # fmt: skip
         count = len(recipe.stages)
         name = f"stage {number + 1}/{count}  " if count > 1 else ""
         return StagePlan(optimiser, parameters, schedule, name)
@@ -188,11 +211,12 @@ class ReaderTrainee:
 
         groups: dict[tuple[float, float], list[Tensor]] = {}
         for name, value in self.model.trained.items():
-            layer = _LAYER.match(name)
-            if layer and stage.heads_only:
+            layer = self.model.body.find_layer(name)
+            if layer is not None and stage.heads_only:
                 continue
-            depth = self.model.shape.num_hidden_layers - int(layer[1]) if layer else 0
-            rate = stage.rate * (stage.layer_decay**depth if layer else _HEAD_RATE)
+            depth = self.model.body.layers - layer if layer is not None else 0
+            of_layer = self.recipe.head_rate if layer is None else stage.layer_decay**depth
+            rate = stage.rate * of_layer
             decay = self.recipe.weight_decay if value.ndim > 1 else 0.0
             groups.setdefault((rate, decay), []).append(value)
         plain: list[dict[str, Any]] = [
@@ -209,7 +233,8 @@ class ReaderTrainee:
         chosen = [sampler.batch(step) for sampler in self._samplers]
         torch.manual_seed(rng.getrandbits(60))  # for dropout
         stage = self.recipe.stages[self._number]
-        return BatchBuilder(self.recipe, stage, rng).build(chosen, self._examples)
+        builder = BatchBuilder(self.recipe, stage, rng, self.model.body.frame)
+        return builder.build(chosen, self._examples)
 
     def learn(self, batch: ReaderBatch, step: int) -> dict[str, Tensor]:
         """Add the gradients of a batch."""

@@ -33,9 +33,11 @@ def write_reader(
     crossed: CrossFitted | None,
     *,
     record: Mapping[str, Any],
+    encoder: Pin | None = None,
 ) -> dict[str, Any]:
     """Fit the scales and write `reader.json`; what unseen stories were given goes beside it.
 
+    `encoder` is that of the reader's own, where it sits on no asset.
     Give how each scale agrees with the opinions on unseen stories that its recipe names.
     """
     heads = {name: Head(_names(task), task.hidden) for name, task in recipe.heads.items()}
@@ -43,7 +45,7 @@ def write_reader(
     scales = {name: fit.scale(name, scale) for name, scale in recipe.scales.items()}
     about = ReaderConfig(
         kind=recipe.kind,
-        encoder=_pin(recipe.encoder),
+        encoder=encoder or _pin(recipe.encoder),
         window=recipe.window,
         overlap=recipe.overlap,
         heads=heads,

@@ -106,6 +106,7 @@ class Stage:
     steps: int = 0
     epochs: float = 0.0
     layer_decay: float = 0.9
+    epoch_decay: float = 0.0  # of the rate, an epoch; 0: it goes down in a line instead
     windows: int = 4  # of a long story, so many are drawn
     heads_only: bool = False  # the layers stay as they are
 
@@ -149,10 +150,11 @@ class ReaderRecipe:
     weight_decay: float = 0.01
     warmup: float = 0.06
     clip: float = 1.0
+    head_rate: float = 3.0  # of the heads, times that of the layers
     frozen_layers: int = 0  # the lowest so many stay as they are
     held_out: float = 0.0  # share of the items that is evaluated, not learned from
     patience: int = 0  # evaluations without a better one before it stops; 0: never
-    evaluate_every: int = 100
+    evaluate_every: int = 100  # steps; 0: an epoch
     checkpoint_every: int = 200
     report_every: int = 50
 
@@ -211,6 +213,8 @@ def _check(recipe: ReaderRecipe) -> None:
     for stage in recipe.stages:
         if not stage.groups or (stage.steps <= 0 and stage.epochs <= 0) or stage.rate <= 0:
             raise SettingError("a stage needs groups, a rate, and steps or epochs", "mend it")
+        if not 0 <= stage.epoch_decay <= 1:
+            raise SettingError("epoch_decay must be from 0 to 1", "mend the recipe")
         for group in stage.groups:
             if unknown := sorted(set(group.tasks) - recipe.tasks.keys()):
                 raise SettingError(f"a stage names the task {unknown[0]!r}", "it has none such")
@@ -222,7 +226,7 @@ def _check(recipe: ReaderRecipe) -> None:
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
     require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
-    require_least(recipe, evaluate_every=1, checkpoint_every=1, report_every=1)
+    require_least(recipe, evaluate_every=0, checkpoint_every=1, report_every=1, head_rate=0)
     if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
         raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
     if not 1 <= recipe.members <= 100:

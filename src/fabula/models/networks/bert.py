@@ -298,9 +298,14 @@ class PooledBert:
         return 2 * self.bert.width
 
     @property
-    def longest(self) -> int:
-        """Tokens in the longest window, those that the model adds included."""
-        return self.bert.longest
+    def room(self) -> int:
+        """Tokens of a text that are read at once."""
+        return self.bert.longest - 2
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that are read of either text of a pair."""
+        return (self.bert.longest - 3) // 2
 
     def layer_tensors(self) -> dict[str, Tensor]:
         """Give the weights of the layers by their names in transformers."""

@@ -139,7 +139,7 @@ class Checkpoint:
         Weights that the checkpoint lacks would be random: it is refused, unless their names begin
         with `unused`.
         """
-        self._refuse_pickles()
+        self.refuse_pickles()
         if self.torch_device.type == "cpu":
             require_precision(self.dtype)
         transformers = package("transformers")
@@ -186,7 +186,8 @@ class Checkpoint:
             raise
         return loaded
 
-    def _refuse_pickles(self) -> None:
+    def refuse_pickles(self) -> None:
+        """Refuse a folder without weights that are safe to read."""
         if any(self.folder.glob("*.safetensors")):
             return
         if any(self.folder.glob("*.bin")):

@@ -161,6 +161,35 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate" in words
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What a model puts around the tokens of a text and between two texts; how much it reads."""
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    longest: int  # tokens at once, those above included
+
+    @property
+    def room(self) -> int:
+        """Tokens of a text that it reads at once."""
+        return self.longest - len(self.before) - len(self.after)
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that it reads of either text of a pair."""
+        return (self.room - len(self.between)) // 2
+
+    def put_around(self, ids: Sequence[int]) -> list[int]:
+        """Give a text as the model reads it."""
+        return [*self.before, *ids, *self.after]
+
+    def join_pair(self, first: Sequence[int], second: Sequence[int]) -> tuple[list[int], int]:
+        """Give two texts as the model reads them together, and where the second one begins."""
+        left = [*self.before, *first, *self.between]
+        return [*left, *second, *self.after], len(left)
+
+
 def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[Any, Any]:
     """Rows of one length, filled up on the right, and a mask of what is not filler."""
     torch = package("torch")

@@ -1,0 +1,170 @@
+"""Any encoder of transformers as readers use one: a vector for a window of tokens, or for a pair.
+
+It gives what `PooledBert` gives, for ALBERT, RoBERTa, DeBERTa, ELECTRA, MPNet and their like: the
+state of the first token, and the mean over all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabula.models.networks.bert import PooledBert, load_bert
+from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
+from fabula.models.reading.tokens import find_ends, tokenise
+from fabula.models.reading.windows import Frame, run_batches
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_UNBOUNDED = 4096  # tokens at once, of a model that knows no bound
+_CPU_TOKENS, _GPU_TOKENS = 4096, 32_768
+
+
+@dataclass(frozen=True)
+class HubEncoder:
+    """A checkpoint's encoder: its module, its tokeniser, and what it puts around texts."""
+
+    checkpoint: Checkpoint
+
+    @cached_property
+    def net(self) -> Any:
+        """The module that gives a state for every token."""
+        if self.checkpoint.config.get("is_encoder_decoder"):
+            problem = f"{self.checkpoint.name} is an encoder with a decoder"
+            raise CheckpointError(problem, "name an encoder alone, such as albert-large-v1")
+        # Checkpoints with another head lack the pooler, which no state comes from.
+        return self.checkpoint.model("AutoModel", unused="pooler.")
+
+    @property
+    def width(self) -> int:
+        """Numbers in a token's state."""
+        return int(self.checkpoint.shape.hidden_size)
+
+    @cached_property
+    def frame(self) -> Frame:
+        """What stands around texts, as the tokeniser puts it."""
+        tokenizer = self.checkpoint.tokenizer
+        ends = find_ends(tokenizer)
+        bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+        both = tokenizer("a", "a")["input_ids"]
+        left, right = [*ends.before, *bare], [*bare, *ends.after]
+        between = both[len(left) : len(both) - len(right)]
+        is_found = between and [*left, *between, *right] == both
+        longest = self.checkpoint.limit or _UNBOUNDED
+        return Frame(ends.before, tuple(between) if is_found else ends.after, ends.after, longest)
+
+    @cached_property
+    def knows_kinds(self) -> bool:
+        """Whether it tells the second text of a pair from the first."""
+        takes = inspect.signature(self.net.forward).parameters
+        kinds = getattr(self.checkpoint.shape, "type_vocab_size", 0)
+        return "token_type_ids" in takes and kinds > 1
+
+    @cached_property
+    def filler(self) -> int:
+        """The sign that fills rows up."""
+        return int(self.checkpoint.tokenizer.pad_token_id or 0)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Give texts as numbers of tokens, without those that the model adds."""
+        return [list(text.ids) for text in tokenise(self.checkpoint.tokenizer, texts)]
+
+    def inputs(self, ids: Tensor, mask: Tensor, kinds: Tensor) -> dict[str, Tensor]:
+        """Give what the module is called with: (B, T) each."""
+        given = {"input_ids": ids, "attention_mask": mask}
+        return given | ({"token_type_ids": kinds} if self.knows_kinds else {})
+
+
+@dataclass(frozen=True)
+class PooledHub:
+    """An encoder that gives the state of the first token and the mean over all, and no other."""
+
+    encoder: HubEncoder = field(repr=False)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a window's vector: the first token's state, then the mean."""
+        return 2 * self.encoder.width
+
+    @property
+    def room(self) -> int:
+        """Tokens of a text that are read at once."""
+        return self.encoder.frame.room
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that are read of either text of a pair."""
+        return self.encoder.frame.pair_room
+
+    @property
+    def unknown(self) -> int | None:
+        """The number of the sign for what is not in the vocabulary."""
+        tokenizer = self.encoder.checkpoint.tokenizer
+        number: int | None = tokenizer.unk_token_id
+        # Some name the sign between texts as that of the unknown.
+        return None if number in (tokenizer.bos_token_id, tokenizer.eos_token_id) else number
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give no weights: all that was learned lies in the encoder itself."""
+        return {}
+
+    def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledHub:
+        """Give the same encoder."""
+        return self
+
+    def ids(self, text: str) -> list[int]:
+        """Give the numbers of a text's tokens, without those that the model adds."""
+        [ids] = self.encoder.ids([text])
+        return ids
+
+    def pool(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """Give a vector for every window of tokens: (windows, 2 × width of the encoder)."""
+        rows = [self.encoder.frame.put_around(ids) for ids in texts]
+        return self._pool(rows, [len(row) for row in rows])
+
+    def pool_pairs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Tensor:
+        """Give a vector for every pair, read as one text whose second half is of another kind."""
+        joined = [self.encoder.frame.join_pair(first, second) for first, second in pairs]
+        return self._pool([row for row, _ in joined], [second for _, second in joined])
+
+    def _pool(self, rows: list[list[int]], seconds: list[int]) -> Tensor:
+        import torch
+
+        device = self.encoder.checkpoint.torch_device
+
+        def run(batch: list[int]) -> list[Tensor]:
+            shape = len(batch), max(len(rows[index]) for index in batch)
+            ids = torch.full(shape, self.encoder.filler)
+            mask, kinds = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+            for at, index in enumerate(batch):
+                length = len(rows[index])
+                ids[at, :length] = torch.tensor(rows[index])
+                mask[at, :length] = 1
+                kinds[at, seconds[index] : length] = 1
+            given = self.encoder.inputs(ids.to(device), mask.to(device), kinds.to(device))
+            states = self.encoder.net(**given).last_hidden_state.float().cpu()  # (B, T, H)
+            parts = [states[at, : len(rows[index])] for at, index in enumerate(batch)]
+            return [torch.cat([part[0], part.mean(0)]) for part in parts]
+
+        budget = _CPU_TOKENS if device.type == "cpu" else _GPU_TOKENS
+        with torch.inference_mode():
+            vectors = run_batches(run, [len(row) for row in rows], budget=budget)
+            return torch.stack(vectors) if vectors else torch.empty(0, self.width)
+
+
+def open_pooled(folder: Path, name: str, *, is_bert: bool) -> PooledBert | PooledHub:
+    """Open the encoder of a folder: by our own network where it is a BERT, else by transformers."""
+    if is_bert:
+        from fabula.models.networks.encoder import load_tokenizer
+
+        bert = load_bert(folder)
+        return PooledBert(bert, *load_tokenizer(folder, len(bert.words)))
+    encoder = HubEncoder(Checkpoint(folder, name))
+    # Loaded now: what is amiss is said when a reader is opened, not at its first text.
+    encoder.net.eval()
+    return PooledHub(encoder)

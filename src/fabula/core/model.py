@@ -300,6 +300,15 @@ class ImageEncoder(Model, Protocol):
 
 
 @runtime_checkable
+class JointEncoder(ImageEncoder, Protocol):
+    """Gives pictures and words as vectors of one space, as CLIP does."""
+
+    def encode_texts(self, texts: Sequence[str]) -> Array:
+        """Give one vector a text, to compare with those of crops: (texts, width)."""
+        ...
+
+
+@runtime_checkable
 class ImageClassifier(Model, Protocol):
     """Says which of the classes it knows a picture, or a part of one, shows."""
 

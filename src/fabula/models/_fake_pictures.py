@@ -7,6 +7,7 @@ colours choose, named by a word for the colour in their middle: what a test draw
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -61,6 +62,11 @@ class SeesPictures:
         found: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return found
 
+    def encode_texts(self, texts: Sequence[str]) -> Array:
+        """Give the vector of the colour that a text names first, else one that means nothing."""
+        crops = [_picture_word(text, self.seed) for text in texts]
+        return self.encode(crops)
+
     def classify(self, crops: Sequence[Array]) -> Array:
         """Give every colour that it knows a share: the more, the nearer the crop's mean is."""
         means = np.array([one.mean((0, 1)) for one in crops]).reshape(len(crops), 1, 3)
@@ -78,6 +84,15 @@ class SeesPictures:
             Region(box, self.labels[label], float(row[label]))
             for box, label, row in zip(boxes, best.tolist(), shares, strict=True)
         ]
+
+
+def _picture_word(text: str, seed: int) -> Array:
+    words = re.findall(r"\w+", text.lower())
+    known = next((LABELS[word] for word in words if word in LABELS), None)
+    if known is not None:
+        return np.array(known, np.uint8).reshape(1, 1, 3)
+    noise = hashlib.shake_128(f"{seed}|{text}".encode(errors="surrogatepass")).digest(GRID**2 * 3)
+    return np.frombuffer(noise, np.uint8).reshape(GRID, GRID, 3)
 
 
 def _average(pixels: Array) -> Array:

@@ -16,6 +16,7 @@ from fabula.core.model import (
     Generator,
     ImageClassifier,
     ImageEncoder,
+    JointEncoder,
     Likelihood,
     MaskedLikelihood,
     Model,
@@ -35,6 +36,7 @@ PROTOCOLS = (
     Generator,
     Detector,
     ImageEncoder,
+    JointEncoder,
     ImageClassifier,
 )
 
@@ -44,6 +46,7 @@ _SPOKEN = {
     "TunableFiller": "filler of gaps",
     "WordVectors": "set of word vectors",
     "ImageEncoder": "encoder of pictures",
+    "JointEncoder": "encoder of pictures and words",
     "ImageClassifier": "classifier of pictures",
 }
 

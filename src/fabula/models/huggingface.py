@@ -20,20 +20,39 @@ from fabula.models.networks.answerer import AnswererModel
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import POOLING, READ, Checkpoint, CheckpointError, Dtype
 from fabula.models.networks.hf_encoder import EncoderModel
+from fabula.models.networks.hf_vision import (
+    PREPROCESSOR,
+    JointModel,
+    VisionClassifier,
+    VisionDetector,
+    VisionEncoder,
+)
 from fabula.models.networks.masked import MaskedLanguageModel
 from fabula.models.networks.seq2seq import Seq2SeqModel
 from fabula.models.store.fetch import forbidding_variables, hub_errors, is_only_looking
 
-Task = Literal["auto", "encoder", "causal", "masked", "seq2seq", "answers"]
-HubModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
+Task = Literal[
+    "auto", "encoder", "causal", "masked", "seq2seq", "answers",
+    "images", "classes", "joint", "detector",
+]  # fmt: skip
+TextModel = EncoderModel | CausalModel | MaskedLanguageModel | Seq2SeqModel | AnswererModel
+HubModel = TextModel | VisionEncoder | VisionDetector
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HEADS = {
     "causal": ("ForCausalLM", "LMHeadModel"),
     "masked": ("ForMaskedLM", "ForPreTraining"),
     "seq2seq": ("ForConditionalGeneration",),
     "answers": ("ForQuestionAnswering",),
+    "classes": ("ForImageClassification",),
+    "detector": ("ForObjectDetection",),
 }
-READERS: dict[str, type[HubModel]] = {
+LOOKERS: dict[str, type[VisionEncoder | VisionDetector]] = {
+    "images": VisionEncoder,
+    "joint": JointModel,
+    "classes": VisionClassifier,
+    "detector": VisionDetector,
+}
+READERS: dict[str, type[TextModel]] = {
     "encoder": EncoderModel,
     "causal": CausalModel,
     "masked": MaskedLanguageModel,
@@ -70,11 +89,16 @@ def load(
 ) -> HubModel:
     """Take a model by its name in the hub or its folder; weights load when they are needed.
 
-    `window` is how many tokens it reads at once, `stride` by how many it moves on in longer texts.
+    `window` is how many tokens it reads at once, `stride` by how many it moves on in longer texts;
+    models of pictures have neither.
     """
     check_settings(_Settings(task, dtype, window, stride), "huggingface")
     checkpoint = find_checkpoint(name, revision, dtype=dtype, device=device)
     kind = _task_of(checkpoint) if task == "auto" else task
+    if kind in LOOKERS:
+        if window or stride:
+            raise SettingError("huggingface: pictures are read in no windows", "leave them out")
+        return LOOKERS[kind](checkpoint)
     size = checkpoint.window(window, usual=USUAL_WINDOW[kind])
     step = stride or max(size - size // USUAL_OVERLAP[kind], 1)
     if step > size:
@@ -153,11 +177,18 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _task_of(checkpoint: Checkpoint) -> str:
-    """Task of the head that the checkpoint says it has."""
+    """Task of the head that the checkpoint says it has; without one, of what it reads."""
     names = [str(name) for name in checkpoint.config.get("architectures") or ()]
-    if checkpoint.config.get("is_encoder_decoder"):
-        return "answers" if any(name.endswith(HEADS["answers"]) for name in names) else "seq2seq"
-    for task, endings in HEADS.items():
-        if any(name.endswith(endings) for name in names):
-            return task
+    # Detectors have a decoder too, though not of texts.
+    is_paired = checkpoint.config.get("is_encoder_decoder") and not _has_head(names, *LOOKERS)
+    tasks = ("answers",) if is_paired else tuple(HEADS)
+    found = next((task for task in tasks if _has_head(names, task)), None)
+    if found or is_paired:
+        return found or "seq2seq"
+    if (checkpoint.folder / PREPROCESSOR).is_file():
+        return "joint" if "text_config" in checkpoint.config else "images"
     return "encoder"
+
+
+def _has_head(names: list[str], *tasks: str) -> bool:
+    return any(name.endswith(HEADS[task]) for name in names for task in tasks if task in HEADS)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
-from fabula.core.model import Detector, ImageClassifier, ImageEncoder, Picture
+from fabula.core.model import Detector, ImageClassifier, ImageEncoder, JointEncoder, Picture
 from fabula.models import AssetError, crop, load_model, need, path_of
 from fabula.models.embedded import load
 from fabula.models.networks.vision import (
@@ -122,7 +122,8 @@ def test_a_vector_is_the_same_alone_and_among_others_and_crops_of_one_thing_are_
     ]
     together = model.encode(crops)
     assert together.shape == (4, model.width) == (4, 1280)
-    alone = np.concatenate([load("mobilenet_v2").encode([one]) for one in crops])  # type: ignore[attr-defined]
+    other: Any = load("mobilenet_v2")
+    alone = np.concatenate([other.encode([one]) for one in crops])
     np.testing.assert_allclose(together, alone, atol=1e-4)
     unit = together / np.linalg.norm(together, axis=1, keepdims=True)
     assert unit[0] @ unit[1] > unit[0] @ unit[2] + 0.2
@@ -208,3 +209,15 @@ def test_the_fake_sees_colours_and_names_them() -> None:
     shares = need(model, ImageClassifier).classify(crops)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert model.signature != load_model("fake(width=8, seed=1)").signature
+
+
+def test_the_fake_puts_words_for_colours_where_the_colours_are() -> None:
+    model = need(load_model("fake(width=16)"), JointEncoder)
+    picture = to_picture(quarters())
+    sea, apple = crop(picture, (0, 10, 20, 10)), crop(picture, (0, 0, 20, 10))
+    texts = model.encode_texts(["The sea was calm.", "an apple", "a word", "\ud800"])
+    assert texts.shape == (4, 16)
+    near = texts @ model.encode([sea, apple]).T
+    np.testing.assert_allclose(near[[0, 1], [0, 1]], 1)
+    assert near[0, 1] < 0.9
+    assert near[2].max() < 0.9

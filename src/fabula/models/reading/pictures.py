@@ -182,8 +182,12 @@ def measure_overlap(one: Box, other: Box) -> float:
 
 def resize(crop: Array, size: tuple[int, int]) -> Array:
     """Bring a crop to a width and a height, whatever its shape was; smoothly, with Pillow."""
-    image = _pillow().fromarray(crop)
-    return _to_array(image.resize(size, _pillow().Resampling.BILINEAR))
+    return _to_array(to_pillow(crop).resize(size, _pillow().Resampling.BILINEAR))
+
+
+def to_pillow(crop: Array) -> Any:
+    """Give a crop as Pillow's."""
+    return _pillow().fromarray(crop)
 
 
 def _span(low: float, high: float, size: int) -> tuple[int, int]:

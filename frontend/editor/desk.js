@@ -298,7 +298,7 @@ class Desk {
   // Puts a machine's text in at an offset, as one step that can be undone.
   insertMachine(offset, text, suggestionId) {
     text = cleanText(text);
-    if (!text) return;
+    if (!text || !this.isEditable) return;
     this.learn([{ source: "machine", suggestion_id: suggestionId, inserted: text }]);
     const mark = schema.marks.machine.create({ id: suggestionId });
     const inserting = replaceText(closeHistory(this.view.state.tr), offset, offset, text, mark);
@@ -328,11 +328,11 @@ class Desk {
   }
 
   undo() {
-    return undo(this.view.state, this.view.dispatch);
+    return this.isEditable && undo(this.view.state, this.view.dispatch);
   }
 
   redo() {
-    return redo(this.view.state, this.view.dispatch);
+    return this.isEditable && redo(this.view.state, this.view.dispatch);
   }
 
   setEditable(isEditable) {

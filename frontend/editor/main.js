@@ -32,6 +32,10 @@ function createSide(panels) {
 
 // What stands on the page as data-do="…" is done by the action of that name.
 function listen(actions) {
+  // Asking by mouse leaves the cursor in the sheet: one goes on writing, and Tab takes what comes.
+  document.addEventListener("mousedown", (event) => {
+    if (event.target.closest('[data-do="suggest"]')) event.preventDefault();
+  });
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-do]");
     if (button && actions[button.dataset.do]) {
@@ -80,7 +84,9 @@ const ORDINARY = ["saved", "unsaved", "saving"];
 function showState({ kind, at, message }) {
   const place = find("state");
   // Where nothing can be saved nothing can be asked for or published either.
-  for (const id of ["suggest", "publish"]) find(id).disabled = ["elsewhere", "closed"].includes(kind);
+  const isIdle = ["elsewhere", "closed"].includes(kind);
+  for (const id of ["suggest", "publish"]) find(id).disabled = isIdle;
+  find("suggestion").inert = isIdle;
   const words = STATES[kind] ?? kind;
   const reason = message ? `${message[0].toUpperCase()}${message.slice(1)}` : "";
   place.title = reason || (at ? `Saved at ${spellTime(at)}` : "");
@@ -136,7 +142,10 @@ function write() {
   const show = createSide({ scene: scene.open, versions: versions.open });
   const actions = {
     side: toggleSide,
-    suggest: () => suggester.suggest(),
+    suggest: () => {
+      if (document.activeElement === find("suggest")) desk.focus();
+      suggester.suggest();
+    },
     publish: () => publisher.open(),
     save: () => desk.flush().then(() => announce("Saved."), (problem) => announce(spellProblem(problem))),
     undo: () => { desk.undo(); desk.focus(); },

@@ -1,6 +1,8 @@
 // What the desk has to say, above the text: that unsent changes are in again, that another tab
 // writes, that a text gave way to another; and the choice between two texts.
 
+import { compareTexts } from "./steps.js";
+
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -88,18 +90,28 @@ export class Notices {
 
 // Two texts of one draft: resolves to "mine", "theirs" or "both".
 export function chooseText(mine, theirs) {
-  const column = (title, text) => make("section", {}, make("h3", { textContent: title }),
-    make("div", { className: "desk-text-shown", textContent: text || "(empty)", tabIndex: 0 }));
+  const { start, stop, pieces: [piece] } = compareTexts(theirs, mine);
+  // The words in which they differ are marked, and looked at first: the texts may be long.
+  const column = (title, text, end) => {
+    const points = [...text];
+    const differs = make("mark", { textContent: points.slice(start, end).join("") });
+    return make("section", {}, make("h3", { textContent: title }), make("div",
+      { className: "desk-text-shown", tabIndex: 0 },
+      ...(text ? [points.slice(0, start).join(""), differs, points.slice(end).join("")] : ["(empty)"])));
+  };
   const button = (value, label, className = "") => make("button", { type: "button", value, className, textContent: label });
   const dialog = make("dialog", { className: "desk-choice" },
     make("h2", { textContent: "This draft was changed in two places" }),
     make("p", { textContent: "Both changed the same part. The text that you do not keep stays in this browser until you remove it." }),
-    make("div", { className: "desk-two" }, column("Yours, here", mine), column("Saved elsewhere", theirs)),
+    make("div", { className: "desk-two" },
+      column("Yours, here", mine, start + [...piece.text].length),
+      column("Saved elsewhere", theirs, stop)),
     make("p", { className: "actions" }, button("mine", "Keep mine", "first"),
       button("theirs", "Take theirs"), button("both", "Both, one below the other")));
   dialog.setAttribute("aria-label", "This draft was changed in two places");
   document.body.append(dialog);
   dialog.showModal();
+  for (const differs of dialog.querySelectorAll("mark")) differs.scrollIntoView({ block: "center" });
   return new Promise((resolve) => {
     // It cannot be put off: what is typed now would be a third text.
     dialog.oncancel = (event) => event.preventDefault();

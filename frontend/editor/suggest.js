@@ -126,7 +126,8 @@ export function createSuggester({ desk, data, nameOf, onList }) {
 
   // `part` is "word", "sentence", or nothing: up to the chosen end, and the rest is dropped.
   async function take(part) {
-    if (!current || !offer.isShown) return;
+    // A tab that only looks on takes nothing, and ends nothing that another has asked for.
+    if (!current || !offer.isShown || !desk.isEditable) return;
     if (!isFinished(current.status)) await stop();
     const words = part ? offer.first(part) : offer.chosen;
     if (!words || !current?.id) return;

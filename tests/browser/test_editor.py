@@ -80,7 +80,6 @@ def test_a_suggestion_is_streamed_and_taken_in_part(served, worker, visit):
     ghost, bar = page.locator("#desk .ghost"), page.locator("#suggestion")
     expect(bar).to_contain_text("steady is writing")
     # One goes on writing meanwhile, and what is suggested makes way.
-    focus_sheet(page)
     page.keyboard.type(" Still.")
     offered = await_suggestion(page)
     assert sheet(page).inner_text().startswith(f"{BEGINNING} She waited. Still.{offered[:9]}")

@@ -159,6 +159,9 @@ def test_two_tabs_do_not_overwrite_each_other(write, read, served, draft):
     second.goto(f"{served.url}/drafts/{draft.id}")
     wait_for_state(second, "elsewhere")
     assert second.locator(TEXT).get_attribute("contenteditable") == "false"
+    # Nothing but the keys of the one that writes changes the text: no suggestion, no undo.
+    second.evaluate(f"{DESK}.insertMachine(0, 'Not here. ', 'some'), {DESK}.undo()")
+    assert text_of(second) == "One. "
     first.bring_to_front()
     first.locator(WRITABLE).focus()
     first.keyboard.type("Two. ")
@@ -211,6 +214,7 @@ def test_changes_of_the_same_place_are_to_be_chosen_from(write, read, save, butt
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Rain. Mine")
     expect(dialog).to_contain_text("Rain. Theirs")
+    expect(dialog.locator("mark")).to_have_text(["Mine", "Theirs"])
     dialog.get_by_role("button", name=button).click()
     wait_until(lambda: read().text == text, page=page)
     assert text_of(page) == text

@@ -112,4 +112,6 @@ def say_missing(n: int, games: int = 0) -> str:
     """Say why there is no interval, or no number at all."""
     if n < 2:
         return "no value" if n == 0 else "one value"
-    return f"{games} games, 5 are needed" if games < 5 else "all alike"
+    if games >= 5:
+        return "all alike"
+    return f"{games} game{'' if games == 1 else 's'}, 5 are needed"

@@ -1,8 +1,8 @@
 // Cards on the table: a move plays cards out of its character's hand on one challenge of the scene;
 // a narrator lays a place, challenges, and cards to be picked up.
 
-import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { count, find, make, spellProblem } from "./dom.js";
+import { call, newKey, spellProblem } from "../../src/fabula/web/static/api.js";
+import { count, find, make } from "./dom.js";
 
 const KINDS = {
   chartype: "Nature", goal: "Goal", person: "Character", place: "Place", thing: "Asset",

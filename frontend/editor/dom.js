@@ -22,12 +22,6 @@ export function announce(words) {
   setTimeout(() => { place.textContent = words; }, 50);
 }
 
-// What went wrong, as a sentence.
-export function spellProblem(problem) {
-  const words = problem.sentence ?? problem.message;
-  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
-}
-
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }

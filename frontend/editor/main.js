@@ -1,10 +1,10 @@
 // The editor's page: the desk one writes at, and what lies around it.
 
 import { Selection } from "prosemirror-state";
-import { call } from "../../src/fabula/web/static/api.js";
+import { call, spellProblem } from "../../src/fabula/web/static/api.js";
 import { createCards } from "./cards.js";
 import { createDesk } from "./desk.js";
-import { announce, ask, find, make, openBox, spellProblem } from "./dom.js";
+import { announce, ask, find, make, openBox } from "./dom.js";
 import { drawEarlier, readEarlier } from "./earlier.js";
 import { createGoal } from "./goal.js";
 import { createKeys, showHelp } from "./keys.js";

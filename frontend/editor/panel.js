@@ -1,8 +1,8 @@
 // The side: the scene so far, and which of the panels is open. A game may have thousands of
 // entries: only the last few are fetched, and older ones as one scrolls up to them.
 
-import { call } from "../../src/fabula/web/static/api.js";
-import { find, make, spellProblem } from "./dom.js";
+import { call, spellProblem } from "../../src/fabula/web/static/api.js";
+import { find, make } from "./dom.js";
 
 const AT_ONCE = 15;
 const OUTCOMES = { 1: "a strong outcome", 0: "an uncertain outcome", "-1": "a weak outcome" };
@@ -103,7 +103,7 @@ export function createScene(data) {
       list.append(make("h2", { class: "scene-name" }, name(own)),
         make("p", { class: "quiet" }, data.scenes.some((each) => each.entries)
           ? "Nothing has been written in this scene yet; above is what came before."
-          : "Nothing has been written yet. The story begins on your sheet."));
+          : `Nothing has been published yet.${data.can_write ? " The story begins on your sheet." : ""}`));
     }
     await load();
     showLast();

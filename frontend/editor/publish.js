@@ -1,8 +1,8 @@
 // Publishing, and rating what was suggested, in one step. A rating that does not get through is
 // kept in the browser and sent again.
 
-import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, count, countWords, make, openBox, spellProblem, store } from "./dom.js";
+import { call, newKey, spellProblem } from "../../src/fabula/web/static/api.js";
+import { announce, count, countWords, make, openBox, store } from "./dom.js";
 
 const MOST_COMMENT = 5000;
 const keyOf = (person) => `fabula-ratings-${person.id}`;

@@ -1,8 +1,8 @@
 // "What the model saw", in plain words: every part of the story that the co-author was shown, how
 // much of it fitted, and what was cut.
 
-import { call } from "../../src/fabula/web/static/api.js";
-import { make, spellProblem } from "./dom.js";
+import { call, spellProblem } from "../../src/fabula/web/static/api.js";
+import { make } from "./dom.js";
 
 const NAMES = {
   character: "The character",

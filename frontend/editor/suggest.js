@@ -1,7 +1,7 @@
 // Suggestions: asked for where the cursor is, shown as they are written, taken whole or in part.
 
-import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, count, countWords, find, make, spellProblem, store } from "./dom.js";
+import { call, newKey, spellProblem } from "../../src/fabula/web/static/api.js";
+import { announce, count, countWords, find, make, store } from "./dom.js";
 import { spellSeconds } from "./earlier.js";
 import { createOffer } from "./offer.js";
 import { foldSeen } from "./seen.js";
@@ -62,7 +62,8 @@ export function createSuggester({ desk, data, nameOf, onList }) {
 
   function spellEnd(suggestion) {
     if (suggestion.status === "cancelled") return "Stopped.";
-    return suggestion.problem || "The co-author could not write this time.";
+    const words = suggestion.problem || "the co-author could not write this time";
+    return spellProblem({ message: words });
   }
 
   async function suggest({ machine } = {}) {

@@ -1,7 +1,7 @@
 // Versions: name the one that stands, look at one of before, let it stand again.
 
-import { call, newKey } from "../../src/fabula/web/static/api.js";
-import { announce, ask, count, countWords, find, make, openBox, spellProblem } from "./dom.js";
+import { call, newKey, spellProblem } from "../../src/fabula/web/static/api.js";
+import { announce, ask, count, countWords, find, make, openBox } from "./dom.js";
 import { spellTime } from "./notices.js";
 
 const AT_ONCE = 30;

@@ -230,7 +230,7 @@ def test_what_fails_says_why_and_what_to_do_and_nothing_is_lost(served, worker, 
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Suggest", exact=True).click()
     bar = page.locator("#suggestion")
-    expect(bar).to_contain_text("lorem was told to fail now and then")
+    expect(bar).to_contain_text("Lorem was told to fail now and then")
 
     # The other one is tried; it goes on while the page is loaded anew, and is stopped.
     bar.get_by_role("button", name="Try slow").click()
@@ -284,6 +284,9 @@ def test_a_phone_has_the_sheet_first_and_drawers(served, worker, visit):
     assert page.evaluate(WIDE) == 0
     page.get_by_label("Close the side").tap()
     expect(page.locator("#side")).to_be_hidden()
+    page.get_by_label("How to suggest").tap()
+    menu = page.locator("#how .drop").bounding_box()
+    assert menu["x"] >= 0 and menu["x"] + menu["width"] <= 390 and menu["y"] >= 0
     page.get_by_role("button", name="Suggest", exact=True).tap()
     await_suggestion(page)
     page.get_by_role("button", name="Take it").tap()

@@ -143,7 +143,7 @@ def test_people_are_invited_and_nothing_typed_is_lost(visit, served, zoe):
     page.on("dialog", lambda question: question.accept())
     page.get_by_label("Name as they sign in").fill("nobody-here")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_text("there is nobody called 'nobody-here'").wait_for()
+    page.get_by_text("There is nobody called 'nobody-here'").wait_for()
     assert page.get_by_label("Name as they sign in").input_value() == "nobody-here"
     page.get_by_label("Name as they sign in").fill("Zoe")
     page.get_by_role("button", name="Invite").click()

@@ -171,7 +171,7 @@ def test_the_api_says_what_can_be_done_at_an_address(browser):
     answer = browser.post("/account")
     assert answer.status_code == 405
     assert answer.headers["allow"] == "GET"
-    assert "this cannot be done at this address" in answer.text
+    assert "This cannot be done at this address." in answer.text
 
 
 @pytest.mark.parametrize(

@@ -201,14 +201,14 @@ def test_every_chart_and_table_is_a_file_of_the_same_filter(writing, as_dan):
 
 def test_a_filter_that_will_not_do_is_told_beside_what_was_typed(writing, as_dan):
     for query, words in {
-        "from=yesterday": "from is &#39;yesterday&#39;",
+        "from=yesterday": "From is &#39;yesterday&#39;",
         "machine=nobody": "no machine is called &#39;nobody&#39;",
-        "measure=accuracy": "there is no measure &#39;accuracy&#39;",
-        "quality=wit": "there is no quality &#39;wit&#39;",
-        "by=year": "there is no period &#39;year&#39;",
-        "beside=hanna": "there is nothing of &#39;hanna&#39;",
-        "page=0": "page is &#39;0&#39;",
-        "at_least=5&at_most=2": "at_least (5) is more than at_most (2)",
+        "measure=accuracy": "There is no measure &#39;accuracy&#39;",
+        "quality=wit": "There is no quality &#39;wit&#39;",
+        "by=year": "There is no period &#39;year&#39;",
+        "beside=hanna": "There is nothing of &#39;hanna&#39;",
+        "page=0": "Page is &#39;0&#39;",
+        "at_least=5&at_most=2": "At_least (5) is more than at_most (2)",
     }.items():
         answer = as_dan.get(f"/dashboard/?{query}&to=2031-01-01", headers=PAGE)
         assert answer.status_code == 422 and words in answer.text

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from fabula.studio.games import archive_game, create_game, invite_member
 from fabula.studio.library import start_story
 from fabula.web.pages.library import GAMES_SHOWN
+from fabula.web.settings import ReviewSettings
+from web.conftest import QUICK
 
 ODD = '<script>alert("x")</script> & Söhne'
 
@@ -18,12 +21,16 @@ def read_titles(page):
     return re.findall(r'<h3><a href="/games/\w+">(.*?)</a></h3>', page.text)
 
 
-def test_a_stranger_is_told_what_this_is_and_where_to_go(client):
+def test_a_stranger_is_told_what_this_is_and_where_to_go(client, app):
     page = client.get("/", headers={"Accept": "text/html"})
-    assert page.status_code == 200
-    for address in ("/sign-in", "/sign-up", "/review"):
-        assert f'href="{address}"' in page.text
+    assert page.status_code == 200 and 'href="/sign-in"' in page.text
     assert "The lantern" not in page.text
+    # Nothing is promised that is not open to strangers here.
+    assert 'href="/sign-up"' not in page.text and 'href="/review"' not in page.text
+    open_to_all = replace(QUICK, sign_up="open", review=ReviewSettings(is_open=True))
+    app.state.web.settings = open_to_all
+    page = client.get("/", headers={"Accept": "text/html"})
+    assert 'href="/sign-up"' in page.text and 'href="/review"' in page.text
 
 
 def test_the_library_shows_drafts_and_games_of_oneself_alone(as_reader, studio, world):
@@ -34,6 +41,11 @@ def test_the_library_shows_drafts_and_games_of_oneself_alone(as_reader, studio, 
     create_game(studio, world.people["ben"], key="b", title="His own")
     page = as_reader("ben").get("/")
     assert read_titles(page) == ["His own"] and "Go on writing" not in page.text
+
+
+def test_only_pages_that_one_may_see_are_linked(as_reader):
+    for name, may_see in (("ann", True), ("cat", False), ("dan", True), ("eve", True)):
+        assert ('href="/dashboard/"' in as_reader(name).get("/").text) is may_see
 
 
 def test_a_first_visit_leads_to_writing(as_reader):

@@ -75,7 +75,7 @@ def test_nobody_is_sent_elsewhere_after_signing_in(browser, target):
 def test_what_is_wrong_stands_above_the_form_and_the_name_is_kept(browser):
     answer = browser.post("/sign-in", data={"name": 'a"><b>', "password": "wrong"})
     assert answer.status_code == 403
-    assert "name or password is wrong" in answer.text
+    assert "Name or password is wrong" in answer.text
     assert "a&#34;&gt;&lt;b&gt;" in answer.text
     assert "<b>" not in answer.text
     assert "wrong</" not in answer.text.replace("is wrong", "")
@@ -162,7 +162,7 @@ def test_anybody_signs_up_as_an_author_where_that_is_open(open_door, studio):
 def test_a_name_that_is_taken_is_said_and_no_more(open_door):
     taken = open_door.post("/sign-up", data={"name": "ANN", "password": PASSWORD})
     assert taken.status_code == 409
-    assert "the name ann is taken" in taken.text
+    assert "The name ann is taken" in taken.text
     assert 'value="ANN"' in taken.text
     # An e-mail address is not asked for: whose it is cannot be found out here.
     assert "mail" not in taken.text
@@ -172,7 +172,7 @@ def test_a_name_that_is_taken_is_said_and_no_more(open_door):
 def test_a_password_that_is_too_short_is_said(open_door):
     answer = open_door.post("/sign-up", data={"name": "fay", "password": "short"})
     assert answer.status_code == 422
-    assert "a password has 10 to 1,000 characters" in answer.text
+    assert "A password has 10 to 1,000 characters" in answer.text
     assert "short" not in answer.text.replace("shorten", "")
 
 

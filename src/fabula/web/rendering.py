@@ -57,7 +57,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"static": spell_static, "version": __version__}
+    environment.filters["sentence"] = spell_sentence
     return environment
+
+
+def spell_sentence(words: str) -> str:
+    """Write what an error says as a sentence of a page: with a capital, and an end."""
+    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '!', '?')) else '.'}"
 
 
 def compile_templates() -> None:

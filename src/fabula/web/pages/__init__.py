@@ -25,7 +25,8 @@ def make_page_router() -> APIRouter:
 def show(visit: Visit, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Fill a template for who asks, and answer with it.
 
-    Every template has `person` (None for a stranger), `csrf`, `path` and `is_local`.
+    Every template has `person` (None for a stranger), `csrf`, `path`, `is_local`, and which of
+    the pages that not everybody may see are for them.
     """
     call = visit if isinstance(visit, Call) else None
     shared = {
@@ -33,8 +34,16 @@ def show(visit: Visit, template: str, *, status: int = 200, **values: Any) -> HT
         "csrf": call.session.csrf if call and call.session else "",
         "path": visit.request.url.path,
         "is_local": visit.web.settings.is_local,
+        "may_see_figures": call is not None and _may_see_figures(call),
+        "may_review": call is not None or visit.web.settings.review.is_open,
     }
     return answer_page(fill(template, {**shared, **values}), status)
+
+
+def _may_see_figures(call: Call) -> bool:
+    person = call.person
+    may_read = person.may("author", "researcher") or "user_edits" in person.scopes
+    return may_read or call.web.settings.public_dashboard
 
 
 def find_routers() -> tuple[APIRouter, ...]:

@@ -27,7 +27,8 @@ def show_library(
 ) -> HTMLResponse:
     """Show somebody their library, and a stranger what this is."""
     if not isinstance(visit, Call):
-        return show(visit, "welcome.html")
+        may_sign_up = visit.web.settings.sign_up == "open"
+        return show(visit, "welcome.html", may_sign_up=may_sign_up)
     person = visit.person
     place = {"offset": (page - 1) * GAMES_SHOWN, "limit": GAMES_SHOWN}
     games, total = search_games(

@@ -11,6 +11,12 @@ export class Problem extends Error {
   }
 }
 
+// What went wrong, as a sentence for a page.
+export function spellProblem(problem) {
+  const words = problem.sentence ?? problem.message;
+  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+}
+
 export const API = "/api/v1";
 
 export function newKey() {

@@ -3,7 +3,7 @@
 // the page is loaded again. What is empty is left out, or sent as "" (data-empty) or null
 // (data-null). What is wrong is said in the form's [role=alert]; nothing is lost.
 
-import { call, newKey } from "./api.js";
+import { call, newKey, spellProblem } from "./api.js";
 
 const fill = (text, values) =>
   text.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ""));
@@ -54,7 +54,7 @@ document.addEventListener("submit", async (event) => {
     else location.reload();
   } catch (problem) {
     if (!alert) throw problem;
-    alert.textContent = problem.sentence ?? problem.message;
+    alert.textContent = spellProblem(problem);
   } finally {
     for (const button of buttons) button.disabled = false;
   }

@@ -1,7 +1,7 @@
 // A game that is brought along: the file goes to the studio as it is, so that nothing of it is
 // changed on the way. Packed where the browser can, for games are long.
 
-import { call } from "./api.js";
+import { call, spellProblem } from "./api.js";
 
 const form = document.querySelector("form[data-import]");
 const alert = form.querySelector("[role=alert]");
@@ -42,7 +42,7 @@ form.addEventListener("submit", async (event) => {
     const { id } = await call("POST", "games/import", body, { headers });
     location.assign(`/games/${id}`);
   } catch (problem) {
-    alert.textContent = problem.sentence ?? problem.message;
+    alert.textContent = spellProblem(problem);
     status.textContent = "";
   } finally {
     button.disabled = false;

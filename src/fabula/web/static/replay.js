@@ -1,7 +1,7 @@
 // The page of a film: a slider, a clock that goes on, and the text at that moment. The address
 // holds the moment (#t=12), so that it can be passed on.
 
-import { call } from "./api.js";
+import { call, spellProblem } from "./api.js";
 import { Film, countWords, layLines } from "./film.js";
 
 // With pauses shortened nobody waits longer than this, in the film's own time.
@@ -285,7 +285,7 @@ async function open() {
     film = new Film(await call("GET", `/drafts/${root.dataset.draft}/replay/film`));
   } catch (problem) {
     find("wait").hidden = true;
-    find("trouble").textContent = `${problem.sentence ?? problem.message}. Load the page again to try once more.`;
+    find("trouble").textContent = `${spellProblem(problem)} Load the page again to try once more.`;
     return;
   }
   find("wait").hidden = true;

@@ -1,7 +1,7 @@
 // The review page: takes a story in, has it read, and shows the parts as they come. The text is in
 // this page alone: nothing is put into the browser's stores, and the studio keeps none of it.
 
-import { call, Problem } from "./api.js";
+import { call, Problem, spellProblem } from "./api.js";
 import { offerSaving } from "./review_saving.js";
 
 const find = (id) => document.getElementById(id);
@@ -54,7 +54,7 @@ async function takeIn(draft, ask) {
   try {
     fill(draft, await ask());
   } catch (problem) {
-    draft.alert.textContent = problem.sentence ?? problem.message;
+    draft.alert.textContent = spellProblem(problem);
   }
 }
 
@@ -224,7 +224,7 @@ async function start() {
     await follow(await ask(body, running.signal), body.drafts);
     find("state").textContent = "";
   } catch (problem) {
-    if (problem.name !== "AbortError") find("refusal").textContent = problem.sentence ?? problem.message;
+    if (problem.name !== "AbortError") find("refusal").textContent = spellProblem(problem);
     else find("refusal").textContent = "Stopped.";
     find("refusal").scrollIntoView({ block: "nearest" });
   } finally {

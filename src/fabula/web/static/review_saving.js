@@ -1,7 +1,7 @@
 // What of a review can be kept: the page in one file, its values, or the text as a draft of one's
 // own. The review itself came to the browser; the studio does not have it any more.
 
-import { call, newKey } from "./api.js";
+import { call, newKey, spellProblem } from "./api.js";
 
 function download(name, type, content) {
   const link = document.createElement("a");
@@ -41,7 +41,7 @@ function makeWriter(draft, alert) {
       await call("POST", `drafts/${id}/save`, saving);
       location.assign(`/drafts/${id}`);
     } catch (problem) {
-      alert.textContent = problem.sentence ?? problem.message;
+      alert.textContent = spellProblem(problem);
       button.disabled = false;
     }
   });

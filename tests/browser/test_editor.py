@@ -24,7 +24,6 @@ from fakes.editor_page import (
     BEGINNING,
     WAIT_MS,
     begin,
-    focus_sheet,
     open_draft_page,
     sheet,
     text_of,

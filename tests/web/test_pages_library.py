@@ -10,6 +10,7 @@ import pytest
 from fabula.studio.games import archive_game, create_game, invite_member
 from fabula.studio.library import start_story
 from fabula.web.pages.library import GAMES_SHOWN
+from fabula.web.rendering import spell_sentence
 from fabula.web.settings import ReviewSettings
 from web.conftest import QUICK
 
@@ -120,3 +121,11 @@ def test_a_story_starts_with_one_request(as_ann):
     game = as_ann.get(f"/api/v1/games/{draft['game_id']}").json()
     assert (game["game"]["title"], len(game["scenes"])) == ("Untitled story", 1)
     assert as_ann.post("/api/v1/games/start", json={"key": "l", "title": " "}).status_code == 422
+
+
+def test_what_went_wrong_is_a_sentence_and_names_stay_as_they_are(client):
+    page = client.get("/nowhere", headers={"Accept": "text/html"})
+    assert page.status_code == 404 and "<p>There is nothing at this address.</p>" in page.text
+    assert spell_sentence("bad.xls: an old file") == "bad.xls: an old file."
+    assert spell_sentence("at_least (5) is too much") == "at_least (5) is too much."
+    assert spell_sentence("is it?") == "Is it?"

@@ -62,8 +62,11 @@ def _templates() -> Environment:
 
 
 def spell_sentence(words: str) -> str:
-    """Write what an error says as a sentence of a page: with a capital, and an end."""
-    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '!', '?')) else '.'}"
+    """Write what an error says as a sentence of a page: with a capital, and an end. The name of a
+    file or a field stays as it is."""
+    first = words.split(maxsplit=1)[0].rstrip(",:;.") if words.strip() else ""
+    begun = words[:1].upper() + words[1:] if first.isalpha() else words
+    return begun if words.endswith((".", "!", "?")) else f"{begun}."
 
 
 def compile_templates() -> None:

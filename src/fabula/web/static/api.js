@@ -11,10 +11,11 @@ export class Problem extends Error {
   }
 }
 
-// What went wrong, as a sentence for a page.
+// What went wrong, as a sentence for a page; the name of a file or a field stays as it is.
 export function spellProblem(problem) {
   const words = problem.sentence ?? problem.message;
-  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+  const begun = words.replace(/^\p{Ll}(?=\p{L}*(?![\p{L}._\d]))/u, (first) => first.toUpperCase());
+  return `${begun}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
 export const API = "/api/v1";

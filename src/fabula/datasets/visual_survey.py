@@ -54,7 +54,7 @@ CARD = DatasetCard(
     },
     scales={**dict.fromkeys(CRITERIA, (_LOW, _HIGH)), OVERALL: (3 * _LOW, 3 * _HIGH)},
     quirks=(
-        "RoViST's own ratings are not public, nor are the stories of two of its four systems "
+        "RoViST's own ratings are not at hand, nor are the stories of two of its four systems "
         "(GLACNet, KG-Story): the figures of its Tables 1 and 2 cannot be computed again.",
         "Table 2 there is the item level: `fabula meta visual_survey -m votes --level item` "
         "correlates the criteria's means with the vote shares over the systems of each "

@@ -84,15 +84,20 @@ class NounCounts:
 
 
 _HEAD = "# stories\t"
+_REMARK = "## "
 # All nouns of a language, with room to spare.
 _MOST_BYTES = 50_000_000
 
 
-def write_table(path: Path, table: NounCounts) -> None:
-    """Write counts as text: the number of stories, then a noun and its count a line."""
+def write_table(path: Path, table: NounCounts, about: str = "") -> None:
+    """Write counts as text: the number of stories, then a noun and its count a line.
+
+    What `about` says, of its source and licence perhaps, stands before the nouns.
+    """
     ordered = sorted(table.counts.items(), key=lambda entry: (-entry[1], entry[0]))
     rows = [f"{noun}\t{count}\n" for noun, count in ordered]
-    write_lines(path, [f"{_HEAD}{table.stories}\n", *rows])
+    remarks = [f"{_REMARK}{line}".rstrip() + "\n" for line in about.splitlines()]
+    write_lines(path, [f"{_HEAD}{table.stories}\n", *remarks, *rows])
 
 
 def read_table(path: Path) -> NounCounts:
@@ -110,6 +115,8 @@ def read_table(path: Path) -> NounCounts:
     stories = int(number)
     counts: Counter[str] = Counter()
     for place, line in enumerate(lines[1:], 2):
+        if line.startswith(_REMARK.rstrip()):
+            continue
         noun, _, count = line.rpartition("\t")
         if not noun or not count.isdecimal() or not 0 < int(count) <= stories:
             raise InputError(

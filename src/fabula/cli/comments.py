@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
 from fabula.cli._inputs import column_option
-from fabula.cli._options import output_option, seed_option
+from fabula.cli._options import folder_type, output_option, seed_option
 from fabula.cli._output import format_option, print_rows
 from fabula.core.errors import SettingError
 from fabula.core.files import refuse_input, write_json
 from fabula.core.story import count_text
+
+if TYPE_CHECKING:
+    from fabula.learned.training.augmentation import Augmented, Comment, LabelledComment
 
 COLUMN = column_option(
     "Column of a table that plays a role: comment=review, text=story; may be repeated.", "comment"
@@ -119,6 +124,17 @@ def topics_command(
     show_default=True,
     help="Keep at most so many comments on each aspect.",
 )
+@click.option(
+    "--weights",
+    type=folder_type,
+    metavar="FOLDER",
+    help="Guess by classifiers on an encoder, which are in this folder or trained into it.",
+)
+@click.option(
+    "--encoder",
+    metavar="MODEL",
+    help="Encoder to train them on: an asset, a folder, a name of the hub.  [default: recipe's]",
+)
 @seed_option()
 def augment_command(
     source: str,
@@ -128,6 +144,8 @@ def augment_command(
     sure: float,
     words: tuple[int, int],
     per_aspect: int,
+    weights: Path | None,
+    encoder: str | None,
     seed: int,
 ) -> None:
     """Guess aspect and rating of comments that have none, for a joint training.
@@ -136,20 +154,16 @@ def augment_command(
     are comments of 15 to 50 words whose aspect is sure to .9, as in StoryER. OUTPUT has the form
     of storyer_ratings: name it under `augmented` in recipes/storyer_led.toml.
     """
-    from fabula.learned.training.augmentation import (
-        comments_of,
-        label_comments,
-        read_source,
-        storyer_rows,
-    )
+    from fabula.learned.training.augmentation import comments_of, read_source, storyer_rows
     from fabula.learned.training.joint_data import read_rated_dataset
 
+    if encoder and weights is None:
+        raise SettingError("--encoder is for classifiers that are kept", "say --weights FOLDER")
     refuse_input(output, [Path(source), Path(learn)])
     comments, stories = read_source(source, columns)
     known = comments_of(read_rated_dataset(learn, None))
-    augmented = label_comments(
-        known, comments, seed=seed, least=sure, words=words, per_aspect=per_aspect
-    )
+    bars: Any = {"seed": seed, "least": sure, "words": words, "per_aspect": per_aspect}
+    augmented = _label(known, comments, weights, encoder, bars)
     write_json(output, storyer_rows(augmented.kept, stories))
     left = ", ".join(f"{count:,} {why}" for why, count in augmented.left_out.items())
     echo(
@@ -158,3 +172,24 @@ def augment_command(
         err=True,
     )
     echo(output)
+
+
+def _label(
+    known: Sequence[LabelledComment],
+    comments: Sequence[Comment],
+    weights: Path | None,
+    encoder: str | None,
+    bars: Mapping[str, Any],
+) -> Augmented:
+    """Guess from words, or by classifiers on an encoder, which are trained if need be."""
+    from fabula.learned.training.augmentation import augment, label_comments
+
+    if weights is None:
+        return label_comments(known, comments, **bars)
+    from fabula.learned.training.comment_reader import open_comment_reader
+
+    def report(line: str) -> None:
+        echo(line, err=True)
+
+    said = open_comment_reader(weights, known, encoder=encoder, seed=bars["seed"], report=report)
+    return augment(comments, classify=said.classify, rate=said.rate, **bars)

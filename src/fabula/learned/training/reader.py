@@ -200,7 +200,7 @@ class ExampleSource:
         else:
             from fabula.learned.training.tasks import prepare
 
-            prepared = prepare(recipe, _open_cut(self.find_start(recipe)), self._data)
+            prepared = prepare(recipe, open_cut(self.find_start(recipe)), self._data)
             if file:
                 save_prepared(prepared, file, settings)
         self._last = settings, prepared
@@ -209,7 +209,7 @@ class ExampleSource:
         return prepared
 
 
-def _open_cut(start: Start) -> Cut:
+def open_cut(start: Start) -> Cut:
     """Give what cuts texts into tokens, as the encoder's own tokeniser does."""
     if is_plain_bert(start.folder):
         from fabula.learned.training.stories import open_tokeniser

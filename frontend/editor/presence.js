@@ -67,9 +67,23 @@ export class Presence {
       saved: (saved) => this.#follow(saved),
       yield: () => this.#yield(),
     });
-    if (await this.#tabs.begin()) await this.#write(draft);
+    if (await this.#tabs.begin()) await this.#writeAgain();
     else this.#look();
     return undefined;
+  }
+
+  // The page may have been made before the one that was left had its last words saved, and then
+  // the browser keeps nothing of them any more. What it does keep says what it follows.
+  async #writeAgain() {
+    if (await this.saver.store.read()) await this.#write(this.#desk.draft);
+    else await this.#writeCurrent();
+  }
+
+  async #writeCurrent() {
+    const { draft, ask } = this.#desk;
+    const current = await this.#insist(() => ask("GET", `drafts/${draft.id}`));
+    if (current) await this.#write(current);
+    return current;
   }
 
   // Asks the studio until it answers.
@@ -145,14 +159,10 @@ export class Presence {
   }
 
   async #takeOver() {
-    const { draft, ask } = this.#desk;
-    const current = await this.#insist(() => ask("GET", `drafts/${draft.id}`));
-    if (!current) return;
     this.saver.isReader = false;
     this.saver.problem = null;
     this.#desk.notices.drop("elsewhere");
-    await this.#write(current);
-    this.#desk.focus();
+    if (await this.#writeCurrent()) this.#desk.focus();
   }
 
   // Another tab wants to write: what is here goes to the studio, or to the browser's store.

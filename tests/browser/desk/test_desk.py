@@ -86,6 +86,21 @@ def test_a_composition_is_one_edit_without_a_lost_or_doubled_character(write, re
     assert [row.inserted for row in rows] == ["a ", "日本 ", "b"]
 
 
+def test_a_page_that_was_made_before_the_last_saving_catches_up(write, read, save):
+    """The one that was left sends its last words when the next is on its way already."""
+    save(Edit(0, 0, "Early. "))
+    page = write()
+    made = page.request.get(page.url).text()
+    save(Edit(7, 7, "Late."))
+    page.route(page.url, lambda route: route.fulfill(body=made, content_type="text/html"))
+    page.reload()
+    wait_for_text(page, "Early. Late.")
+    page.locator(WRITABLE).focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Now.")
+    wait_until(lambda: read().text == "Early. Late. Now.", page=page)
+
+
 def test_undo_goes_back_through_what_was_done_before_a_reload(write, read, save):
     noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
     save(Edit(0, 0, "The ford rose. ", made_at=noon))
@@ -216,8 +231,7 @@ def test_changes_of_the_same_place_are_to_be_chosen_from(write, read, save, butt
     expect(dialog).to_contain_text("Rain. Theirs")
     expect(dialog.locator("mark")).to_have_text(["Mine", "Theirs"])
     dialog.get_by_role("button", name=button).click()
-    wait_until(lambda: read().text == text, page=page)
-    assert text_of(page) == text
+    wait_until(lambda: read().text == text == text_of(page), page=page)
     lost = page.locator("[data-notice=lost]")
     if button.startswith("Both"):
         assert lost.count() == 0

@@ -88,6 +88,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/packing.py
 	$(BIN)/fabula models pull smollm2 smollm2_stories --quiet
 	$(BIN)/python benchmarks/co_author.py
+	$(BIN)/fabula models pull ssd_mobilenet mobilenet_v2 --quiet
+	$(BIN)/python benchmarks/pictures.py
 	$(if $(wildcard $(DATA)),$(BIN)/fabula study run studies/hanna.toml -o runs/hanna-study --data $(DATA))
 
 # Files of ours in which a function runs, command by command; fails where one is over its limit.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import sys
 import time
 import tracemalloc
@@ -273,6 +274,37 @@ def test_a_png_that_inflates_to_far_more_than_it_declares_is_read_as_declared(
     assert found.pixels.shape == (10, 10, 3)
     assert not found.pixels.any()
     assert time.monotonic() - started < 5
+
+
+def _spoil(data: bytes, chance: random.Random) -> bytes:
+    """Change, drop or add some bytes, mostly near the beginning."""
+    spoiled = bytearray(data)
+    for _ in range(chance.randint(1, 5)):
+        at = chance.randrange(min(len(spoiled), chance.choice((64, 400, 10**6))))
+        stop = at + chance.choice((0, 1, 1, 4, 20))
+        spoiled[at:stop] = chance.choice((b"", b"\0", b"\xff" * 4, b"\x7f\xff", bytes([at % 256])))
+    return bytes(spoiled)
+
+
+@pytest.mark.parametrize("form", ["png", "bmp", "tiff", "gif", "webp", "jpg", "fax"])
+def test_spoiled_files_are_pictures_or_one_line_and_nothing_is_printed(
+    form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if form == "fax":
+        sound = save(tmp_path / "f.tiff", _noise().convert("1"), compression="group4").read_bytes()
+    else:
+        sound = save(tmp_path / f"a.{form}", _noise()).read_bytes()
+    chance, refused = random.Random(form), 0
+    for _ in range(60):
+        file = _write(tmp_path / "spoiled", _spoil(sound, chance))
+        try:
+            found = PictureReader(most_pixels=1_000_000).read(file)
+            assert found.pixels.shape[2] == 3
+        except PictureError as error:
+            refused += 1
+            assert str(file) in str(error)
+    assert refused > 0
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_picture_is_decoded_once_until_its_file_changes(

@@ -12,9 +12,10 @@ import math
 import os
 import re
 import stat
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ LONGEST_SIDE = 2048
 CACHE_BYTES = 256_000_000
 COINCIDING = 0.9
 
+# One at a time may turn stderr aside.
+_STDERR = threading.Lock()
 _SAVE = "save it as JPEG or PNG"
 _SIXTEEN_BITS = re.compile(r"I;16.*")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|data:")
@@ -124,7 +127,8 @@ class PictureReader:
         size = image.size
         # A JPEG can be decoded at a half, a quarter or an eighth of its size, which is quicker.
         image.draft(None, _shrink(size, self.longest_side))
-        image.load()
+        with _hush_libtiff() if image.format == "TIFF" else nullcontext():
+            image.load()
         # Pillow turns a TIFF itself as it loads it, and then says no more of its orientation.
         size = image.size if image.format == "TIFF" else size
         orientation = _read_orientation(image)
@@ -303,6 +307,21 @@ def _explain_damage(name: str, data: bytes) -> Iterator[None]:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
             problem = f"{name} is damaged ({reason})"
             raise PictureError(problem, f"get it again, or {_SAVE}") from error
+
+
+@contextmanager
+def _hush_libtiff() -> Iterator[None]:
+    """Keep back what libtiff writes past Python, straight to stderr, of a damaged file."""
+    with _STDERR, ExitStack() as undo:
+        # A program without a stderr has nothing to keep back.
+        with suppress(OSError):
+            kept = os.dup(2)
+            undo.callback(os.close, kept)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            undo.callback(os.close, nowhere)
+            os.dup2(nowhere, 2)
+            undo.callback(os.dup2, kept, 2)
+        yield
 
 
 def _name_kind(data: bytes) -> str:

@@ -22,6 +22,14 @@ def test_the_rate_is_a_share_of_the_peak():
     assert rates[2:] == pytest.approx([28 / 29 - n / 29 for n in range(28)])
 
 
+def test_a_rate_that_decays_is_multiplied_after_every_epoch():
+    schedule = Schedule(1e-5, 10, 1, decay=0.95, epoch_steps=4)
+    rates = [schedule.rate(step) / 1e-5 for step in range(1, 11)]
+    assert rates == pytest.approx([1.0] * 4 + [0.95] * 4 + [0.95**2] * 2)
+    warmed = Schedule(1.0, 10, 2, decay=0.5, epoch_steps=4)
+    assert [warmed.rate(step) for step in (1, 2, 4, 5)] == [0.5, 1.0, 1.0, 0.5]
+
+
 def test_the_rate_falls_when_the_loss_exceeds_the_last_three():
     losses = [3.0, 2.0, 1.0, 2.5, 2.6, 2.0]
     schedule = Schedule(1.0, 100, fall=0.95)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.learned.reader import inference
-from fabula.learned.reader.config import read_config
+from fabula.learned.reader.config import Pin, read_config, write_config
 from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.training.personal import (
     OwnOpinions,
@@ -138,7 +139,6 @@ def test_an_item_is_never_on_both_sides(reader):
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A reader's folder that the fake reader is read from."""
-    from fabula.learned.reader.config import write_config
     from fabula.learned.reader.fake import FakeNetwork, fake_config
 
     source = tmp_path / "source"
@@ -166,6 +166,17 @@ def test_what_is_left_is_a_reader_and_the_first_is_not_touched(folder, tmp_path)
     assert about.training["personal"]["after"]["value"] == found.after.value
     assert (folder / "reader.json").read_bytes() == before
     assert (tmp_path / "mine" / "training.json").exists()
+
+
+def test_an_encoder_of_the_readers_own_goes_along(folder, tmp_path):
+    about = read_config(folder)
+    write_config(folder, replace(about, encoder=Pin("albert", "0" * 64, own=True)))
+    (folder / "encoder").mkdir()
+    (folder / "encoder" / "config.json").write_text("{}")
+    opinions = rated(by_head(load_reader("fake"), "criteria", 2))
+    personalise(opinions, out=tmp_path / "mine", reader=str(folder))
+    assert (tmp_path / "mine" / "encoder" / "config.json").read_text() == "{}"
+    assert read_config(tmp_path / "mine").encoder.own
 
 
 def test_a_reader_is_not_written_over(folder, tmp_path):

@@ -56,6 +56,9 @@ class SpiceLite(StoryMetric):
             "they stand for is not looked for.",
             "synonyms=False compares lemmas alone and needs no WordNet.",
             "kinds='objects', 'attributes' or 'relations' gives the F of these alone.",
+            "Of 600 photos of VIST, a caption scores higher beside two others of its photo than "
+            "beside two of another photo in .89 [.87, .91] of the cases (ties half), without "
+            "synonyms .88; ROUGE-L as RoViST has it .87, METEOR .94, WMD .95.",
             "A story without a tuple recalls nothing and has an f of 0; its precision is 0 / 0. "
             "References without one have no value.",
         ),

@@ -158,4 +158,4 @@ def test_a_film_that_cannot_be_had_is_said(visit, written, served):
     page = visit("/nothing-here")
     page.route("**/replay/film", lambda route: route.abort())
     page.goto(f"{served.url}/drafts/{written}/replay")
-    expect(page.get_by_role("alert")).to_contain_text("the studio does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("The studio does not answer")

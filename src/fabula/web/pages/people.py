@@ -13,6 +13,7 @@ from fabula.studio.machines import STATUSES, list_machines
 from fabula.studio.people import Profile, list_people
 from fabula.web.identity import Reader
 from fabula.web.pages import make_page_router, show
+from fabula.web.pages._paging import PageNumber, make_pager
 
 router = make_page_router()
 PER_PAGE = 50
@@ -33,23 +34,23 @@ STATUS_WORDS = {
 def show_people(
     call: Reader,
     wanted: Annotated[str, Query(alias="q", max_length=254)] = "",
-    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+    page: PageNumber = 1,
 ) -> Response:
     """List people, by name; those that a search finds."""
     if call.web.settings.is_local:
         return RedirectResponse("/machines", 303)
     everyone = list_people(call.studio, call.person)
     found = [profile for profile in everyone if _matches(profile, wanted)]
-    begin = (number - 1) * PER_PAGE
+    pager = make_pager("/people", {"q": wanted}, page=page, total=len(found), size=PER_PAGE)
+    begin = (page - 1) * PER_PAGE
     return show(
         call,
         "people.html",
         wanted=wanted,
-        number=number,
+        pager=pager,
         profiles=found[begin : begin + PER_PAGE],
         found=len(found),
         total=len(everyone),
-        has_more=begin + PER_PAGE < len(found),
         roles=ROLE_WORDS,
         most_hours=MOST_HOURS,
     )

@@ -29,9 +29,3 @@ document.addEventListener("click", (event) => {
   if (button?.dataset.copy !== undefined) copy(button);
   if (button?.dataset.reload !== undefined) location.reload();
 });
-
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-for (const time of document.querySelectorAll("time[data-local]")) {
-  time.title = time.textContent;
-  time.textContent = format.format(new Date(time.dateTime));
-}

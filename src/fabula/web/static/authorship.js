@@ -1,18 +1,15 @@
 // Says of the passage that is pointed at, or walked to by keys, who wrote it and when. The text is
 // one stop of the tab key, however many passages it has.
 
+import { exact } from "./times.js";
+
 const passages = [...document.querySelectorAll(".passage")];
 const note = document.getElementById("note");
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
-for (const time of document.querySelectorAll("time[datetime]")) {
-  time.textContent = moment.format(new Date(time.dateTime));
-}
 
 function describe({ dataset }) {
   const [began, ended] = [new Date(dataset.began), new Date(dataset.ended)];
   const who = dataset.suggestion ? `${dataset.words}, suggestion ${dataset.suggestion}` : dataset.words;
-  return `${who[0].toUpperCase()}${who.slice(1)}: ${moment.formatRange(began, ended)}`;
+  return `${who[0].toUpperCase()}${who.slice(1)}: ${exact.formatRange(began, ended)}`;
 }
 
 function show(passage) {

@@ -3,6 +3,7 @@
 
 import { call, spellProblem } from "./api.js";
 import { Film, countWords, layLines } from "./film.js";
+import { exact } from "./times.js";
 
 // With pauses shortened nobody waits longer than this, in the film's own time.
 const LONGEST_PAUSE_MS = 1200;
@@ -10,7 +11,6 @@ const JUMP_EVERY_MS = 1500;
 const find = (id) => document.getElementById(id);
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const dayAndMinute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const PLAY = "M8 5v14l11-7z";
 const PAUSE = "M7 5h4v14H7zM13 5h4v14h-4z";
 
@@ -212,7 +212,7 @@ function drawMarks({ sittings, machine, named }) {
   const lineAt = ({ moment: n }) => `M${((1000 * n) / film.length).toFixed(2)} 0v10`;
   document.querySelector(".of-sitting").setAttribute("d", sittings.map(lineAt).join(""));
   document.querySelector(".of-machine").setAttribute("d", machine.map(lineAt).join(""));
-  const at = (n) => dayAndMinute.format(film.times[n]);
+  const at = (n) => exact.format(film.times[n]);
   addGroup("Sittings", sittings.map(({ moment: n }, place) => ({ moment: n, text: `${place + 1}: ${at(n)}` })));
   addGroup("Taken from suggestions", machine.map(({ moment: n, letters }) => ({ moment: n, text: `${at(n)}, ${letters} characters` })));
   addGroup("Named versions", named.map(({ moment: n, name }) => ({ moment: n, text: name })));

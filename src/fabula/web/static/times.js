@@ -1,4 +1,5 @@
 // Says of every moment how long ago it was; the moment itself, in the reader's time, is its title.
+// Where `data-local` stands the moment itself is said.
 
 const STEPS = [
   ["year", 31_557_600],
@@ -9,7 +10,7 @@ const STEPS = [
   ["minute", 60],
 ];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short" });
+export const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 export function spellAgo(moment, now = Date.now()) {
   const seconds = (moment - now) / 1000;
@@ -21,8 +22,9 @@ function tell() {
   for (const time of document.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.valueOf())) continue;
-    time.textContent = spellAgo(moment);
-    time.title = exact.format(moment);
+    const isLocal = time.dataset.local !== undefined;
+    time.textContent = isLocal ? exact.format(moment) : spellAgo(moment);
+    time.title = isLocal ? moment.toUTCString() : exact.format(moment);
   }
 }
 

@@ -251,7 +251,9 @@ def test_a_hub_that_is_out_of_reach_is_said(table, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     recipe = make_recipe("rovist_c", table, encoder="no-one/albert-of-nowhere")
-    with pytest.raises(UserError, match=r"no-one/albert-of-nowhere.*--local-dir FOLDER"):
+    with pytest.raises(
+        UserError, match=r"no-one/albert-of-nowhere.*--local-dir FOLDER, and say --start FOLDER"
+    ):
         train(recipe, None, tmp_path / "out")
 
 

@@ -21,7 +21,7 @@ from fabula.learned.training.bert import BertBody, Shape, config_of
 from fabula.learned.training.folder import MODEL, write_tensors
 from fabula.learned.training.stories import Cut
 from fabula.models.huggingface import find_checkpoint
-from fabula.models.networks.checkpoint import VOCABULARIES, Checkpoint
+from fabula.models.networks.checkpoint import VOCABULARIES, Checkpoint, CheckpointError
 from fabula.models.networks.encoder import load_tokenizer
 from fabula.models.networks.hf_pooled import HubEncoder
 from fabula.models.reading.windows import Frame
@@ -45,7 +45,13 @@ def find_encoder(place: Path | str) -> tuple[Path, str, str]:
     if isinstance(place, Path):
         checkpoint = Checkpoint(place, place.resolve().name)
     else:
-        checkpoint = find_checkpoint(place)
+        try:
+            checkpoint = find_checkpoint(place)
+        except CheckpointError as error:
+            remedy = error.remedy.replace(
+                "name it here: huggingface('FOLDER')", "say --start FOLDER"
+            )
+            raise CheckpointError(error.problem, remedy) from error
     checkpoint.refuse_pickles()
     return checkpoint.folder, checkpoint.name, checkpoint.digest
 

@@ -59,3 +59,9 @@ document.addEventListener("submit", async (event) => {
     for (const button of buttons) button.disabled = false;
   }
 });
+
+document.documentElement.dataset.forms = "ready";
+for (const form of document.querySelectorAll("form[data-waiting]")) {
+  delete form.dataset.waiting;
+  form.requestSubmit();
+}

@@ -133,7 +133,8 @@ def topics_command(
 @click.option(
     "--encoder",
     metavar="MODEL",
-    help="Encoder to train them on: an asset, a folder, a name of the hub.  [default: recipe's]",
+    show_default="that of the recipe",
+    help="Encoder to train them on: an asset, a folder, or a name of the hub.",
 )
 @seed_option()
 def augment_command(

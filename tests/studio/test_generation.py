@@ -209,6 +209,8 @@ def test_a_failed_text_is_a_failed_job_with_one_line(studio, asked):
     assert read(studio, second).problem == "The co-author is away."
     assert set(job_states(studio).values()) == {"failed"}
     assert len(tidy_problem("x" * 1000)) == 500
+    told = "smollm2 is not there: run: /srv/studio/.venv/bin/fabula models pull smollm2"
+    assert tidy_problem(told) == "smollm2 is not there: run: fabula models pull smollm2"
 
 
 def test_a_text_lost_with_three_workers_has_failed_with_a_sentence(studio, asked):

@@ -7,6 +7,7 @@ step that is done again changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -34,6 +35,8 @@ from fabula.studio.tables import jobs as job_table
 from fabula.studio.tables import machines, new_id, now, stories, suggestions
 
 _LONGEST_PROBLEM = 500
+# What to type says where the program lies, which is nothing for authors to know.
+_PROGRAM_PLACE = re.compile(r"(?:\.{0,2}/[\w.@+-]+)+/(?=(?:fabula|python[\d.]*|pip)\b)")
 
 
 @dataclass
@@ -237,8 +240,8 @@ def _show(segment: SeenSegment) -> dict[str, Any]:
 
 
 def tidy_problem(problem: str) -> str:
-    """One line, of a length that a page can show."""
-    line = " ".join(tidy_text(problem).split())
+    """One line, of a length that a page can show, and without places on the studio's machine."""
+    line = _PROGRAM_PLACE.sub("", " ".join(tidy_text(problem).split()))
     return line if len(line) <= _LONGEST_PROBLEM else f"{line[: _LONGEST_PROBLEM - 1]}…"
 
 

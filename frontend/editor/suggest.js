@@ -105,7 +105,9 @@ export function createSuggester({ desk, data, nameOf, onList }) {
   }
 
   async function stop() {
-    if (!current?.id || isFinished(current.status)) return current;
+    // A tab that looks on leaves alone what another has asked for.
+    const isLooking = desk.state.kind === "elsewhere";
+    if (isLooking || !current?.id || isFinished(current.status)) return current;
     try {
       const stopped = await call("POST", `suggestions/${current.id}/cancel`);
       stopWatching();

@@ -61,6 +61,7 @@ def test_a_record_that_was_altered_says_so(tmp_path):
         (DEAD, platform.node(), "stopped"),
         (DEAD, "another-machine", "going"),
     ],
+    ids=["ours", "ended", "elsewhere"],
 )
 def test_a_run_goes_on_for_as_long_as_who_writes_it_lives(tmp_path, pid, node, state):
     begin(tmp_path / "new", pid, node=node)

@@ -33,7 +33,10 @@ export async function recallUnsent({ draft, store, ask }) {
     }
     sending = null;
   }
-  if (!sending && !edits.length) return { base: draft, sending, edits };
+  if (!sending && !edits.length) {
+    // The page may have been made before what was sent as the last one was left.
+    return { base: base.version > draft.version ? base : draft, sending, edits };
+  }
   if (base_version !== base.version) base = await ask("GET", `${path}/versions/${base_version}`);
   return { base, sending, edits };
 }

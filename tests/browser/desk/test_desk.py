@@ -101,6 +101,21 @@ def test_a_page_that_was_made_before_the_last_saving_catches_up(write, read, sav
     wait_until(lambda: read().text == "Early. Late. Now.", page=page)
 
 
+def test_a_page_that_was_made_before_what_the_last_one_sent_catches_up(write, read, save):
+    """The page that was left had one saving answered and another on its way."""
+    save(Edit(0, 0, "Early. "))
+    page = write()
+    made = page.request.get(page.url).text()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("Late. ")
+    wait_until(lambda: read().text == "Early. Late. ", page=page)
+    page.route(page.url, lambda route: route.fulfill(body=made, content_type="text/html"))
+    page.keyboard.type("Last.")
+    page.reload()
+    wait_for_text(page, "Early. Late. Last.")
+    wait_until(lambda: read().text == "Early. Late. Last.", page=page)
+
+
 def test_undo_goes_back_through_what_was_done_before_a_reload(write, read, save):
     noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
     save(Edit(0, 0, "The ford rose. ", made_at=noon))

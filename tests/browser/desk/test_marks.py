@@ -119,6 +119,7 @@ def test_a_ghost_moves_with_the_text_and_is_no_part_of_it(write, read):
     ghost = page.locator(".desk-text .ghost")
     assert ghost.text_content() == " Between them"
     page.keyboard.press("Control+Home")
+    wait_until(lambda: page.evaluate(f"{DESK}.cursor()") == 0, page=page)
     page.keyboard.type("No 😀. ")
     assert page.evaluate(f"[{DESK}.ghostOffset(), {DESK}.length()]") == [10, 15]
     assert page.locator(".desk-text p").inner_text().startswith("No 😀. One. Between them")

@@ -251,9 +251,10 @@ class Desk {
     for (const listener of this.#listeners[what]) listener(value);
   }
 
-  // Whether one may write has changed.
+  // Whether one may write may have changed. Only then is the view told: it puts the cursor where
+  // it knows it to be, and a key that has just moved it would be undone.
   refresh() {
-    this.view?.setProps({});
+    if (this.view && this.view.editable !== this.isEditable) this.view.setProps({});
   }
 
   onChange(listener) {

@@ -60,3 +60,18 @@ def paste(page: Page, plain: str, html: str = "") -> None:
         }""",
         [plain, html],
     )
+
+
+def put_cursor(page: Page, start: int, stop: int | None = None) -> None:
+    """Put the cursor between characters of a text of one paragraph, or select some of them; by the
+    editor itself, for a busy machine may be late to hear of the arrow keys."""
+    page.evaluate(
+        """([start, stop]) => {
+          const { view } = document.querySelector(".desk-text").desk;
+          const { doc, tr, selection } = view.state;
+          const ends = [doc.resolve(start + 1), doc.resolve(stop + 1)];
+          view.dispatch(tr.setSelection(selection.constructor.between(...ends)));
+          view.focus();
+        }""",
+        [start, start if stop is None else stop],
+    )

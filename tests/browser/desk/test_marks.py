@@ -8,7 +8,7 @@ import pytest
 
 from fabula.studio.authorship import forget_edits
 from fabula.studio.versions import read_log
-from fakes.desk import DESK, WRITABLE, paste, text_of, wait_for_state, wait_until
+from fakes.desk import DESK, WRITABLE, paste, put_cursor, text_of, wait_for_state, wait_until
 from fakes.studio_writing import put_suggestion
 
 pytestmark = pytest.mark.browser
@@ -39,12 +39,7 @@ def test_a_machines_words_are_marked_and_fade_as_they_are_rewritten(
     assert page.evaluate(SHOWN) == [["by-machine", GENERATED, "5"]]
     # At its end one writes one's own words, inside it one rewrites it.
     page.keyboard.type(" I ran.")
-    page.evaluate(f"{DESK}.view.focus()")
-    page.keyboard.press("Control+Home")
-    for _ in range(len("Rain. The ")):
-        page.keyboard.press("ArrowRight")
-    for _ in range(4):
-        page.keyboard.press("Shift+ArrowRight")
+    put_cursor(page, len("Rain. The "), len("Rain. The ford"))
     page.keyboard.type("shallow old river")
     text = "Rain. The shallow old river rose. It fell again before dawn. I ran."
     assert text_of(page) == text
@@ -118,8 +113,7 @@ def test_a_ghost_moves_with_the_text_and_is_no_part_of_it(write, read):
     page.evaluate(f"{DESK}.showGhost(4, ' Between them', {{status: 'executing'}})")
     ghost = page.locator(".desk-text .ghost")
     assert ghost.text_content() == " Between them"
-    page.keyboard.press("Control+Home")
-    wait_until(lambda: page.evaluate(f"{DESK}.cursor()") == 0, page=page)
+    put_cursor(page, 0)
     page.keyboard.type("No 😀. ")
     assert page.evaluate(f"[{DESK}.ghostOffset(), {DESK}.length()]") == [10, 15]
     assert page.locator(".desk-text p").inner_text().startswith("No 😀. One. Between them")

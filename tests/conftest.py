@@ -43,3 +43,15 @@ def summeval(shared: Path) -> dict[str, Any]:
     golden = json.loads((shared / "reference" / "golden.json").read_text(encoding="utf-8"))
     values: dict[str, Any] = golden["summeval_tests"]
     return values
+
+
+@pytest.fixture
+def spacy_small() -> None:
+    """spaCy's small model, for tests that carry the mark `assets`; skips where it is not pulled."""
+    from fabula.models import AssetError, path_of
+
+    pytest.importorskip("spacy")
+    try:
+        path_of("spacy_small")
+    except AssetError as error:
+        pytest.skip(str(error))

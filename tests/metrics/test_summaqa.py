@@ -13,7 +13,7 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics import model_metric, summaqa
 from fabula.metrics.summaqa import Cloze, Summaqa, clozes, squad_f1
-from fabula.models import AssetError, _load, path_of
+from fabula.models import _load
 from fabula.models.reading import tagging
 
 REFERENCE = "Old Tom met Mary Ann in Paris. It rained."
@@ -104,15 +104,6 @@ def test_capitals_inside_a_sentence_are_names() -> None:
         "May",
     ]
     assert clozes(text, "capitals")[2].question == "In MASKED's May."
-
-
-@pytest.fixture
-def spacy_small() -> None:
-    pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-    except AssetError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.assets

@@ -6,18 +6,8 @@ import pytest
 
 from fabula.core.errors import PackageMissing
 from fabula.core.score import Missing, Status
-from fabula.models import AssetError, path_of
 from fabula.models.reading import tagging
 from fabula.models.reading.tagging import find_entities, parse_text, tag_text, tagger_trait
-
-
-@pytest.fixture
-def spacy_small() -> None:
-    pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-    except AssetError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.assets

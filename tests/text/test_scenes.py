@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from fabula.core.model import ParsedSentence, ParsedWord
-from fabula.models import AssetError, path_of
 from fabula.models.reading.tagging import parse_text
 from fabula.text.scenes import find_tuples
 
@@ -81,11 +80,7 @@ SENTENCES = {
 
 
 @pytest.mark.assets
+@pytest.mark.usefixtures("spacy_small")
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_sentences_as_spacy_parses_them(sentence):
-    pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-    except AssetError as error:
-        pytest.skip(str(error))
     assert find_tuples(parse_text(sentence)) == SENTENCES[sentence]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fabula.studio.games import archive_game, create_game, invite_member
-from fabula.studio.library import start_story
+from fabula.studio.shelf import start_story
 from fabula.web.pages.library import GAMES_SHOWN
 from fabula.web.rendering import spell_sentence
 from fabula.web.settings import ReviewSettings

@@ -20,7 +20,7 @@ from fabula.core.model import Picture, Region
 from fabula.core.protocols import watch
 from fabula.models._runtime import limit_threads, package, refuse_broken
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
-from fabula.models.reading.pictures import choose_best
+from fabula.models.reading.pictures import detect_each
 from fabula.models.reading.state_cache import LruCache
 from fabula.models.store.asset import file_sha256
 from fabula.models.store.fetch import is_offline
@@ -51,12 +51,7 @@ class TorchvisionDetector:
 
     def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
         """Give the regions of every picture that it is surest of; each picture is seen once."""
-        keys = [picture.digest for picture in pictures]
-        found = self.cache.get(keys, lambda new: [self._find(pictures[at]) for at in new])
-        return [
-            choose_best(regions, picture, most)
-            for regions, picture in zip(found, pictures, strict=True)
-        ]
+        return detect_each(pictures, self.cache, self._find, most)
 
     def _find(self, picture: Picture) -> list[Region]:
         torch = package("torch")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -32,7 +31,6 @@ def test_what_is_typed_is_saved_within_two_seconds_word_by_word(write, read, ser
     box = page.get_by_role("textbox", name="Your text")
     assert box.get_attribute("aria-multiline") == "true"
     assert box.get_attribute("spellcheck") == "true"
-    begun = time.monotonic()
     page.keyboard.type("The ford 😀 rose.")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
@@ -41,9 +39,6 @@ def test_what_is_typed_is_saved_within_two_seconds_word_by_word(write, read, ser
     text = "The ford 😀 rose.\n\nIt fel"
     assert page.evaluate(f"{DESK}.state.kind") in ("unsaved", "saving")
     wait_until(lambda: read().text == text, 6)
-    # Beside two seconds, what the typing itself takes on a machine that tests other things too.
-    typed_s = 2.0
-    assert time.monotonic() - begun < 2 + typed_s
     wait_for_state(page, "saved")
     assert page.evaluate(f"[{DESK}.length(), {DESK}.cursor(), {DESK}.words()]") == [
         len(text), len(text), 5,
@@ -53,6 +48,8 @@ def test_what_is_typed_is_saved_within_two_seconds_word_by_word(write, read, ser
         "The ", "ford ", "😀 ", "rose.\n\n", "It ", "fell", "",
     ]  # fmt: skip
     assert rows[-1].removed == "l"
+    # However long the typing took: from the key to the studio.
+    assert max(row.saved_at - row.made_at for row in rows) < timedelta(seconds=2)
 
 
 def test_pasted_text_is_plain_and_clean_and_undone_at_once(write, read):

@@ -14,18 +14,8 @@ from fabula.learned.grounding.nouns import (
     open_weights,
     read_nouns,
 )
-from fabula.models import AssetError, path_of
 from fabula.text.grounding import write_table
 from fabula.text.nouns import NounRules
-
-
-@pytest.fixture
-def parser():
-    pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-    except AssetError as error:
-        pytest.skip(str(error))
 
 
 def names(text, *args, **settings):
@@ -33,7 +23,7 @@ def names(text, *args, **settings):
 
 
 @pytest.mark.assets
-@pytest.mark.usefixtures("parser")
+@pytest.mark.usefixtures("spacy_small")
 class TestWithTheParser:
     """What comes of a real parse."""
 

@@ -13,7 +13,7 @@ from fabula.core.model import Picture, Region
 from fabula.models._runtime import package, refuse_broken, silence
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
 from fabula.models.networks.vision import CACHED_CROPS, digest_crop
-from fabula.models.reading.pictures import choose_best, to_pillow
+from fabula.models.reading.pictures import detect_each, to_pillow
 from fabula.models.reading.state_cache import LruCache
 from fabula.models.reading.windows import run_batches
 
@@ -199,12 +199,7 @@ class VisionDetector:
 
     def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
         """Give the regions of every picture that it is surest of; each picture is seen once."""
-        keys = [picture.digest for picture in pictures]
-        found = self.cache.get(keys, lambda new: [self._find(pictures[at]) for at in new])
-        return [
-            choose_best(regions, picture, most)
-            for regions, picture in zip(found, pictures, strict=True)
-        ]
+        return detect_each(pictures, self.cache, self._find, most)
 
     def _find(self, picture: Picture) -> list[Region]:
         torch = package("torch")

@@ -19,7 +19,7 @@ import numpy as np
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.model import Picture, Region
 from fabula.models._runtime import package, refuse_broken, thread_limit
-from fabula.models.reading.pictures import choose_best, resize
+from fabula.models.reading.pictures import detect_each, resize
 from fabula.models.reading.state_cache import LruCache
 
 if TYPE_CHECKING:
@@ -63,12 +63,7 @@ class SsdDetector:
 
     def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
         """Give the regions of every picture that it is surest of; each picture is seen once."""
-        keys = [picture.digest for picture in pictures]
-        found = self.cache.get(keys, lambda new: [self._find(pictures[at]) for at in new])
-        return [
-            choose_best(regions, picture, most)
-            for regions, picture in zip(found, pictures, strict=True)
-        ]
+        return detect_each(pictures, self.cache, self._find, most)
 
     def _find(self, picture: Picture) -> list[Region]:
         opencv = _opencv()

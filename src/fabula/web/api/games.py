@@ -23,7 +23,6 @@ from fabula.studio.games import (
     list_games,
     remove_member,
 )
-from fabula.studio.library import FIRST_TITLE, open_example, start_story
 from fabula.studio.scenes import (
     Card,
     Entry,
@@ -34,6 +33,7 @@ from fabula.studio.scenes import (
     list_entries,
     read_game,
 )
+from fabula.studio.shelf import FIRST_TITLE, open_example, start_story
 from fabula.studio.storium_json import download_game, import_game
 from fabula.web.api.shapes import Body, Identity, Key, Line, Page, Prose, Wanted, make_router
 from fabula.web.identity import Id, Somebody

@@ -14,7 +14,6 @@ from starlette.responses import HTMLResponse, Response
 from fabula.core.errors import NotFound
 from fabula.studio.cards import CHALLENGES, KINDS, PLAYERS_KINDS
 from fabula.studio.games import Character, Scene
-from fabula.studio.library import list_unfinished
 from fabula.studio.plays import list_challenges
 from fabula.studio.reading import (
     NARRATOR,
@@ -26,6 +25,7 @@ from fabula.studio.reading import (
     write_plain,
 )
 from fabula.studio.scenes import Card, Entry, GameView, list_entries, read_game
+from fabula.studio.shelf import list_unfinished
 from fabula.web.identity import Call, Id, Reader
 from fabula.web.pages import make_page_router, show
 from fabula.web.pages._paging import PageNumber, Pager, make_pager, spell_address

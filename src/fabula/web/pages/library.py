@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from starlette.responses import HTMLResponse
 
-from fabula.studio.library import list_unfinished, search_games
+from fabula.studio.shelf import list_unfinished, search_games
 from fabula.web.identity import Call, Passer
 from fabula.web.pages import make_page_router, show
 from fabula.web.pages._paging import PageNumber, make_pager, spell_address

@@ -8,8 +8,8 @@ from fabula.core.errors import NotAllowed, NotFound
 from fabula.studio.drafts import list_drafts
 from fabula.studio.edits import Edit
 from fabula.studio.games import archive_game, create_game, invite_by_name, invite_member
-from fabula.studio.library import list_unfinished, open_example, search_games, start_story
 from fabula.studio.scenes import add_scene, read_game
+from fabula.studio.shelf import list_unfinished, open_example, search_games, start_story
 from fabula.studio.storium_json import import_game
 from fabula.studio.tables import entries
 from fabula.studio.versions import save_draft

@@ -28,6 +28,13 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 os.environ["FABULA_VECTORS_MB"] = "0"
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their argument: an archive holds the time at which it was made, and
+    workers that import a test a second apart must give it one name.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Folder of the material that lies beside the repository and is no part of it."""

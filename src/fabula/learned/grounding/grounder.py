@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from fabula.core.model import Picture, Region
+from fabula.text.nouns import Noun
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -46,3 +47,25 @@ class Grounder(Protocol):
     def look(self, pictures: Sequence[Picture], nouns: Sequence[str]) -> list[Sight]:
         """Give one sight a picture, in order; each picture and each noun is encoded once a run."""
         ...
+
+
+@dataclass(frozen=True)
+class GroundedNoun:
+    """A noun of a story and where it is seen best: the match, and the place of picture and region.
+
+    A noun that the grounder does not know, or a story without regions, has NaN and no place.
+    """
+
+    noun: Noun
+    weight: float
+    match: float
+    picture: int | None = None
+    region: int | None = None
+
+
+@dataclass(frozen=True)
+class GroundedStory:
+    """A story beside its pictures: what was seen in each, and where each noun is seen best."""
+
+    sights: tuple[Sight, ...]
+    nouns: tuple[GroundedNoun, ...]

@@ -5,6 +5,17 @@ speak of them.
 """
 
 from fabula.studio.tables._columns import METADATA, Json, Moment, new_id, now
+from fabula.studio.tables.campaigns import (
+    campaign_assignments,
+    campaign_doors,
+    campaign_pictures,
+    campaign_raters,
+    campaign_scores,
+    campaign_stories,
+    campaign_tasks,
+    campaign_verdicts,
+    campaigns,
+)
 from fabula.studio.tables.games import (
     cards,
     characters,
@@ -42,6 +53,15 @@ __all__ = [
     "assignments",
     "attempts",
     "audit",
+    "campaign_assignments",
+    "campaign_doors",
+    "campaign_pictures",
+    "campaign_raters",
+    "campaign_scores",
+    "campaign_stories",
+    "campaign_tasks",
+    "campaign_verdicts",
+    "campaigns",
     "cards",
     "characters",
     "drafts",

@@ -118,6 +118,24 @@ CREATE TABLE assignments (
 
 CREATE INDEX ix_assignments_machine_id ON assignments (machine_id);
 
+CREATE TABLE campaigns (
+	id VARCHAR(32) NOT NULL,
+	name VARCHAR(100) NOT NULL,
+	owner_id VARCHAR(32) NOT NULL,
+	definition JSON NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	state VARCHAR(32) NOT NULL,
+	created_at DATETIME NOT NULL,
+	opened_at DATETIME,
+	closed_at DATETIME,
+	CONSTRAINT pk_campaigns PRIMARY KEY (id),
+	CONSTRAINT ck_campaigns_state CHECK (state IN ('draft', 'open', 'paused', 'closed')),
+	CONSTRAINT uq_campaigns_name UNIQUE (name),
+	CONSTRAINT fk_campaigns_owner_id FOREIGN KEY(owner_id) REFERENCES people (id) ON DELETE RESTRICT
+);
+
+CREATE INDEX ix_campaigns_owner_id ON campaigns (owner_id);
+
 CREATE TABLE games (
 	id VARCHAR(32) NOT NULL,
 	pid VARCHAR(200) NOT NULL,
@@ -197,6 +215,78 @@ CREATE TABLE tokens (
 
 CREATE INDEX ix_tokens_person_id ON tokens (person_id);
 
+CREATE TABLE campaign_doors (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	way VARCHAR(32) NOT NULL,
+	code VARCHAR(64) NOT NULL,
+	completion VARCHAR(200) NOT NULL,
+	most INTEGER NOT NULL,
+	created_at DATETIME NOT NULL,
+	closed_at DATETIME,
+	CONSTRAINT pk_campaign_doors PRIMARY KEY (id),
+	CONSTRAINT ck_campaign_doors_way CHECK (way IN ('code', 'prolific', 'mturk', 'account')),
+	CONSTRAINT fk_campaign_doors_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
+	CONSTRAINT uq_campaign_doors_code UNIQUE (code)
+);
+
+CREATE INDEX ix_campaign_doors_campaign_id ON campaign_doors (campaign_id);
+
+CREATE TABLE campaign_pictures (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	media_type VARCHAR(64) NOT NULL,
+	width INTEGER NOT NULL,
+	height INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	CONSTRAINT pk_campaign_pictures PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_pictures_campaign_id_digest UNIQUE (campaign_id, digest),
+	CONSTRAINT fk_campaign_pictures_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_pictures_campaign_id ON campaign_pictures (campaign_id);
+
+CREATE TABLE campaign_stories (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	name VARCHAR(500) NOT NULL,
+	text TEXT NOT NULL,
+	prompt TEXT,
+	reference_texts JSON NOT NULL,
+	pictures JSON NOT NULL,
+	system VARCHAR(500),
+	item VARCHAR(500),
+	extra JSON NOT NULL,
+	is_planted BOOLEAN NOT NULL,
+	CONSTRAINT pk_campaign_stories PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_stories_campaign_id_name UNIQUE (campaign_id, name),
+	CONSTRAINT fk_campaign_stories_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_stories_campaign_id ON campaign_stories (campaign_id);
+
+CREATE TABLE campaign_tasks (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	number INTEGER NOT NULL,
+	kind VARCHAR(32) NOT NULL,
+	stories JSON NOT NULL,
+	item VARCHAR(500),
+	systems JSON NOT NULL,
+	wanted INTEGER NOT NULL,
+	original_id VARCHAR(32),
+	CONSTRAINT pk_campaign_tasks PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_tasks_campaign_id_number UNIQUE (campaign_id, number),
+	CONSTRAINT ck_campaign_tasks_kind CHECK (kind IN ('story', 'planted', 'duplicate')),
+	CONSTRAINT fk_campaign_tasks_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_tasks_original_id FOREIGN KEY(original_id) REFERENCES campaign_tasks (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_tasks_campaign_id ON campaign_tasks (campaign_id);
+
+CREATE INDEX ix_campaign_tasks_original_id ON campaign_tasks (original_id);
+
 CREATE TABLE characters (
 	id VARCHAR(32) NOT NULL,
 	game_id VARCHAR(32) NOT NULL,
@@ -246,6 +336,58 @@ CREATE TABLE scenes (
 );
 
 CREATE INDEX ix_scenes_game_id ON scenes (game_id);
+
+CREATE TABLE campaign_raters (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	number INTEGER NOT NULL,
+	door_id VARCHAR(32) NOT NULL,
+	person_id VARCHAR(32),
+	external_id VARCHAR(200),
+	external JSON NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	completion VARCHAR(200) NOT NULL,
+	training JSON NOT NULL,
+	created_at DATETIME NOT NULL,
+	seen_at DATETIME NOT NULL,
+	consented_at DATETIME,
+	trained_at DATETIME,
+	finished_at DATETIME,
+	excluded_at DATETIME,
+	CONSTRAINT pk_campaign_raters PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_raters_campaign_id_number UNIQUE (campaign_id, number),
+	CONSTRAINT uq_campaign_raters_campaign_id_external_id UNIQUE (campaign_id, external_id),
+	CONSTRAINT uq_campaign_raters_campaign_id_person_id UNIQUE (campaign_id, person_id),
+	CONSTRAINT fk_campaign_raters_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_raters_door_id FOREIGN KEY(door_id) REFERENCES campaign_doors (id) ON DELETE RESTRICT,
+	CONSTRAINT fk_campaign_raters_person_id FOREIGN KEY(person_id) REFERENCES people (id) ON DELETE SET NULL,
+	CONSTRAINT uq_campaign_raters_digest UNIQUE (digest)
+);
+
+CREATE INDEX ix_campaign_raters_campaign_id ON campaign_raters (campaign_id);
+
+CREATE INDEX ix_campaign_raters_door_id ON campaign_raters (door_id);
+
+CREATE INDEX ix_campaign_raters_person_id ON campaign_raters (person_id);
+
+CREATE TABLE campaign_scores (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	story_id VARCHAR(32) NOT NULL,
+	scorer VARCHAR(500) NOT NULL,
+	aspect VARCHAR(200) NOT NULL,
+	value FLOAT,
+	status VARCHAR(32) NOT NULL,
+	note TEXT NOT NULL,
+	CONSTRAINT pk_campaign_scores PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_scores_story_id_scorer_aspect UNIQUE (story_id, scorer, aspect),
+	CONSTRAINT fk_campaign_scores_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_scores_story_id FOREIGN KEY(story_id) REFERENCES campaign_stories (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_scores_campaign_id ON campaign_scores (campaign_id);
+
+CREATE INDEX ix_campaign_scores_story_id ON campaign_scores (story_id);
 
 CREATE TABLE cards (
 	id VARCHAR(32) NOT NULL,
@@ -340,6 +482,39 @@ CREATE INDEX ix_entries_game_id ON entries (game_id);
 CREATE INDEX ix_entries_scene_id ON entries (scene_id);
 
 CREATE INDEX ix_entries_scene_seq ON entries (scene_id, seq_id);
+
+CREATE TABLE campaign_assignments (
+	id VARCHAR(32) NOT NULL,
+	campaign_id VARCHAR(32) NOT NULL,
+	task_id VARCHAR(32) NOT NULL,
+	rater_id VARCHAR(32) NOT NULL,
+	number INTEGER NOT NULL,
+	shown JSON NOT NULL,
+	state VARCHAR(32) NOT NULL,
+	answers JSON NOT NULL,
+	version INTEGER NOT NULL,
+	visible_s FLOAT NOT NULL,
+	leased_until DATETIME NOT NULL,
+	opened_at DATETIME NOT NULL,
+	saved_at DATETIME,
+	submitted_at DATETIME,
+	rejected_at DATETIME,
+	CONSTRAINT pk_campaign_assignments PRIMARY KEY (id),
+	CONSTRAINT uq_campaign_assignments_rater_id_task_id UNIQUE (rater_id, task_id),
+	CONSTRAINT uq_campaign_assignments_rater_id_number UNIQUE (rater_id, number),
+	CONSTRAINT ck_campaign_assignments_state CHECK (state IN ('leased', 'submitted', 'released')),
+	CONSTRAINT fk_campaign_assignments_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_assignments_task_id FOREIGN KEY(task_id) REFERENCES campaign_tasks (id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_assignments_rater_id FOREIGN KEY(rater_id) REFERENCES campaign_raters (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_assignments_campaign_id ON campaign_assignments (campaign_id);
+
+CREATE INDEX ix_campaign_assignments_rater_id ON campaign_assignments (rater_id);
+
+CREATE INDEX ix_campaign_assignments_task_id ON campaign_assignments (task_id);
+
+CREATE INDEX ix_campaign_assignments_task_id_state ON campaign_assignments (task_id, state);
 
 CREATE TABLE edits (
 	id INTEGER NOT NULL,
@@ -449,6 +624,20 @@ CREATE TABLE versions (
 );
 
 CREATE INDEX ix_versions_draft_id ON versions (draft_id);
+
+CREATE TABLE campaign_verdicts (
+	id INTEGER NOT NULL,
+	assignment_id VARCHAR(32) NOT NULL,
+	person_id VARCHAR(32) NOT NULL,
+	verdict VARCHAR(32) NOT NULL,
+	reason TEXT NOT NULL,
+	at DATETIME NOT NULL,
+	CONSTRAINT pk_campaign_verdicts PRIMARY KEY (id),
+	CONSTRAINT ck_campaign_verdicts_verdict CHECK (verdict IN ('rejected', 'restored')),
+	CONSTRAINT fk_campaign_verdicts_assignment_id FOREIGN KEY(assignment_id) REFERENCES campaign_assignments (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_verdicts_assignment_id ON campaign_verdicts (assignment_id);
 
 CREATE TABLE ratings (
 	id VARCHAR(32) NOT NULL,

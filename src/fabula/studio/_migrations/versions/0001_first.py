@@ -12,7 +12,7 @@ from alembic import op
 revision, down_revision = "0001", None
 
 _FOLDER = Path(__file__).parents[1] / "tables"
-_APPEND_ONLY = ("edits", "audit", "assignments")
+_APPEND_ONLY = ("edits", "audit", "assignments", "campaign_verdicts")
 # Who may go out of a log: edits of a draft whose author had it erased. Nothing else, ever.
 _ERASED = "EXISTS (SELECT 1 FROM erasures WHERE erasures.draft_id = OLD.draft_id)"
 

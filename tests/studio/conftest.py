@@ -80,7 +80,7 @@ def _empty(address):
     """Take everything out of a studio, logs too, and end who is connected to it still."""
     studio = open_studio(address)
     tables = [table.name for table in reversed(METADATA.sorted_tables)]
-    logs = ("edits", "audit", "assignments")
+    logs = ("edits", "audit", "assignments", "campaign_verdicts")
     steps = [f"ALTER TABLE {name} DISABLE TRIGGER USER" for name in logs]
     steps += [f"DELETE FROM {name}" for name in tables]
     steps += [f"ALTER TABLE {name} ENABLE TRIGGER USER" for name in logs]

@@ -119,8 +119,11 @@ campaign_raters = Table(
     belongs_to("people", "person_id", on_delete="SET NULL", nullable=True),
     Column("external_id", String(200)),
     Column("external", Json, nullable=False, default=dict),
-    # Of what the browser shows to be known again only a digest is kept.
+    # Of what the browser shows to be known again only a digest is kept. Who comes back by the name
+    # of a crowd site alone gets a new secret, and sees no answers from before `secret_at`: that
+    # name is no secret.
     Column("digest", String(64), nullable=False, unique=True),
+    moment("secret_at"),
     Column("completion", String(200), nullable=False, default=""),
     # Answers to the training and how often it was tried.
     Column("training", Json, nullable=False, default=dict),
@@ -138,7 +141,9 @@ campaign_raters = Table(
 # A task in the hands of a rater. A lease that ran out opens the place for others; the rater may
 # still submit as long as nobody took it. `shown` is the order of the stories on the page, `answers`
 # what is saved so far and, once submitted, what counts; `version` refuses a stale tab.
-# `rejected_at` repeats the last verdict, for the counting of places.
+# `rejected_at` repeats the last verdict, for the counting of places. Sound work for which there was
+# no place left (it came late, and another rater had been given the place; or the campaign was
+# closed) is `surplus`: kept, shown and paid as any other, and outside the counting.
 campaign_assignments = Table(
     "campaign_assignments",
     METADATA,
@@ -160,7 +165,7 @@ campaign_assignments = Table(
     moment("rejected_at", nullable=True),
     UniqueConstraint("rater_id", "task_id"),
     UniqueConstraint("rater_id", "number"),
-    CheckConstraint("state IN ('leased', 'submitted', 'released')", name="state"),
+    CheckConstraint("state IN ('leased', 'submitted', 'surplus', 'released')", name="state"),
     Index("ix_campaign_assignments_task_id_state", "task_id", "state"),
 )
 

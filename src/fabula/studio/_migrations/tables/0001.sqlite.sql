@@ -346,6 +346,7 @@ CREATE TABLE campaign_raters (
 	external_id VARCHAR(200),
 	external JSON NOT NULL,
 	digest VARCHAR(64) NOT NULL,
+	secret_at DATETIME NOT NULL,
 	completion VARCHAR(200) NOT NULL,
 	training JSON NOT NULL,
 	created_at DATETIME NOT NULL,
@@ -502,7 +503,7 @@ CREATE TABLE campaign_assignments (
 	CONSTRAINT pk_campaign_assignments PRIMARY KEY (id),
 	CONSTRAINT uq_campaign_assignments_rater_id_task_id UNIQUE (rater_id, task_id),
 	CONSTRAINT uq_campaign_assignments_rater_id_number UNIQUE (rater_id, number),
-	CONSTRAINT ck_campaign_assignments_state CHECK (state IN ('leased', 'submitted', 'released')),
+	CONSTRAINT ck_campaign_assignments_state CHECK (state IN ('leased', 'submitted', 'surplus', 'released')),
 	CONSTRAINT fk_campaign_assignments_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaigns (id) ON DELETE CASCADE,
 	CONSTRAINT fk_campaign_assignments_task_id FOREIGN KEY(task_id) REFERENCES campaign_tasks (id) ON DELETE CASCADE,
 	CONSTRAINT fk_campaign_assignments_rater_id FOREIGN KEY(rater_id) REFERENCES campaign_raters (id) ON DELETE CASCADE

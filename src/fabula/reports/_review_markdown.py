@@ -36,6 +36,7 @@ def review_markdown(review: Review) -> str:
         "\n".join(f"> {markdown_text(line)}" for line in warnings),
         markdown_text(unlike_words(review) if review.unlike else preference_words(review)),
         *([] if review.unlike else [_criteria(review), _gauges(review)]),
+        _pictures(review),
         _look(review),
         _comments(review),
         _numbers(review),
@@ -60,6 +61,14 @@ def _gauges(review: Review) -> str:
     table = Table(["", TableColumn("value", align="right"), "others"], rows)
     legend = [GAUGE_LEGEND] if any(gauge.peers for gauge in gauges) else []
     return "\n\n".join(["## Coherence", markdown_table(table), *legend])
+
+
+def _pictures(review: Review) -> str:
+    if review.pictured is None:
+        return ""
+    from fabula.reports._picture_words import picture_markdown
+
+    return picture_markdown(review.pictured)
 
 
 def _look(review: Review) -> str:

@@ -54,9 +54,9 @@ def review_page(review: Review, *, ranking: str = "") -> str:
         read_static("review.html"),
         page_parts(review)
         | {
-            "policy": content_policy(""),
+            "policy": content_policy("", pictures=review.pictured is not None),
             "back": tag("a", "← All stories", href=ranking) if ranking else "Fabula review",
-            "style": join_static(_STYLES) + _highlight_rules(review),
+            "style": join_static(_STYLES) + _highlight_rules(review) + _picture_style(review),
             "links": _links(review),
             "version": escape(__version__),
         },
@@ -71,6 +71,7 @@ def page_parts(review: Review) -> dict[str, str]:
         "warnings": _warnings(review),
         "judged": "" if review.unlike else _judge(review),
         "look": "What comes again" if review.unlike else "What to look at",
+        "pictures": _pictures(review),
         "prompt": _prompt(review),
         "story": story_html(review),
         "key": _key(review),
@@ -89,6 +90,7 @@ def _links(review: Review) -> str:
     """Link the parts of the page that are there, in their order."""
     parts = {
         "Criteria": not review.unlike,
+        "Pictures": review.pictured is not None,
         "Flow": review.weakest is not None,
         "Repetition": True,
         "Notes": not review.unlike,
@@ -176,6 +178,23 @@ def _warnings(review: Review) -> str:
     head = tag("h2", title, id="warnings-head", class_="small")
     inside = head + tag("ul", "".join(tag("li", escape(line)) for line in lines))
     return tag("section", inside, class_="warnings", aria_labelledby="warnings-head")
+
+
+def _pictures(review: Review) -> str:
+    """Write what is seen of the story in its pictures; nothing where it has none."""
+    if review.pictured is None:
+        return ""
+    from fabula.reports._picture_section import draw_section
+
+    return draw_section([review.pictured])
+
+
+def _picture_style(review: Review) -> str:
+    if review.pictured is None:
+        return ""
+    from fabula.reports._picture_section import write_rules
+
+    return read_static("pictures.css") + write_rules([[review.pictured]])
 
 
 def _prompt(review: Review) -> str:

@@ -120,12 +120,15 @@ def bundle_scripts(names: Iterable[str]) -> str:
     return f'(() => {{\n"use strict";\n{scripts}}})();'
 
 
-def content_policy(script: str) -> str:
-    """Allow our own script alone, and nothing from elsewhere: a second lock behind escaping."""
+def content_policy(script: str, *, pictures: bool = False) -> str:
+    """Allow our own script alone, and nothing from elsewhere: a second lock behind escaping.
+
+    With `pictures` those that the page itself holds are shown.
+    """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
+        f"{'img-src data:; ' if pictures else ''}base-uri 'none'; form-action 'none'"
     )
 
 

@@ -103,6 +103,7 @@ def scores_text(review: Review) -> str:
         _wrap(unlike_words(review)) if review.unlike else _standing(review),
         _criteria(review),
         _gauges(review),
+        _pictures(review),
         _flow(review),
         _repetition(review),
         _statistics(review),
@@ -186,6 +187,15 @@ def _bar(value: float) -> str:
         return "·" * _BAR
     filled = round((min(max(value, 1), 5) - 1) / 4 * _BAR)
     return "█" * filled + "░" * (_BAR - filled)
+
+
+def _pictures(review: Review) -> str:
+    if review.pictured is None:
+        return ""
+    # Its tables take their words from here.
+    from fabula.reports._picture_words import picture_lines
+
+    return "\n".join(["Pictures", *(_wrap(line) for line in picture_lines(review.pictured))])
 
 
 def _flow(review: Review) -> str:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.learned.comments.evidence import Evidence
 from fabula.text.repetition import Repetition, Span
+
+if TYPE_CHECKING:
+    from fabula.scoring.review.pictures import PicturedStory
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,7 @@ class Review:
     close the story is to its prompt. `left_out` are values that would tell nothing of this story,
     and why; `unlike` is why the text is hardly a story at all: no opinion was asked for then.
     `warnings` are what the preference says of itself, `notes` what the other metrics say.
+    `pictured` is the story beside its pictures, where it has some that could be looked at.
     """
 
     story: Story
@@ -192,6 +196,7 @@ class Review:
     left_out: tuple[MissingPart, ...] = ()
     unlike: str = ""
     notes: tuple[str, ...] = ()
+    pictured: PicturedStory | None = None
 
     @cached_property
     def weakest(self) -> int | None:
@@ -236,6 +241,7 @@ class Review:
             ],
             "weakest": self.weakest,
             "repetition": [_plain_repetition(run) for run in self.repetition],
+            "pictures": self.pictured.plain() if self.pictured else None,
             "statistics": dict(self.statistics),
             "warnings": list(self.warnings),
             "notes": list(self.notes),

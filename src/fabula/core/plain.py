@@ -38,8 +38,6 @@ def from_plain(
         made: T = _read(kind, value, "")
     except _RefusedValue as refused:
         raise error(f"{where}: {refused.problem}", refused.remedy or remedy) from None
-    except SettingError as refused:  # what a dataclass says of itself when it is made
-        raise error(f"{where}: {refused.problem}", refused.remedy) from None
     return made
 
 
@@ -143,9 +141,12 @@ def _read_fields(kind: Any, value: Any, at: str) -> Any:
         optional = field.default is not MISSING or field.default_factory is not MISSING
         if name not in given and not optional:
             raise _RefusedValue(f"{_below(at, name)} is missing")
-    return kind(
-        **{name: _read(hints[name], part, _below(at, name)) for name, part in given.items()}
-    )
+    parts = {name: _read(hints[name], part, _below(at, name)) for name, part in given.items()}
+    try:
+        return kind(**parts)
+    except SettingError as refused:  # what a dataclass says of itself when it is made
+        place = f"{at}: " if at else ""
+        raise _RefusedValue(f"{place}{refused.problem}", refused.remedy) from None
 
 
 def _read_scalar(kind: Any, value: Any, at: str) -> Any:

@@ -1,8 +1,8 @@
 """A campaign as its file says it: what is shown, what is asked, of how many, and what is checked.
 
 The file is TOML, made by `fabula campaign new PRESET` and changed by hand; `read_definition` checks
-every field and names what will not do. Texts that raters read (instructions, consent, thanks) are
-Markdown.
+every field and names what will not do with its place in the file. Texts that raters read
+(instructions, consent, thanks) are Markdown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, closest
 from fabula.core.plain import from_plain, read_toml
 
 QuestionKind = Literal[
@@ -25,6 +25,9 @@ TIE = "tie"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 # Questions that compare the stories of a task: one answer for all of them.
 COMPARING: frozenset[QuestionKind] = frozenset({"best", "best_worst", "ranking"})
+# Kinds of which it can be said which answers will do.
+TRAINABLE: frozenset[QuestionKind] = frozenset({"scale", "choice"})
+MOST_SHOWN = 12
 _LEAST_SHOWN = {"best": 2, "best_worst": 3, "ranking": 2}
 
 
@@ -77,6 +80,11 @@ class Question:
             raise SettingError(
                 f"question {self.name}: least {self.least} is above most {self.most}", "mend one"
             )
+
+    @property
+    def values(self) -> tuple[int | str, ...]:
+        """The answers there are to a scale or a choice."""
+        return self.choices if self.kind == "choice" else tuple(range(self.low, self.high + 1))
 
     @property
     def compares(self) -> bool:
@@ -132,12 +140,46 @@ class Example:
 
 @dataclass(frozen=True)
 class TrainingStory:
-    """A story to practise on: which answers will do, by question, and what is said then."""
+    """A story to practise on: which answers will do, by question, and what is said then.
+
+    It stands alone, whatever the unit is, and only the questions in `answers` are asked of it:
+    scales and choices, of which it can be said what will do.
+    """
 
     text: str
     feedback: str
     answers: Mapping[str, tuple[Any, ...]]
     prompt: str = ""
+    reference: str = ""
+
+    def check(self, questions: tuple[Question, ...]) -> None:
+        """Refuse answers that nobody can give."""
+        known = {question.name: question for question in questions if question.kind in TRAINABLE}
+        if not self.answers:
+            raise SettingError(
+                "a training story asks nothing", "write answers = { QUESTION = […] }"
+            )
+        for name, given in self.answers.items():
+            if name not in known:
+                raise SettingError(
+                    f"answers.{name} is no scale and no choice that is asked", closest(name, known)
+                )
+            wrong = [value for value in given if value not in known[name].values]
+            if wrong or not given:
+                raise SettingError(
+                    f"answers.{name} = {list(given)} cannot be answered",
+                    f"write some of {list(known[name].values)}",
+                )
+
+
+@dataclass(frozen=True)
+class PlantedStory:
+    """A story that is poor on purpose: who rates it well did not read. It is shown as others are,
+    with a prompt and a reference of its own."""
+
+    text: str
+    prompt: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,9 +188,11 @@ class Checks:
 
     `character` asks for the name of a story's first character; `planted` poor stories and
     `duplicates` are put among each rater's tasks, one in so many (0: none); `instructed` asks for a
-    given answer in so many tasks; a task done faster than `words_per_minute` (of what is shown) or
-    `floor_s` is too fast; `all_same` flags raters whose answers never vary over so many tasks;
-    `agreement` is the least correlation with the mean of the others, over enough shared stories.
+    given answer in one of so many tasks; a task done faster than `words_per_minute` (of what is
+    shown) or `floor_s` is too fast, and the floor does not hold where fewer than `floor_words` are
+    shown; `all_same` flags raters whose answers never vary over so many tasks, `all_lowest` a task
+    with nothing but the lowest; `agreement` is the least correlation with the mean of the others,
+    over enough shared stories.
     """
 
     character: bool = False
@@ -156,10 +200,24 @@ class Checks:
     duplicates: int = 0
     instructed: int = 0
     floor_s: float = 0.0
+    floor_words: int = 0
     words_per_minute: float = 600.0
     all_same: int = 5
     all_lowest: bool = False
     agreement: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        for name in ("planted", "duplicates", "instructed"):
+            if getattr(self, name) == 1 or getattr(self, name) < 0:
+                raise SettingError(
+                    f"{name} = {getattr(self, name)}: it is one task in so many", "2 or more, or 0"
+                )
+        for name in ("floor_s", "floor_words", "words_per_minute", "all_same"):
+            if getattr(self, name) < 0:
+                raise SettingError(f"{name} = {getattr(self, name)} will not do", "0 is none")
+        if self.agreement is not None and not -1 <= self.agreement <= 1:
+            raise SettingError(f"agreement = {self.agreement} is no correlation", "from -1 to 1")
 
 
 @dataclass(frozen=True)
@@ -169,6 +227,11 @@ class Pay:
     amount: float = 0.0
     currency: str = "USD"
     expected_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse less than nothing."""
+        if self.amount < 0 or self.expected_s < 0:
+            raise SettingError("amount or expected_s is below 0", "write 0 where there is none")
 
 
 @dataclass(frozen=True)
@@ -182,21 +245,36 @@ class Stop:
     confidence: float = 0.95
     least_raters: int = 2
 
+    def __post_init__(self) -> None:
+        """Refuse an interval that cannot be reached."""
+        if self.half_width <= 0 or not 0 < self.confidence < 1 or self.least_raters < 1:
+            raise SettingError(
+                "half_width, confidence or least_raters will not do",
+                "a width above 0, a confidence between 0 and 1, at least one rater",
+            )
+
 
 @dataclass(frozen=True)
 class Definition:
     """A campaign. `raters` are asked about every task, `overlap` of the tasks by that many and the
-    rest by one (1: all); `most_tasks` is the end for a rater (0: all there are)."""
+    rest by one (1: all); `most_tasks` is the end for a rater (0: all there are).
+
+    The stories of a pair or group are of one item, each of another system; with `within` `all` they
+    are any stories, dealt to groups by the seed. `about` and `who` (whom to ask: countries,
+    approval) are for who runs it, raters see neither. `stories` is a file beside the campaign's.
+    """
 
     name: str
     title: str
     instructions: str
     questions: tuple[Question, ...]
     preset: str = ""
+    about: str = ""
+    who: str = ""
     stories: str = ""
-    planted: str = ""
     unit: Unit = "story"
     size: int = 1
+    within: Literal["item", "all"] = "item"
     raters: int = 3
     overlap: float = 1.0
     most_tasks: int = 0
@@ -211,6 +289,7 @@ class Definition:
     examples: tuple[Example, ...] = ()
     training: tuple[TrainingStory, ...] = ()
     training_tries: int = 2
+    planted: tuple[PlantedStory, ...] = ()
     checks: Checks = field(default_factory=Checks)
     pay: Pay = field(default_factory=Pay)
     stop: Stop | None = None
@@ -221,24 +300,27 @@ class Definition:
             raise SettingError(
                 f"name {self.name!r} will not do", "use a-z, 0-9, _ and -: it is in the address"
             )
-        if not self.questions:
-            raise SettingError("nothing is asked", "write [[questions]]")
-        names = [question.name for question in self.questions]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise SettingError(f"there are two questions {twice}", "give each a name of its own")
         if self.raters < 1 or self.lease_minutes <= 0 or not 0 <= self.overlap <= 1:
             raise SettingError(
                 "raters, lease_minutes or overlap will not do",
                 "at least one rater, a lease above 0, an overlap from 0 to 1",
             )
-        for question in self.questions:
-            if self.shown < _LEAST_SHOWN.get(question.kind, 1):
+        if self.most_tasks < 0 or self.training_tries < 1:
+            raise SettingError("most_tasks or training_tries will not do", "0 tasks are all")
+        if self.unit == "group" and not 2 <= self.size <= MOST_SHOWN:
+            raise SettingError(
+                f"a group of {self.size} will not do", f"write size = 2 to {MOST_SHOWN}"
+            )
+        self._check_questions()
+        for number, story in enumerate(self.training):
+            try:
+                story.check(self.questions)
+            except SettingError as refused:
                 raise SettingError(
-                    f"question {question.name} compares stories, and a task shows {self.shown}",
-                    "write unit = 'pair', or unit = 'group' and a size",
-                )
-        if self.stop and self.stop.question not in names:
-            raise SettingError(f"stop asks about {self.stop.question!r}", "name a question")
+                    f"training[{number}]: {refused.problem}", refused.remedy
+                ) from None
+        if self.checks.planted and not self.planted:
+            raise SettingError("checks.planted has no stories to plant", "write [[planted]]")
 
     @property
     def shown(self) -> int:
@@ -248,6 +330,24 @@ class Definition:
     def question(self, name: str) -> Question:
         """Give the question of that name."""
         return next(question for question in self.questions if question.name == name)
+
+    def _check_questions(self) -> None:
+        names = [question.name for question in self.questions]
+        if not names:
+            raise SettingError("nothing is asked", "write [[questions]]")
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise SettingError(f"there are two questions {twice}", "give each a name of its own")
+        for question in self.questions:
+            if self.shown < _LEAST_SHOWN.get(question.kind, 1):
+                raise SettingError(
+                    f"question {question.name} compares stories, and a task shows {self.shown}",
+                    "write unit = 'pair', or unit = 'group' and a size",
+                )
+        if self.stop and self.stop.question not in names:
+            raise SettingError(
+                f"stop.question: there is no question {self.stop.question!r}",
+                closest(self.stop.question, names),
+            )
 
 
 def read_definition(path: Path) -> Definition:

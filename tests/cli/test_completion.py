@@ -36,9 +36,12 @@ def complete(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("score examples -m rov", ["rovist_c", "rovist_nr"]),
+        ("score examples -m rov", ["rovist", "rovist_c", "rovist_nr", "rovist_vg"]),
         ("score examples -m base", ["baselines"]),
-        ("score examples -m bleu,rov", ["bleu,rovist_c", "bleu,rovist_nr"]),
+        (
+            "score examples -m bleu,rov",
+            ["bleu,rovist", "bleu,rovist_c", "bleu,rovist_nr", "bleu,rovist_vg"],
+        ),
         ("score examples -m 'bleu, wor'", ["bleu, word_length", "bleu, words"]),
         ("score examples -m 'rouge(n=1,2), chr'", ["rouge(n=1,2), chrf"]),
         ("score examples -m 'chrf(wo'", ["chrf(word_order="]),
@@ -100,7 +103,7 @@ def test_a_real_bash_completes_quickly_and_without_a_word_on_stderr(home):
     began = time.perf_counter()
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, env=usual)
     took_s = time.perf_counter() - began
-    assert done.stdout.split() == ["rovist_c", "rovist_nr"], done.stderr
+    assert done.stdout.split() == ["rovist", "rovist_c", "rovist_nr", "rovist_vg"], done.stderr
     assert done.stderr == ""
     assert took_s < 5, "half a second where nothing else runs"
 

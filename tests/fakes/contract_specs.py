@@ -34,8 +34,8 @@ SHORT = {
     "lines": "Once upon.\n\n\nA time.\r\nThe end.",
     "usual": usual_text(600, seed=3),
 }
-# Settings that name what is loaded: a model, or the weights of a learned metric.
-ASKED = {"model", "weights"}
+# Settings that name what is loaded: a model, a grounder, the weights of a learned metric.
+ASKED = {"model", "weights", "grounder"}
 OTHER = "Once upon a time, 今日 a dragon slept. The end."
 
 
@@ -56,6 +56,7 @@ def faked(metric: Metric) -> Metric:
     fakes: dict[str, Any] = {
         "model": "fake()",
         "weights": "fake",
+        "grounder": "fake",
         "layer": 1,
         "entities": "capitals",
         "directions": 200,

@@ -90,7 +90,8 @@ def within(limit_s: float) -> Iterator[None]:
 
 def forget_assets() -> None:
     """Let metrics look for their assets anew, as after a change of `FABULA_HOME`."""
-    from fabula.metrics import meteor, rovist_nr
+    from fabula.learned import rovist_nr
+    from fabula.metrics import meteor
     from fabula.models import _load
 
     for cached in (meteor._wordnet, meteor._matcher, rovist_nr._nltk):

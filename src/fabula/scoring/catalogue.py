@@ -20,9 +20,11 @@ METRICS = MetricCatalogue(
 SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
-    "learned": "every metric that loads weights of its own training",
+    "learned": "every metric that loads weights of its own training, but those that look at "
+    "pictures",
     "hanna": "HANNA's published columns, as the release gives them",
-    "all": "every metric with its default settings, but those whose model is a hub's",
+    "all": "every metric with its default settings, but those whose model is a hub's and those "
+    "that look at pictures",
 }
 
 _FAMILIES = {
@@ -112,7 +114,8 @@ def _list_specs(name: str) -> list[str]:
     return [
         spelled
         for metric, cls in METRICS.load_all().items()
-        if not _asks_a_hub(cls)
+        # Pictures are few people's: who has some names the metric.
+        if not _asks_a_hub(cls) and "images" not in cls.card.needs
         if not families or cls.card.family in families
         for spelled in cls.card.typical or (metric,)
     ]

@@ -8,8 +8,8 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.score import Status
-from fabula.metrics import rovist_nr
-from fabula.metrics.rovist_nr import RovistNr
+from fabula.learned import rovist_nr
+from fabula.learned.rovist_nr import RovistNr
 from fabula.models import AssetError, path_of
 from fakes.factories import make_story, value_of
 

@@ -211,6 +211,10 @@ class StoryFile:
 
     def __iter__(self) -> Iterator[Story]:
         """Go through the stories from the first; a doubled id names both rows."""
+        return (story for _, story in self.pair_rows())
+
+    def pair_rows(self) -> Iterator[tuple[Mapping[str, Any], Story]]:
+        """Go through the rows as they stand, each with the story that it holds."""
         columns = self.columns
         seen: dict[str, int] = {}
         number = 0
@@ -227,7 +231,7 @@ class StoryFile:
                 continue
             number += 1
             seen[story.id] = number
-            yield story
+            yield row, story
         self.reading.say_left_out()
 
     @cached_property

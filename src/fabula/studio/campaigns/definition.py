@@ -255,13 +255,26 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class StoryForm:
+    """How the file of stories is read, where that is not found out by looking at it: the columns
+    of a story's parts (`columns.text = "output"`), and what `fabula score` can be told."""
+
+    format: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = ""
+    delimiter: str = ""
+    sheet: str = ""
+
+
+@dataclass(frozen=True)
 class Definition:
     """A campaign. `raters` are asked about every task, `overlap` of the tasks by that many and the
     rest by one (1: all); `most_tasks` is the end for a rater (0: all there are).
 
     The stories of a pair or group are of one item, each of another system; with `within` `all` they
     are any stories, dealt to groups by the seed. `about` and `who` (whom to ask: countries,
-    approval) are for who runs it, raters see neither. `stories` is a file beside the campaign's.
+    approval) are for who runs it, raters see neither. `stories` is a file, named from where the
+    campaign's file lies; `images` the folder from which pictures are named (else that of stories).
     """
 
     name: str
@@ -272,6 +285,8 @@ class Definition:
     about: str = ""
     who: str = ""
     stories: str = ""
+    form: StoryForm = field(default_factory=StoryForm)
+    images: str = ""
     unit: Unit = "story"
     size: int = 1
     within: Literal["item", "all"] = "item"

@@ -20,7 +20,12 @@ CARDS = {
     "distance": ScorerCard("embedding", "lower", ("references",)),
     "noise": ScorerCard("model", "higher", ("prompt",)),
 }
-ALL_PARTS = (*USUAL_PARTS, "classes", "example", "strongest", "top_k", "comparison")
+# Parts that show metrics which a study ran, or whom people chose: these tales have neither.
+OF_RUN_METRICS = ("columns", "published", "references", "order", "votes")
+ALL_PARTS = (
+    *USUAL_PARTS, "classes", "example", "strongest", "top_k", "comparison", "by_aspect", "means",
+    *OF_RUN_METRICS,
+)  # fmt: skip
 
 
 def tales(

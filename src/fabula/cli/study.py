@@ -14,6 +14,9 @@ from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
+    from fabula.meta.study import StudyFile
+    from fabula.reports.study_view import Publication
+    from fabula.scoring.study_scores import StudyColumn
 
 
 @click.group("study", short_help="Run a study that a TOML file declares.")
@@ -80,26 +83,33 @@ def _run_ratings(
 ) -> None:
     """Run a study of scorers beside ratings."""
     from fabula.cli import show_progress
-    from fabula.datasets import printed_below
     from fabula.meta.study import read_study
-    from fabula.replication.hanna.publication import read_publication
     from fabula.reports.parts import find_part
     from fabula.reports.study import make_sections, write_report
     from fabula.reports.study_view import View
     from fabula.scoring.evaluate import add_baselines
+    from fabula.scoring.study_scores import score_study
 
     study = read_study(file)
     for name in (*study.parts, *study.options):
         find_part(name)
-    dataset = add_baselines(_open_dataset(study.dataset, path, data, partial=partial))
-    clock.tell("data and baselines")
-    result = study.study.run(dataset, show_progress("tables"))
-    clock.tell("correlations with intervals")
-    publication = None
+    dataset = _open_dataset(study, path, data, partial=partial)
+    scored = score_study(study, dataset, cache=True, progress=show_progress("metrics"))
+    for column in scored.columns:
+        clock.warn(column)
+    if scored.columns:
+        clock.tell("data and metrics")
+    dataset = add_baselines(scored.dataset)
+    clock.tell("baselines" if scored.columns else "data and baselines")
+    if len(dataset.ratings):
+        result = study.study.run(dataset, show_progress("tables"))
+        clock.tell("correlations with intervals")
+    else:
+        result = study.study.lay_out(dataset)
+    publication = _open_publication(study, data, dataset)
     if study.printed:
-        publication = read_publication(data and printed_below(data, study.printed), dataset)
         clock.tell("printed values")
-    view = View(study, result, publication)
+    view = View(study, result, publication, scored.columns, scored.by_references)
     sections = []
     for section, timed in make_sections(view):
         clock.tell(timed.part, "" if section else "nothing to show")
@@ -110,19 +120,37 @@ def _run_ratings(
     echo(page)
 
 
-def _open_dataset(name: str, path: Path | None, data: Path | None, *, partial: bool) -> Dataset:
+def _open_dataset(
+    study: StudyFile, path: Path | None, data: Path | None, *, partial: bool
+) -> Dataset:
+    """Open the data set of a study; without ratings it has to hold stories for metrics."""
     from fabula.datasets import DATASETS, datasets_below
     from fabula.scoring.sources import DatasetSource
 
+    name = study.dataset
     if path is None and data and name in DATASETS:
         path = datasets_below(data) / name
-    dataset = DatasetSource(name, path, partial).load()
-    if not len(dataset.ratings):
+    dataset = DatasetSource(name, path, partial).load(rated=not study.metrics)
+    if not len(dataset.ratings) and not study.metrics:
         raise InputError(
             f"{name} has choices between stories, and a study needs ratings",
             f"run: fabula meta {name}",
         )
     return dataset
+
+
+def _open_publication(study: StudyFile, data: Path | None, dataset: Dataset) -> Publication | None:
+    """Open the paper whose figures stand beside; a file of printed values is HANNA's."""
+    if study.paper == "rovist":
+        from fabula.replication.rovist import RovistPublication
+
+        return RovistPublication()
+    if study.paper == "hanna" or study.printed:
+        from fabula.datasets import printed_below
+        from fabula.replication.hanna.publication import read_publication
+
+        return read_publication(data and printed_below(data, study.printed), dataset)
+    return None
 
 
 def _run_storyer(
@@ -163,6 +191,12 @@ class _Clock:
         now = time.perf_counter()
         self._say(f"{part:28} {now - self._last:6.2f} s  {note}".rstrip())
         self._last = now
+
+    def warn(self, column: StudyColumn) -> None:
+        """Say which stories a metric has no value for, and why."""
+        if missing := column.stories - column.scored:
+            name = f"{column.name} {column.aspect}".strip()
+            self._say(f"{name}: {missing} of {column.stories} without a value: {column.why}")
 
     def total(self) -> None:
         self._say(f"{'in all':28} {time.perf_counter() - self._started:6.2f} s")

@@ -56,6 +56,7 @@ CARD = DatasetCard(
     quirks=(
         "RoViST's own ratings are not at hand, nor are the stories of two of its four systems "
         "(GLACNet, KG-Story): the figures of its Tables 1 and 2 cannot be computed again.",
+        "`fabula study run studies/rovist.toml --path FOLDER` does the paper's analyses.",
         "Table 2 there is the item level: `fabula meta visual_survey -m votes --level item` "
         "correlates the criteria's means with the vote shares over the systems of each "
         "sequence and averages over the sequences. A sequence in which all shares are equal has "

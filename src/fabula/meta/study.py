@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -106,16 +106,24 @@ class Study:
             return self._run_on_preferences(dataset)
         metrics, gold = self.grids(dataset)
         results: list[MetricResult] = []
-        wanted = list(product(self._levels_of(metrics.layout), self.coefficients))
+        wanted = list(product(self.levels_of(metrics.layout), self.coefficients))
         for level, statistic in track(wanted, progress):
             results += self._measure(dataset, (metrics, gold), level, statistic)
         cautions = tuple(list_cautions(dataset, metrics.layout, results))
         return StudyResult(self, dataset, metrics, gold, tuple(results), cautions)
 
+    def lay_out(self, dataset: Dataset) -> StudyResult:
+        """Lay out the scores of stories that nobody rated: there is nothing to hold them against.
+
+        No system is left out: none is compared with references that it wrote.
+        """
+        metrics = self.score_grid(dataset, Layout.of(dataset.stories))
+        return StudyResult(self, dataset, metrics, Grid.of_gold((), metrics.layout), (), ())
+
     def _run_on_preferences(self, dataset: Dataset) -> StudyResult:
         """Hold the scores against the choices between pairs of stories, where these are all."""
         layout = Layout.of_single(dataset.stories)
-        metrics = self._scores(dataset, layout)
+        metrics = self.score_grid(dataset, layout)
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
         results = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
         gold = Grid(layout, (GridColumn("gold", PREFERENCE),), np.full((1, *layout.shape), np.nan))
@@ -130,9 +138,10 @@ class Study:
         layout = Layout.of(dataset.stories, without)
         gold = Grid.of_gold(dataset.ratings, layout)
         gold = gold.select(_choose_columns(self.aspects, gold.columns, "aspect"))
-        return self._scores(dataset, layout), gold
+        return self.score_grid(dataset, layout), gold
 
-    def _scores(self, dataset: Dataset, layout: Layout) -> Grid:
+    def score_grid(self, dataset: Dataset, layout: Layout) -> Grid:
+        """Lay out the scores of the study's scorers, turned if it turns them."""
         if not len(dataset.scores):
             raise InputError(f"{dataset.name}: no scores to hold against them", "score it first")
         metrics = Grid.of(dataset.scores, layout)
@@ -155,8 +164,8 @@ class Study:
         declared = {name for name, card in dataset.scorers.items() if card.direction == "lower"}
         return declared | set(self.lower)
 
-    def _levels_of(self, layout: Layout) -> list[Level]:
-        """Levels that the stories allow: without several systems only pooled is left."""
+    def levels_of(self, layout: Layout) -> list[Level]:
+        """Give the levels that the stories allow: without several systems only pooled is left."""
         if layout.shape[1] > 1:
             return list(self.levels)
         return [level for level in self.levels if level == "pooled"] or ["pooled"]
@@ -210,23 +219,36 @@ class Study:
 
 @dataclass(frozen=True)
 class _PartOptions:
-    """What a study file may say of a part: which metrics and stories it shows, with which words."""
+    """What a study file may say of a part: which metrics and stories it shows, with which words.
+
+    `counts` are numbers of references.
+    """
 
     metrics: tuple[str, ...] = ()
     item: str = ""
     systems: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
     note: str = ""
     words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StudyFile:
-    """What a study file declares. `options` are the tables of single parts, by part."""
+    """What a study file declares. `options` are the tables of single parts, by part.
+
+    `metrics` are run over the stories, by the name of their column: a spec, or a spec for each
+    gold aspect. Of a large data set so many `items` are taken; `human` names the system as which
+    the first reference of every item is told. `paper` is the one whose figures stand beside.
+    """
 
     title: str
     dataset: str
     about: tuple[str, ...] = ()
     parts: tuple[str, ...] = USUAL_PARTS
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    items: int = 0
+    human: str = ""
+    paper: Literal["", "hanna", "rovist"] = ""
     printed: str = ""
     selection: tuple[str, ...] = ()
     study: Study = field(default_factory=Study)

@@ -13,7 +13,7 @@ from fabula.core.protocols import watch
 from fabula.core.table import without_halves
 from fabula.meta.study import StudyFile, StudyResult
 from fabula.reports.correlations import study_signature
-from fabula.reports.parts import find_part
+from fabula.reports.parts import WITHOUT_RATINGS, find_part
 from fabula.reports.run_data import ReportColumn
 from fabula.reports.study_blocks import ScatterBlock, Section, StudyStories, Words, blocks_of
 from fabula.reports.study_page import write_study
@@ -34,7 +34,8 @@ def make_sections(view: View) -> Iterator[tuple[Section | None, Timed]]:
     for name in view.file.parts:
         started = time.perf_counter()
         watch.get().tell(f"making {name}")
-        section = find_part(name)(view)
+        rated = bool(view.aspects) or name in WITHOUT_RATINGS
+        section = find_part(name)(view) if rated else None
         yield section, Timed(name, time.perf_counter() - started)
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 from fabula.core.dataset import Dataset, ScorerCard
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.grid import Grid, GridColumn
 from fabula.meta.levels import Level, correlation_table
+from fabula.meta.resampling import Estimate
 from fabula.meta.study import StudyFile, StudyResult
+from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.study_blocks import Block
+from fabula.reports.tables import Cell
+from fabula.scoring.study_scores import StudyColumn
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
     "pearson": "Pearson",
@@ -26,11 +33,17 @@ COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
 
 @dataclass(frozen=True)
 class View:
-    """A study's file, its result, and the paper that it is held against, if there is one."""
+    """A study's file, its result, and the paper that it is held against, if there is one.
+
+    `columns` are the metrics that were run for the study; `by_references` what those that read
+    references say with so many of them.
+    """
 
     file: StudyFile
     result: StudyResult
     publication: Publication | None = None
+    columns: Sequence[StudyColumn] = ()
+    by_references: Mapping[int, ScoreTable] = field(default_factory=dict)
 
     @property
     def dataset(self) -> Dataset:
@@ -50,12 +63,15 @@ class View:
     @cached_property
     def raw(self) -> Grid:
         """Scores as they are, of the metrics proper: no baselines."""
-        plain = replace(self.result.study, sign="raw").grids(self.dataset)[0]
+        study = replace(self.result.study, sign="raw")
+        plain = study.score_grid(self.dataset, self.metrics.layout)
         return plain.select([column for column in plain.columns if not self.is_baseline(column)])
 
     @property
     def levels(self) -> list[Level]:
-        """Levels that the study found anything at."""
+        """Levels that the study found anything at; without ratings, those that stories allow."""
+        if not self.aspects:
+            return self.result.study.levels_of(self.metrics.layout)
         present = {line.level for line in self.result.correlations}
         return [level for level in self.result.study.levels if level in present]
 
@@ -96,8 +112,9 @@ class View:
         return self.dataset.scorers.get(column.scorer, ScorerCard("", "descriptive"))
 
     def is_baseline(self, column: GridColumn) -> bool:
-        """Whether a column is a trivial baseline."""
-        return self.card(column).family == "baseline"
+        """Whether a column is a trivial baseline, and not one that the study itself asks for."""
+        asked = any(column.scorer == named.name for named in self.columns)
+        return self.card(column).family == "baseline" and not asked
 
     def numbered(self, name: str, title: str) -> str:
         """Put the number that a paper gives a table or figure before its title, if there is one."""
@@ -113,6 +130,19 @@ class View:
         grid = grid or self.metrics
         by_label = {column.label: column for column in grid.columns}
         return grid.select([by_label[name] for name in names if name in by_label])
+
+    @cached_property
+    def example_stories(self) -> list[Story]:
+        """Stories of the item that `[example]` names, or of the first; none if not asked for."""
+        if "example" not in self.file.options:
+            return []
+        asked, stories = self.options("example"), self.dataset.stories
+        first = next((story.item for story in stories if story.item is not None), None)
+        item = asked.get("item") or first
+        told = [story for story in stories if item is not None and story.item == item]
+        systems = asked.get("systems") or [story.system for story in told]
+        chosen = [story for story in told if story.system in systems]
+        return sorted(chosen, key=lambda story: systems.index(story.system))
 
     @cached_property
     def selection(self) -> Grid:
@@ -132,6 +162,10 @@ class View:
         """Find the printed value of a row of a table of the report."""
         return self.publication.value(name, what) if self.publication else None
 
+    def paper_blocks(self, part: str) -> list[Block]:
+        """Give the paper's own tables that belong below a part; none without a paper."""
+        return list(self.publication.blocks(part)) if self.publication else []
+
     def remarks(self, part: str) -> list[str]:
         """Say what comparing a part with the paper shows; nothing without printed values."""
         return list(self.publication.remarks(part)) if self.publication else []
@@ -140,6 +174,13 @@ class View:
 def column_labels(grid: Grid) -> list[str]:
     """Labels of a grid's columns."""
     return [column.label for column in grid.columns]
+
+
+def estimate_cell(estimate: Estimate) -> Cell:
+    """Write a coefficient with its interval as small print; a dash where it is undefined."""
+    known = math.isfinite(estimate.value)
+    ends = interval_text(estimate.low, estimate.high, 3)
+    return Cell(estimate.value if known else None, number_text(estimate.value, 3), aside=ends)
 
 
 def level_title(level: Level) -> str:

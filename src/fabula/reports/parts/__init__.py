@@ -16,6 +16,11 @@ from fabula.reports.study_blocks import Section
 from fabula.reports.study_view import View
 
 Part = Callable[[View], Section | None]
+# Parts that speak of scores alone; the others are left out where nobody rated the stories.
+WITHOUT_RATINGS = (
+    "columns", "means", "published", "references", "order", "example", "classes",
+    "between_metrics",
+)  # fmt: skip
 
 
 @cache

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
+import numpy as np
+
+from fabula.core.score import Score
 from fabula.core.table import ScoreTable
+from fabula.meta.arrays import average_ranks
+from fabula.meta.grid import Grid
 from fabula.meta.ranking.means import AVERAGE, system_means
 from fabula.meta.raters.agreement import Agreement, agree
 from fabula.meta.resampling import Estimate
+from fabula.reports.correlations import NAMES
 from fabula.reports.figures.violins import draw_violins
 from fabula.reports.standings import find_best
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
@@ -32,8 +39,7 @@ def raters(view: View) -> Section | None:
     blocks: list[Block] = [_table(view, agreement)]
     if not agreement.raters_known:
         blocks.insert(0, Words([_UNKNOWN]))
-    if view.publication:
-        blocks += view.publication.blocks("raters")
+    blocks += view.paper_blocks("raters")
     return Section("raters", "How far raters agree", blocks)
 
 
@@ -113,6 +119,66 @@ def _systems_cell(view: View, system: str, aspect: str, mean: Estimate, best: bo
     printed = view.printed_value("systems", f"{system}, {aspect}")
     title = f"printed {printed.printed:.2f}" if printed else None
     return Cell(mean.value, text, "good" if best else "", title)
+
+
+def votes(view: View) -> Section | None:
+    """Correlate the ratings of every item's stories with their ranks by share of votes."""
+    labels = [name for name, card in view.dataset.scorers.items() if card.family == "label"]
+    if not labels or len(view.systems) < 2 or not view.coefficients:
+        return None
+    study = replace(
+        view.result.study, scorers=tuple(labels), levels=("item",),
+        coefficients=view.coefficients, control="", ceilings=False,
+    )  # fmt: skip
+    lines = study.run(replace(view.dataset, scores=_rank_in_items(view, labels))).correlations
+    rows = [
+        (line.metric, line.aspect or "gold", NAMES[line.coefficient], *_numbers(line.estimate),
+         line.estimate.n, line.estimate.undefined)
+        for line in lines
+    ]  # fmt: skip
+    table = TableBlock(
+        view.numbered("votes", "Ratings and the story that is chosen"),
+        (
+            "chosen by",
+            "aspect",
+            "coefficient",
+            "mean over items",
+            "from",
+            "to",
+            "items",
+            "left out",
+        ),
+        rows,
+        "votes",
+        "Of each item the mean ratings of its stories beside their ranks by share of votes; with "
+        "95 % intervals, by drawing items anew. Items in which all votes or ratings are equal have "
+        "no ranks and are left out.",
+        decimals=[None, None, None, 3, 3, 3, None, None],
+    )
+    blocks: list[Block] = [table, *view.paper_blocks("votes")]
+    return Section("votes", "Which rating goes with being chosen", blocks)
+
+
+def _numbers(one: Estimate) -> tuple[float | None, ...]:
+    ends = (one.value, *one.interval)
+    return tuple(end if math.isfinite(end) else None for end in ends)
+
+
+def _rank_in_items(view: View, labels: list[str]) -> ScoreTable:
+    """Put ranks among the stories of an item in place of shares; the most votes rank highest."""
+    layout = view.metrics.layout
+    stories = {cell: story for story, cell in layout.places.items()}
+    grid = Grid.of((one for one in view.dataset.scores if one.scorer in labels), layout)
+    ranked = []
+    for column, values in zip(grid.columns, grid.values, strict=True):
+        for item, row in enumerate(values):
+            there = np.flatnonzero(~np.isnan(row))
+            ranks = average_ranks(row[there])
+            ranked += [
+                Score(stories[item, int(system)], column.scorer, column.aspect, float(rank))
+                for system, rank in zip(there, ranks, strict=True)
+            ]
+    return ScoreTable(view.dataset.stories, ranked)
 
 
 def violins(view: View) -> Section | None:

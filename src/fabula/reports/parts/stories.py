@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.core.story import Story
+from fabula.meta.grid import GridColumn
 from fabula.reports.correlations import NAMES, table_order
 from fabula.reports.study_blocks import (
     Block,
@@ -13,10 +14,12 @@ from fabula.reports.study_blocks import (
     TableBlock,
     Words,
 )
-from fabula.reports.study_view import View
+from fabula.reports.study_view import View, column_labels
 from fabula.reports.tables import Cell
 
 _CUT = 400
+# More are not listed one by one.
+_MOST_RATERS = 5
 
 
 def scatter(view: View) -> Section:
@@ -42,24 +45,23 @@ def scatter(view: View) -> Section:
 
 def example(view: View) -> Section | None:
     """Show the ratings and scores of some stories of one item."""
-    asked = view.options("example")
-    item, systems = asked.get("item"), asked.get("systems", ())
-    stories = [
-        story for story in view.dataset.stories if story.item == item and story.system in systems
-    ]
+    asked, stories = view.options("example"), view.example_stories
     if not stories:
         return None
-    stories.sort(key=lambda story: systems.index(story.system))
-    blocks: list[Block] = [Words(_texts(stories)), _ratings(view, stories)]
-    blocks.append(_scores(view, stories, asked.get("metrics", ())))
+    blocks: list[Block] = [Words(_texts(stories))]
+    if view.aspects:
+        blocks.append(_ratings(view, stories))
+    blocks.append(_scores(view, stories, asked.get("metrics") or column_labels(view.raw)))
     if note := asked.get("note"):
         blocks.append(Words([note]))
-    return Section("example", "An example", blocks)
+    return Section("example", "An example", [*blocks, *view.paper_blocks("example")])
 
 
 def _texts(stories: Sequence[Story]) -> list[str]:
-    prompt = stories[0].prompt or "–"
-    return [f"**Prompt.** {_plain(prompt)}"] + [
+    prompt = stories[0].prompt
+    # Stories of pictures have none.
+    told = [f"**Prompt.** {_plain(prompt or '–')}"] if prompt or not stories[0].images else []
+    return told + [
         f"**{story.system}.** {_plain(_begin(story.text))}" for story in stories if story.text
     ]
 
@@ -74,26 +76,45 @@ def _plain(text: str) -> str:
 
 
 def _ratings(view: View, stories: Sequence[Story]) -> TableBlock:
+    """Table what every rater said; of more raters than fit, the means and the votes."""
     aspects = view.aspects
-    given: dict[tuple[str, str], dict[str, float]] = {}
+    given: dict[str, dict[str, dict[str, float]]] = {}
     for score in view.dataset.ratings:
-        given.setdefault((score.story, score.scorer), {})[score.aspect] = score.value
+        by_rater = given.setdefault(score.story, {}).setdefault(score.scorer, {})
+        by_rater[score.aspect] = score.value
+    title = view.numbered("example", "Ratings of the example")
+    if max(len(given.get(story.id, {})) for story in stories) > _MOST_RATERS:
+        return _mean_ratings(view, stories, title)
     rows = [
         (story.system or "", scorer.removeprefix("human:"), *(values.get(a) for a in aspects))
         for story in stories
-        for (of, scorer), values in given.items()
-        if of == story.id
+        for scorer, values in given.get(story.id, {}).items()
     ]
-    return TableBlock(
-        view.numbered("example", "Ratings of the example"),
-        ("story", "rater", *aspects),
-        rows,
-        "example_ratings",
-    )
+    return TableBlock(title, ("story", "rater", *aspects), rows, "example_ratings")
+
+
+def _mean_ratings(view: View, stories: Sequence[Story], title: str) -> TableBlock:
+    layout = view.gold.layout
+    labels = [name for name, card in view.dataset.scorers.items() if card.family == "label"]
+    values = {(score.scorer, score.story): score.value for score in view.dataset.scores}
+    rows = [
+        (
+            story.system or "",
+            *view.gold.values[:, *layout.places[story.id]].tolist(),
+            *(values.get((name, story.id)) for name in labels),
+        )
+        for story in stories
+        if story.id in layout.places
+    ]
+    heads = ("story", *view.aspects, *labels)
+    return TableBlock(title, heads, rows, "example_ratings", "Means of all raters.", decimals=2)
 
 
 def _scores(view: View, stories: Sequence[Story], metrics: Sequence[str]) -> TableBlock:
-    values_by_story = {(score.scorer, score.story): score.value for score in view.dataset.scores}
+    values_by_story = {
+        (GridColumn(score.scorer, score.aspect).label, score.story): score.value
+        for score in view.dataset.scores
+    }
     rows: list[list[Cell | str]] = [
         [metric, *(Cell(values_by_story.get((metric, story.id))) for story in stories)]
         for metric in metrics

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fabula.core.story import count_text
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.levels import Level
 from fabula.meta.ranking.metrics import MetricRanking, rank_metrics
@@ -14,15 +15,20 @@ from fabula.meta.results import MetricResult
 from fabula.reports.correlations import study_words, table_order
 from fabula.reports.figures.drawing import NARROW
 from fabula.reports.figures.intervals import Band, Interval, draw_intervals
+from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
 from fabula.reports.study_view import COEFFICIENT_NAMES, View, column_labels, level_title
-from fabula.reports.tables import Cell
+from fabula.reports.tables import Cell, Tone
 
-_FAMILIES = ("string", "embedding", "model", "judge", "baseline")
+_FAMILIES = ("string", "embedding", "model", "learned", "judge", "baseline")
 # Metrics that a figure shows besides the baselines.
 _MOST = 30
 _MOST_STRONGEST = 5
 _MOST_RANKED = 15
+# As tables of visual storytelling have them.
+_SYMBOLS: Mapping[Coefficient, str] = {
+    "spearman": "ρ", "pearson": "r", "kendall": "τ", "kendall_c": "τ-c",
+}  # fmt: skip
 _POINTS = (
     "Points are Borda's: in each column (three coefficients × the aspects) the weakest metric has "
     "0, the next 1, and so on; metrics that tie share the mean of their points."
@@ -165,6 +171,53 @@ def _cells(
         value.ours - value.printed, tone="" if value.holds else "warn", title=value.note
     )
     return ours, value.printed, difference
+
+
+def by_aspect(view: View) -> Section | None:
+    """Table every metric's coefficients over all stories, aspect by aspect."""
+    lines = view.result.of(level="pooled")
+    if not lines or not view.coefficients:
+        return None
+    of_cell = {(line.metric, line.aspect, line.coefficient): line for line in lines}
+    rows: list[list[Cell | str]] = [
+        [metric, *(_aspect_cell(of_cell.get((metric, aspect, coefficient)))
+                   for aspect in view.aspects for coefficient in _in_papers_order(view))]
+        for metric in _metrics_first(lines)
+    ]  # fmt: skip
+    heads = [
+        f"{aspect or 'gold'} {_SYMBOLS[coefficient]}"
+        for aspect in view.aspects
+        for coefficient in _in_papers_order(view)
+    ]
+    table = TableBlock(
+        view.numbered("by_aspect", "Metrics and aspects, story by story"),
+        ("metric", *heads),
+        rows,
+        "by_aspect",
+        "Over all stories. Coloured: the 95 % interval, by drawing items anew, lies above 0; the "
+        "title of a cell has it. Trivial baselines stand last.",
+    )
+    blocks: list[Block] = [table, *view.paper_blocks("by_aspect")]
+    return Section("by_aspect", "Which metric follows which rating", blocks)
+
+
+def _in_papers_order(view: View) -> list[Coefficient]:
+    return [name for name in _SYMBOLS if name in view.coefficients]
+
+
+def _metrics_first(lines: Sequence[MetricResult]) -> list[str]:
+    """Metrics in the order of the study, then the trivial baselines."""
+    ordered = sorted(lines, key=lambda line: line.family == "baseline")
+    return list(dict.fromkeys(line.metric for line in ordered))
+
+
+def _aspect_cell(line: MetricResult | None) -> Cell:
+    if line is None or math.isnan(line.estimate.value):
+        return Cell(None)
+    value, low, high = line.estimate.value, line.estimate.low, line.estimate.high
+    tone: Tone = "good" if low > 0 else ""
+    ends = f"{interval_text(low, high, 3)}, {count_text(line.estimate.n, 'story', 'stories')}"
+    return Cell(value, number_text(value, 3), tone, ends)
 
 
 def ranking(view: View) -> Section | None:

@@ -1,4 +1,4 @@
-"""Student's t and Fisher's F from scipy: tails, quantiles, and intervals that come of formulas."""
+"""Student's t, Fisher's F and the binomial from scipy: tails, quantiles, intervals of formulas."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ def f_quantile(share: float, above: float, below: float) -> float:
 def f_tail(f: float, above: float, below: float) -> float:
     """Give the share of Fisher's F that lies above a value."""
     return float(_special().fdtrc(above, below, f))
+
+
+def binomial_tail(successes: int, trials: int, rate: float) -> float:
+    """Give the chance of so many successes or more, each with the same rate."""
+    if successes <= 0:
+        return 1.0
+    return float(_special().betainc(successes, trials - successes + 1, min(1.0, rate)))
 
 
 def t_reach(values: Values, alpha: float = 0.05) -> float:

@@ -35,7 +35,9 @@ DEFINITION = Definition(
     "Read.",
     tuple(Question(name, "scale", name) for name in ASPECTS),
     show=Show(prompt=True, reference=True),
-    checks=Checks(character=True, floor_s=30, all_same=5, all_lowest=True, agreement=0.0),
+    checks=Checks(
+        character=True, floor_s=30, floor_words=150, all_same=5, all_lowest=True, agreement=0.0
+    ),
 )
 
 

@@ -92,11 +92,6 @@ def make_work(
     )  # fmt: skip
 
 
-def rate(**values: Any) -> Mapping[str, Any]:
-    """Answers about one story, which is called like its task; see `spread`."""
-    return values
-
-
 def spread(table: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """Turn answers {rater: {story: {question: value}}} into those of an assignment."""
     return {
@@ -108,57 +103,74 @@ def spread(table: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, An
     }
 
 
-def put_work(studio: Studio, owner: Person, work: Work) -> Work:
-    """Write work into a studio; gives it with the identities it has there."""
-    ids: dict[str, str] = {}
+class _Identities(dict[str, str]):
+    """Identities in the studio of what made-up work calls by short names."""
 
-    def known(name: str) -> str:
-        return ids.setdefault(name, new_id())
+    def __missing__(self, name: str) -> str:
+        self[name] = new_id()
+        return self[name]
 
-    def rename(value: Any) -> Any:
+    def rename(self, value: Any) -> Any:
+        """Give answers and lists of stories with the identities that are known."""
         if isinstance(value, Mapping):
-            return {ids.get(str(name), name): rename(part) for name, part in value.items()}
+            return {self.get(str(name), name): self.rename(part) for name, part in value.items()}
         if isinstance(value, list | tuple):
-            return [rename(part) for part in value]
-        return ids.get(value, value) if isinstance(value, str) else value
+            return [self.rename(part) for part in value]
+        return self.get(value, value) if isinstance(value, str) else value
 
+
+def put_work(studio: Studio, owner: Person, work: Work) -> Work:
+    """Write work into a studio; gives it with the identity that the campaign has there."""
+    ids = _Identities()
+    campaign = {
+        "id": ids["campaign"], "name": work.name, "owner_id": owner.id, "state": work.state,
+        "definition": asdict(work.definition), "digest": work.digest,
+    }  # fmt: skip
+    door = {"id": ids["door"], "way": "code", "code": new_id()}
+    steps = [
+        (tables.campaign_stories, [_story_row(one, ids) for one in work.stories.values()]),
+        (tables.campaign_tasks, [_task_row(one, ids) for one in work.tasks.values()]),
+        (tables.campaign_doors, [door]),
+        (tables.campaign_raters, [_rater_row(one, ids) for one in work.raters.values()]),
+        (tables.campaign_assignments, [_work_row(one, ids) for one in work.assignments]),
+    ]
     with studio.write() as db:
-        campaign = {
-            "id": known("campaign"), "name": work.name, "owner_id": owner.id, "state": work.state,
-            "definition": asdict(work.definition), "digest": work.digest,
-        }  # fmt: skip
         db.execute(insert(tables.campaigns), [campaign])
-        own = {"campaign_id": ids["campaign"]}
-        for one in work.stories.values():
-            story = one.story
-            row = own | {
-                "id": known(one.id), "name": story.id, "text": story.text, "prompt": story.prompt,
-                "reference_texts": list(story.references), "system": story.system,
-                "item": story.item, "extra": dict(one.extra), "is_planted": one.is_planted,
-            }  # fmt: skip
-            db.execute(insert(tables.campaign_stories), [row])
-        for task in work.tasks.values():
-            row = own | {
-                "id": known(f"task {task.id}"), "number": task.number, "kind": task.kind,
-                "stories": rename(task.stories), "wanted": task.wanted,
-                "original_id": known(f"task {task.original}") if task.original else None,
-            }  # fmt: skip
-            db.execute(insert(tables.campaign_tasks), [row])
-        door = {"id": known("door"), "way": "code", "code": new_id()}
-        db.execute(insert(tables.campaign_doors), [own | door])
-        for rater in work.raters.values():
-            row = own | {
-                "id": known(rater.id), "number": rater.number, "door_id": ids["door"],
-                "external_id": f"crowd-{rater.number}", "digest": new_id(),
-            }  # fmt: skip
-            db.execute(insert(tables.campaign_raters), [row])
-        for one in work.assignments:
-            row = own | {
-                "id": known(f"work {one.id}"), "task_id": known(f"task {one.task}"),
-                "rater_id": ids[one.rater], "number": one.number, "shown": rename(one.shown),
-                "state": one.state, "answers": rename(one.answers), "opened_at": one.opened_at,
-                "leased_until": one.opened_at, "submitted_at": one.submitted_at,
-                "visible_s": one.visible_s,
-            }  # fmt: skip
-            db.execute(insert(tables.campaign_assignments), [row])
+        for table, rows in steps:
+            for row in rows:
+                db.execute(insert(table), [row | {"campaign_id": ids["campaign"]}])
     return replace(work, id=ids["campaign"])
+
+
+def _story_row(one: WorkStory, ids: _Identities) -> dict[str, Any]:
+    story = one.story
+    return {
+        "id": ids[one.id], "name": story.id, "text": story.text, "prompt": story.prompt,
+        "reference_texts": list(story.references), "system": story.system, "item": story.item,
+        "extra": dict(one.extra), "is_planted": one.is_planted,
+    }  # fmt: skip
+
+
+def _task_row(task: WorkTask, ids: _Identities) -> dict[str, Any]:
+    return {
+        "id": ids[f"task {task.id}"], "number": task.number, "kind": task.kind,
+        "stories": ids.rename(task.stories), "wanted": task.wanted,
+        "original_id": ids[f"task {task.original}"] if task.original else None,
+    }  # fmt: skip
+
+
+def _rater_row(rater: WorkRater, ids: _Identities) -> dict[str, Any]:
+    return {
+        "id": ids[rater.id], "number": rater.number, "door_id": ids["door"],
+        "external_id": f"crowd-{rater.number}", "digest": new_id(),
+    }  # fmt: skip
+
+
+def _work_row(one: WorkAssignment, ids: _Identities) -> dict[str, Any]:
+    return {
+        "id": ids[f"work {one.id}"], "task_id": ids[f"task {one.task}"],
+        "rater_id": ids[one.rater], "number": one.number, "shown": ids.rename(one.shown),
+        "state": one.state, "answers": ids.rename(one.answers), "opened_at": one.opened_at,
+        "leased_until": one.opened_at, "submitted_at": one.submitted_at,
+        "visible_s": one.visible_s,
+    }  # fmt: skip

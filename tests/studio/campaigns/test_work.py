@@ -55,7 +55,7 @@ def test_rejected_work_is_submitted_but_not_accepted(studio, researcher):
     first = read_work(studio, researcher, "tales").submitted[0]
     reject_work(studio, researcher, "tales", [first.id], reason="all too fast")
     work = read_work(studio, researcher, "tales")
-    assert [one.id for one in work.submitted][0] == first.id and len(work.submitted) == 3
+    assert work.submitted[0].id == first.id and len(work.submitted) == 3
     assert first.id not in {one.id for one in work.accepted} and len(work.accepted) == 2
     [verdict] = work.submitted[0].verdicts
     assert (verdict.verdict, verdict.reason) == ("rejected", "all too fast")

@@ -23,13 +23,14 @@ from fabula.studio.campaigns.work import CHARACTER, INSTRUCTED, Work, WorkAssign
 from fabula.text.names import find_names
 from fabula.text.words import span_words, words
 
-# Unhurried readers take about 240 words a minute (Brysbaert, 2019, Journal of Memory and Language
-# 109): a fixed floor is not asked of texts that would be read before it at this pace.
-_USUAL_WORDS_PER_MINUTE = 240.0
 # Two spellings of a name; "Jon" and "John" are 86.
 _SAME_NAME = 80
 # Words that say that nobody has a name.
 _NOBODY = frozenset("none nobody noone no one name names character characters na nil n a".split())
+# Words that are in every story.
+_LITTLE = frozenset(
+    "a an the of and in on at to i he she it his her my from with named called is".split()
+)
 # A name that comes so often, and does one of these things, is somebody's.
 _OFTEN = 3
 _DOES = (
@@ -113,8 +114,7 @@ def judge_name(name: str, text: str) -> str:
     if len(name.strip()) > 2 and name.strip().casefold() in text.casefold():
         return ""
     known = {part for word in words(text) for part in (word, word.partition("'")[0])}
-    # Words of two letters are in every story.
-    telling = [word.partition("'")[0] for word in given if len(word) > 2 or len(given) == 1]
+    telling = [word.partition("'")[0] for word in given if word not in _LITTLE] or given
     if any(word in known for word in telling):
         return ""
     near = any(ratio(word, other) >= _SAME_NAME for word in telling for other in known)
@@ -167,8 +167,8 @@ def _find_best(answer: Any) -> Any:
 def find_floors(work: Work, done: Sequence[WorkAssignment]) -> Floors:
     """Give the least time that each task of a rater takes, in seconds, and its words.
 
-    All texts shown count, but for those that the rater has seen before: prompts and references come
-    again from system to system.
+    For the pace all texts shown count but for those that the rater has seen before: prompts and
+    references come again from system to system.
     """
     checks = work.definition.checks
     seen: set[str] = set()
@@ -178,8 +178,8 @@ def find_floors(work: Work, done: Sequence[WorkAssignment]) -> Floors:
         count = sum(_count_words(text) for text in dict.fromkeys(texts) if text not in seen)
         seen.update(texts)
         least = 60 * count / checks.words_per_minute if checks.words_per_minute > 0 else 0.0
-        usual = 60 * count / _USUAL_WORDS_PER_MINUTE
-        floors[one.id] = max(least, min(checks.floor_s, usual)), count
+        shown = sum(map(_count_words, texts))
+        floors[one.id] = max(least, checks.floor_s if shown >= checks.floor_words else 0.0), count
     return floors
 
 

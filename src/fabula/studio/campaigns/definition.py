@@ -190,9 +190,9 @@ class Checks:
     `duplicates` are put among each rater's tasks, one in so many (0: none); `instructed` asks for a
     given answer in one of so many tasks; a task done faster than `words_per_minute` (of what is
     shown) or `floor_s` is too fast, and the floor does not hold where fewer than `floor_words` are
-    shown; `all_same` flags raters whose answers never vary over so many tasks, `all_lowest` a task
-    with nothing but the lowest; `agreement` is the least correlation with the mean of the others,
-    over enough shared stories.
+    shown; `all_same` flags raters whose answers hardly vary over so many tasks, `all_lowest` those
+    who give nothing but the lowest far more often than others; `agreement` is the least correlation
+    with the mean of the others, over enough shared stories.
     """
 
     character: bool = False

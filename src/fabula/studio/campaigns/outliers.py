@@ -34,6 +34,7 @@ from fabula.meta.arrays import Values
 from fabula.meta.coefficients import correlate
 from fabula.meta.distributions import binomial_tail, f_tail
 from fabula.meta.raters.icc import spearman_brown, two_way
+from fabula.meta.raters.ratings import complete_rows
 from fabula.meta.significance.sign_flips import holm
 from fabula.studio.campaigns.definition import Question
 from fabula.studio.campaigns.work import Work, WorkAssignment
@@ -121,12 +122,23 @@ def _make_row(
         float(value) if isinstance(value, int | float) else math.nan for _, value in scales
     )
     lowest = bool(scales) and all(value == question.low for question, value in scales)
-    pattern, placed = _spell(given), _spell([_place(value, places) for value in given])
+    plain = [_drop_reasons(value) for value in given]
+    pattern, placed = _spell(plain), _spell([_place(value, places) for value in plain])
     return _Row(one, unit, pattern, placed, numbers, lowest)
 
 
 def _spell(given: Sequence[Any]) -> str:
     return json.dumps(given, sort_keys=True, ensure_ascii=False)
+
+
+def _drop_reasons(value: Any) -> Any:
+    """Give the ratings of chosen aspects without the reasons for them."""
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: part.get("rating") if isinstance(part, Mapping) else part
+        for name, part in value.items()
+    }
 
 
 def _place(value: Any, places: Mapping[str, int]) -> Any:
@@ -271,9 +283,7 @@ def _find_scattered(by_rater: Mapping[str, list[_Row]]) -> Iterator[Outlier]:
 def _complete_numbers(rows: Sequence[_Row]) -> Values:
     width = max((len(row.numbers) for row in rows), default=0)
     table = [row.numbers for row in rows if len(row.numbers) == width]
-    whole: Values = np.array(table, dtype=np.float64).reshape(-1, width)
-    complete: Values = whole[~np.isnan(whole).any(axis=1)]
-    return complete
+    return complete_rows(np.array(table, dtype=np.float64).reshape(len(table), width))
 
 
 def _find_copies(by_rater: Mapping[str, list[_Row]], others: Sequence[_Row]) -> Iterator[Outlier]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, insert, select, update
 
 from fabula.core.errors import Conflict, InputError, NotFound
-from fabula.studio.campaigns.work import find_row
+from fabula.studio.campaigns.work import HANDED_IN, find_row
 from fabula.studio.database import Studio
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import campaign_assignments, campaign_raters, campaign_verdicts, now
@@ -140,7 +140,7 @@ def _find_rater(db: Connection, campaign: str, rater: str) -> Row[Any]:
 
 def _lock_work(db: Connection, rater: str) -> list[Row[Any]]:
     table = campaign_assignments
-    wanted = select(table).where(table.c.rater_id == rater, table.c.state == "submitted")
+    wanted = select(table).where(table.c.rater_id == rater, table.c.state.in_(HANDED_IN))
     return list(db.execute(wanted.order_by(table.c.id).with_for_update()))
 
 
@@ -152,7 +152,7 @@ def _lock_assignments(db: Connection, campaign: str, ids: Sequence[str]) -> list
     for one in ids:
         if one not in rows:
             raise NotFound(f"there is no assignment {one} in this campaign", "look at its work")
-        if rows[one].state != "submitted":
+        if rows[one].state not in HANDED_IN:
             raise Conflict(
                 f"assignment {one} is not submitted", "only work that was handed in is judged"
             )

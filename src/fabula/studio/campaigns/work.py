@@ -33,6 +33,8 @@ from fabula.studio.tables import (
 
 # Answers to questions that only check: no opinion of a story.
 CHARACTER, INSTRUCTED = "_character", "_instructed"
+# States of work that a rater has finished; for `surplus` work no place was left.
+HANDED_IN = ("submitted", "surplus")
 Answers = Mapping[str, Any]
 
 
@@ -134,14 +136,15 @@ class Work:
 
     @cached_property
     def submitted(self) -> tuple[WorkAssignment, ...]:
-        """What was submitted, rejected or not, in the order it came."""
-        done = [one for one in self.assignments if one.submitted_at and one.state == "submitted"]
+        """What was handed in, rejected or without a place or not, in the order it came."""
+        done = [one for one in self.assignments if one.submitted_at and one.state in HANDED_IN]
         return tuple(sorted(done, key=lambda one: (one.submitted_at, one.id)))
 
     @cached_property
     def accepted(self) -> tuple[WorkAssignment, ...]:
-        """What was submitted and is not rejected."""
-        return tuple(one for one in self.submitted if not one.is_rejected)
+        """What counts: it was handed in while there was a place for it, and is not rejected."""
+        kept = [one for one in self.submitted if one.state == "submitted"]
+        return tuple(one for one in kept if not one.is_rejected)
 
     @cached_property
     def by_rater(self) -> Mapping[str, tuple[WorkAssignment, ...]]:

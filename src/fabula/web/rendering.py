@@ -15,6 +15,7 @@ from fabula._version import __version__
 from fabula.core.errors import NotFound
 from fabula.reports.figures.colours import palette_css
 from fabula.reports.pages import read_static
+from fabula.web.markdown import render_markdown
 
 # Everything is our own, nothing is inline: what slips through escaping is not run.
 POLICY = (
@@ -57,7 +58,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"static": spell_static, "version": __version__}
-    environment.filters["sentence"] = spell_sentence
+    environment.filters |= {"sentence": spell_sentence, "markdown": render_markdown}
     return environment
 
 

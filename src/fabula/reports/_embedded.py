@@ -30,11 +30,13 @@ _UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W_])+")
 
 
-def page_json(data: ReportData, chosen: Sequence[int]) -> str:
-    """Write all that the scripts of a run's report read."""
+def page_json(data: ReportData, chosen: Sequence[int], **more: Any) -> str:
+    """Write all that the scripts of a run's report read; `more` is what else they do."""
     user = user_metric(column.scorer for column in data.columns)
     texts = texts_json(data.stories, chosen, user)
-    return stories_json(data.stories, data.columns, (data.values, data.statuses), texts=texts)
+    return stories_json(
+        data.stories, data.columns, (data.values, data.statuses), texts=texts, **more
+    )
 
 
 def stories_json(

@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import PurePath
 
 from fabula.core.model import Picture, Region
 from fabula.core.story import count_text
@@ -32,7 +33,7 @@ from fabula.reports._review_marks import paragraph_spans
 from fabula.reports.figures.drawing import short
 from fabula.reports.numbers import coefficient_text, number_text
 from fabula.reports.pages import escape, tag
-from fabula.scoring.review.pictures import PicturedStory, SeenNoun
+from fabula.scoring.review.pictures import PicturedStory, SeenNoun, list_notes
 from fabula.text.repetition import Span
 from fabula.text.sentences import sentence_spans
 
@@ -40,6 +41,8 @@ from fabula.text.sentences import sentence_spans
 MOST_WIDTH, MOST_HEIGHT = 640, 900
 MOST_BYTES = 8_000_000
 _QUALITY = 80
+# A number on a picture takes so many hundredths of a small one.
+_BADGE = 8.0
 # Of a longer story the rest is told in words.
 _MOST_SENTENCES = 300
 _LIT = "--edge: var(--lit); --thick: 4; --glow: var(--lit-ground); --badge: var(--lit);"
@@ -93,15 +96,21 @@ def _draw_album(stories: Sequence[PicturedStory], number: int, budget: PictureBu
     return tag("div", f"{texts}\n{album}", class_="pictured", id=f"pictures-{number}")
 
 
-def draw_section(stories: Sequence[PicturedStory], budget: PictureBudget | None = None) -> str:
-    """Draw a section of a page: every sequence of pictures with the stories told of it."""
+def draw_section(
+    groups: Sequence[Sequence[PicturedStory]],
+    budget: PictureBudget | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Draw a section of a page: every sequence of pictures with the stories told of it.
+
+    `notes` are what is to be said before them.
+    """
     budget = budget or PictureBudget()
-    groups = group_by_pictures(stories)
     albums = [_draw_album(group, number, budget) for number, group in enumerate(groups)]
-    head = tag("h2", "Pictures", id="pictures-head")
-    legend = [tag("p", escape(PAGE_LEGEND), class_="legend")]
     if budget.left_out:
-        legend.append(tag("p", escape(left_out_words(budget.left_out)), class_="legend"))
+        notes = [*notes, left_out_words(budget.left_out)]
+    head = tag("h2", "Pictures", id="pictures-head")
+    legend = [tag("p", escape(words), class_="legend") for words in (PAGE_LEGEND, *notes)]
     inside = "\n".join([head, *legend, *albums])
     return tag("section", inside, id="pictures", aria_labelledby="pictures-head")
 
@@ -133,18 +142,22 @@ def _figure(stories: Sequence[PicturedStory], place: tuple[int, int], budget: Pi
         for region in range(len(sight.regions))
     ]
     frame = _image(sight, at, budget) + _boxes(sight, name, found)
-    frame += "".join(_badge(sight, region, name) for region, nouns in enumerate(found) if nouns)
+    frame += _badges(sight, [region for region, nouns in enumerate(found) if nouns], name)
     style = f"aspect-ratio:{max(picture.width, 1)}/{max(picture.height, 1)}"
-    head = tag("strong", f"Picture {at + 1}") + " " + tag("bdi", escape(picture.name))
-    notes = [
-        tag("p", escape(f"{note[0].upper()}{note[1:]}."), class_="legend")
-        for note in [*picture.notes, *sight.notes]
-        if note
-    ]
-    caption = tag("p", head, class_="name") + "".join(notes)
+    head = (
+        tag("strong", f"Picture {at + 1}") + " " + tag("bdi", escape(PurePath(picture.name).name))
+    )
+    notes = [note for note in list_notes(sight) if note not in stories[0].common_notes]
+    caption = tag("p", head, class_="name") + _write_notes(notes)
     caption += _region_lists(stories, (number, at), found)
     inside = tag("div", frame, class_="frame", style=style) + tag("figcaption", caption)
     return tag("figure", inside, class_="sight", id=f"picture-{name}")
+
+
+def _write_notes(notes: Iterable[str]) -> str:
+    return "".join(
+        tag("p", escape(f"{note[:1].upper()}{note[1:]}."), class_="legend") for note in notes
+    )
 
 
 def _image(sight: Sight, at: int, budget: PictureBudget) -> str:
@@ -154,7 +167,7 @@ def _image(sight: Sight, at: int, budget: PictureBudget) -> str:
         return tag("p", words, class_="left-out")
     labels = [region.label for region in sight.regions if region.label]
     shown = f": {', '.join(dict.fromkeys(labels))}" if labels else ""
-    words = escape(f"Picture {at + 1}, {sight.picture.name}{shown}")
+    words = escape(f"Picture {at + 1}, {PurePath(sight.picture.name).name}{shown}")
     return f'<img src="{address}" alt="{words}" decoding="async">'
 
 
@@ -181,22 +194,37 @@ def _kind(nouns: Sequence[SeenNoun]) -> str:
     return "weak" if all(noun.is_weak for noun in nouns) else "seen"
 
 
-def _badge(sight: Sight, region: int, name: str) -> str:
-    """Number a region at its upper left corner; the links of nouns lead here."""
-    left, top, *_ = sight.regions[region].box
+def _badges(sight: Sight, regions: Sequence[int], name: str) -> str:
+    """Number regions at their upper left corners; the links of nouns lead there.
+
+    Where a number stands already, the next one stands beside it.
+    """
     width, height = max(sight.picture.width, 1), max(sight.picture.height, 1)
-    # Near the right or lower edge it would stand outside.
-    across, down = min(100 * left / width, 94), min(100 * top / height, 92)
-    return tag(
-        "a",
-        str(region + 1),
-        class_="badge",
-        id=f"region-{name}-{region}",
-        href=f"#entry-{name}-{region}",
-        data_at=f"{name}-{region}",
-        style=f"left:{max(across, 0):.1f}%;top:{max(down, 0):.1f}%",
-        aria_label=f"Region {region + 1}: {region_words(sight, region)}",
-    )
+    badges: list[str] = []
+    taken: list[tuple[float, float]] = []
+    for region in regions:
+        left, top, *_ = sight.regions[region].box
+        # Near the right or lower edge it would stand outside.
+        across = min(max(100 * left / width, 0.0), 100 - _BADGE)
+        down = min(max(100 * top / height, 0.0), 100 - _BADGE)
+        while across + _BADGE < 100 and any(
+            abs(across - x) < _BADGE and abs(down - y) < _BADGE for x, y in taken
+        ):
+            across += _BADGE
+        taken.append((across, down))
+        badges.append(
+            tag(
+                "a",
+                str(region + 1),
+                class_="badge",
+                id=f"region-{name}-{region}",
+                href=f"#entry-{name}-{region}",
+                data_at=f"{name}-{region}",
+                style=f"left:{across:.1f}%;top:{down:.1f}%",
+                aria_label=f"Region {region + 1}: {region_words(sight, region)}",
+            )
+        )
+    return "".join(badges)
 
 
 def _region_lists(
@@ -226,7 +254,7 @@ def _region_lists(
         return tag("p", "No region was found in it.", class_="legend")
     lists = tag("ul", "".join(used), class_="regions") if used else ""
     if idle:
-        words = "Regions in which no noun is seen best" if used else "No noun is seen best here"
+        words = "Other regions" if used else "No noun is seen best here; regions"
         summary = tag("summary", f"{words}: {len(idle)}")
         lists += tag("details", summary + tag("ul", "".join(idle), class_="regions"))
     return lists
@@ -255,7 +283,7 @@ def _telling(story: PicturedStory, place: tuple[int, int]) -> str:
     parts = [
         head,
         _values(story),
-        tag("p", escape(seen_words(story)), class_="legend"),
+        tag("p", escape(seen_words(story)), class_="legend") + _write_notes(story.common_notes),
         _sentences(story, place),
         _noun_table(story, place),
     ]
@@ -354,7 +382,7 @@ def _noun_table(story: PicturedStory, place: tuple[int, int]) -> str:
     rows = [_noun_row(story, noun, place) for noun in story.nouns]
     table = tag("table", tag("thead", tag("tr", head)) + tag("tbody", "\n".join(rows)))
     summary = tag("summary", f"All nouns: {len(story.nouns)}")
-    legend = tag("p", escape(WEAK_LEGEND), class_="legend")
+    legend = tag("p", escape(f"{WEAK_LEGEND} Weight: its idf."), class_="legend")
     return tag("details", summary + tag("div", table, class_="scroll") + legend, class_="nouns")
 
 

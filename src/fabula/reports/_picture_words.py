@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
+from pathlib import PurePath
 
 from fabula.core.story import count_text
 from fabula.learned.grounding.grounder import Sight
 from fabula.reports.numbers import MISSING, coefficient_text, number_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.tables import Table, TableColumn
-from fabula.scoring.review.pictures import WEAK_SHARE, PicturedStory, SeenNoun
+from fabula.scoring.review.pictures import WEAK_SHARE, PicturedStory, SeenNoun, list_notes
 from fabula.text.escapes import markdown_text
 
 WEAK_LEGEND = (
-    "Similarity: how like the noun the region is, from −1 to 1. By chance: how many of 100 nouns "
-    "chosen blindly match these pictures as well or better; a match is weak, and grey, if more "
-    f"than {100 * WEAK_SHARE:.0f} do. Weight: how rare the noun is (idf)."
+    "Similarity: how like the noun the region is, from −1 to 1. By chance: how many of 100 usual "
+    "nouns, chosen blindly, match these pictures as well; a match is weak if more than "
+    f"{100 * WEAK_SHARE:.0f} do."
 )
 PAGE_LEGEND = (
     "Each noun of a story leads to the region that is most like it, with the similarity beside it; "
-    "grey ones are matched no better than nouns chosen blindly often are. A share before a "
+    "grey ones are weak: more than a tenth of nouns chosen blindly match as well. A share before a "
     "sentence is how likely it is to follow the one before; tinted words are said more than once."
 )
 # A region that leaves hardly anything out is called what it is.
@@ -72,7 +73,7 @@ def seen_words(story: PicturedStory) -> str:
     total = count_text(len(story.nouns), "noun")
     words = [f"{len(story.seen)} of {total} are seen in the pictures"]
     if story.weak:
-        words.append(f"{len(story.weak)} matched no better than by chance")
+        words.append(f"{len(story.weak)} match weakly")
     if story.unknown:
         words.append(f"{len(story.unknown)} not known")
     return f"{', '.join(words)}."
@@ -89,12 +90,17 @@ def value_lines(story: PicturedStory) -> list[str]:
 
 def picture_lines(story: PicturedStory) -> list[str]:
     """Write for a terminal what is seen in each picture, and what in none."""
-    lines = [seen_words(story), *value_lines(story)]
+    lines = [seen_words(story), *(f"! {note}" for note in story.common_notes)]
+    lines += value_lines(story)
     for number, sight in enumerate(story.grounded.sights):
-        here = [noun for noun in story.seen if noun.place and noun.place[0] == number]
-        nouns = " · ".join(_noun_words(story, noun) for noun in here) or "nothing of the story"
-        lines.append(f"{number + 1} {sight.picture.name}: {nouns}")
-        lines += [f"  ! {note}" for note in [*sight.picture.notes, *sight.notes]]
+        here = (noun for noun in story.seen if noun.place and noun.place[0] == number)
+        # A noun of several sentences is named once.
+        nouns = " · ".join(dict.fromkeys(_noun_words(story, noun) for noun in here))
+        lines.append(
+            f"{number + 1} {PurePath(sight.picture.name).name}: {nouns or 'nothing of the story'}"
+        )
+        own = [note for note in list_notes(sight) if note not in story.common_notes]
+        lines += [f"! picture {number + 1}: {note}" for note in own]
     if story.weak:
         weak = (f"{noun.text} {coefficient_text(noun.match)}" for noun in story.weak)
         lines.append(f"weak: {', '.join(dict.fromkeys(weak))}")
@@ -115,11 +121,11 @@ def _noun_words(story: PicturedStory, noun: SeenNoun) -> str:
 def picture_markdown(story: PicturedStory) -> str:
     """Write it as Markdown: values, and a table of the nouns."""
     values = [f"- {markdown_text(' '.join(line.split()))}" for line in value_lines(story)]
-    names = [
-        f"{number}. {markdown_text(sight.picture.name)}"
-        + "".join(f" ({markdown_text(note)})" for note in [*sight.picture.notes, *sight.notes])
-        for number, sight in enumerate(story.grounded.sights, 1)
-    ]
+    names = []
+    for number, sight in enumerate(story.grounded.sights, 1):
+        own = [note for note in list_notes(sight) if note not in story.common_notes]
+        words = " ".join([PurePath(sight.picture.name).name, *(f"({note})" for note in own)])
+        names.append(f"{number}. {markdown_text(words)}")
     rows = [
         [
             noun.text,
@@ -130,7 +136,8 @@ def picture_markdown(story: PicturedStory) -> str:
         for noun in story.nouns
     ]
     figures = [TableColumn(name, align="right") for name in ("similarity", "by chance")]
-    parts = ["## Pictures", seen_words(story), "\n".join(values), "\n".join(names)]
+    notes = [markdown_text(note) for note in story.common_notes]
+    parts = ["## Pictures", seen_words(story), *notes, "\n".join(values), "\n".join(names)]
     if rows:
         parts += [markdown_table(Table(["noun", "seen best in", *figures], rows)), WEAK_LEGEND]
     return "\n\n".join(part for part in parts if part)

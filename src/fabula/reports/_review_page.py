@@ -186,7 +186,7 @@ def _pictures(review: Review) -> str:
         return ""
     from fabula.reports._picture_section import draw_section
 
-    return draw_section([review.pictured])
+    return draw_section([[review.pictured]])
 
 
 def _picture_style(review: Review) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from fabula.reports.pages import (
     write_page,
     write_table,
 )
-from fabula.reports.run_data import ReportData, read_report_data
+from fabula.reports.run_data import ReportData, read_report_data, spec_name
 from fabula.reports.standings import Standings, compute_standings
 from fabula.reports.summary import cite_run
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
@@ -47,12 +48,23 @@ from fabula.scoring.folder import PARQUET, RUN, RunFolder
 
 _PAGE, _TABLES = "report.html", ("systems", "statuses", "signatures")
 STORIES_SHOWN = 400
+# Metrics that look at pictures and can say where they saw what.
+PICTURED = ("rovist", "rovist_vg")
 # Texts of a usual report are held to this, however long its stories are.
 _MOST_CHARS = 6_000_000
 _STYLES = ("page.css", "report.css", "reader.css")
 _SCRIPTS = (
     "page.js", "story_data.js", "spans.js", "report.js", "report_stories.js", "reader.js",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DrawnPictures:
+    """A section with pictures, its style, and the anchors in it by the stories' places."""
+
+    section: str = ""
+    style: str = ""
+    anchors: Mapping[int, str] = field(default_factory=dict)
 
 
 def write_report(
@@ -73,7 +85,9 @@ def write_report(
     data = read_report_data(folder, progress)
     standings = compute_standings(data, seed=seed)
     chosen = choose_stories(data, _budget(stories), seed=seed)
-    page = fill_template(read_static("report.html"), _parts(data, standings, chosen, folder))
+    pictures = _draw_pictures(data, chosen, every=stories is None)
+    parts = _parts(data, standings, chosen, folder, pictures)
+    page = fill_template(read_static("report.html"), parts)
     return write_page(
         path,
         page,
@@ -88,13 +102,17 @@ def write_report(
 def render_report(
     folder: Path, *, stories: int | None = STORIES_SHOWN, seed: int = 0
 ) -> tuple[str, str]:
-    """Give the page of a run folder, and what a browser may run of it, and write nothing."""
+    """Give the page of a run folder, and what a browser may run of it, and write nothing.
+
+    Pictures are looked at by models: the page says how to draw them.
+    """
     data = read_report_data(folder)
     parts = _parts(
         data,
         compute_standings(data, seed=seed),
         choose_stories(data, _budget(stories), seed=seed),
         folder,
+        _name_pictures(data, folder),
     )
     return fill_template(read_static("report.html"), parts), parts["policy"]
 
@@ -117,17 +135,47 @@ def _budget(stories: int | None) -> Budget:
     return Budget(stories, _MOST_CHARS)
 
 
+def _has_pictures(data: ReportData) -> bool:
+    """Whether the run has looked at pictures of stories."""
+    names = {spec_name(metric["spec"]) for metric in data.metrics}
+    return not names.isdisjoint(PICTURED) and any(story.images for story in data.stories)
+
+
+def _draw_pictures(data: ReportData, chosen: list[int], *, every: bool) -> DrawnPictures:
+    if not _has_pictures(data):
+        return DrawnPictures()
+    from fabula.reports._report_pictures import draw_pictures
+
+    return draw_pictures(data, chosen, every=every)
+
+
+def _name_pictures(data: ReportData, folder: Path) -> DrawnPictures:
+    """Say where the pictures of a run are drawn."""
+    if not _has_pictures(data):
+        return DrawnPictures()
+    command = tag("code", escape(f"fabula report {folder.name or 'RUN'}"))
+    words = tag("p", f"Stories are drawn beside their pictures in the page that {command} writes.")
+    head = tag("h2", "Pictures", id="pictures-head")
+    return DrawnPictures(
+        tag("section", head + words, id="pictures", aria_labelledby="pictures-head")
+    )
+
+
 def _parts(
-    data: ReportData, standings: Standings, chosen: list[int], folder: Path
+    data: ReportData,
+    standings: Standings,
+    chosen: list[int],
+    folder: Path,
+    pictures: DrawnPictures,
 ) -> dict[str, str]:
     """Everything that the page has a place for."""
     cards = cards_of(metric["spec"] for metric in data.metrics)
     script = bundle_scripts(_SCRIPTS)
     more = f"For all texts: {tag('code', escape(_command(folder)))}."
     return {
-        "policy": content_policy(script),
+        "policy": content_policy(script, pictures=bool(pictures.anchors)),
         "title": escape(_title(data.record["input"]["path"])),
-        "style": join_static(_STYLES),
+        "style": join_static(_STYLES) + pictures.style,
         "occasion": occasion(data.record),
         "facts": facts(data),
         "finding": escape(finding(standings)),
@@ -138,6 +186,8 @@ def _parts(
         "added": _say_baselines(data),
         "figures": draw_distributions(data),
         "statuses": statuses_html(data),
+        "pictures": pictures.section,
+        "pictures_link": tag("a", "Pictures", href="#pictures") if pictures.section else "",
         "shown": _say_shown(data, chosen, folder),
         "reader": fill_template(read_static("reader.html"), {"more": more, "ratings": ""}),
         "cite": escape(cite_run(data.record)),
@@ -145,7 +195,7 @@ def _parts(
         "citations": escape(citations(data.record, cards)),
         "limits": _limits(cards),
         "versions": versions(data.record),
-        "data": page_json(data, chosen),
+        "data": page_json(data, chosen, pictures=dict(pictures.anchors)),
         "script": script,
     }
 

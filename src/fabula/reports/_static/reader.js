@@ -39,6 +39,9 @@ function openStory(story) {
   byId("reader-absent").hidden = isShown(story);
   document.querySelector(".texts").hidden = !isShown(story);
   byId("reader-beside").hidden = !references.length;
+  const beside = data.pictures?.[story];
+  byId("reader-pictures").hidden = !beside;
+  byId("reader-pictures").firstElementChild.href = `#${beside}`;
   fillReferences(references);
   drawPosition();
   offerHighlights();

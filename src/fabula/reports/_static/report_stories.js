@@ -166,8 +166,13 @@ function neighbours() {
   return list.order;
 }
 
-// The page goes to where the reader was in the list.
+// The page goes to where the reader was in the list, or to where a link has led.
 function returned(story) {
+  const beside = data.pictures?.[story];
+  if (beside && location.hash === `#${beside}`) {
+    byId(beside).scrollIntoView();
+    return;
+  }
   if (storyOfHash() >= 0) history.replaceState(null, "", "#stories");
   const at = list.order.indexOf(story);
   if (at < 0) return;

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from fabula.core.metric import Metric
+from fabula.core.score import Missing, Status
 from fabula.core.story import Story
+from fabula.learned.grounding.chance import find_chances
 from fabula.learned.grounding.grounder import GroundedNoun, GroundedStory, Sight
-from fabula.scoring.review.parts import PlacedTransition, or_none
+from fabula.learned.rovist import Rovist
+from fabula.learned.rovist_c import RovistC
+from fabula.learned.rovist_nr import RovistNr
+from fabula.learned.rovist_vg import RovistVg
+from fabula.scoring.evaluate import evaluate
+from fabula.scoring.review.parts import MissingPart, PlacedTransition, Review, or_none
 from fabula.text.repetition import Repetition
 
-# A match is weak that this share of nouns chosen blindly would have reached in the same pictures.
-WEAK_SHARE = 0.2
+# A match is weak where more nouns than this share, chosen blindly, match the same pictures as well.
+# Of the nouns in captions of photographs 58 % are seen by that rule in their own pictures, and 26 %
+# in those of other captions (labels as grounder; a tenth of blind ones by its definition).
+WEAK_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,13 @@ class PicturedStory:
         """The nouns in their order, each with how it stands."""
         pairs = zip(self.grounded.nouns, self.chances, strict=True)
         return tuple(SeenNoun(number, *pair) for number, pair in enumerate(pairs))
+
+    @cached_property
+    def common_notes(self) -> tuple[str, ...]:
+        """What is to be said of all its pictures alike."""
+        sights = self.grounded.sights
+        notes = list_notes(sights[0]) if sights else []
+        return tuple(note for note in notes if all(note in list_notes(s) for s in sights))
 
     @property
     def unknown(self) -> tuple[SeenNoun, ...]:
@@ -134,6 +151,11 @@ class SeenNoun:
         }
 
 
+def list_notes(sight: Sight) -> list[str]:
+    """Say what speaks against believing what was seen in a picture, or was left out of it."""
+    return [note for note in (*sight.picture.notes, *sight.notes) if note]
+
+
 def _plain_sight(sight: Sight) -> dict[str, Any]:
     picture = sight.picture
     return {
@@ -141,7 +163,7 @@ def _plain_sight(sight: Sight) -> dict[str, Any]:
         "width": picture.width,
         "height": picture.height,
         "sha256": picture.digest,
-        "notes": [*picture.notes, *sight.notes],
+        "notes": list_notes(sight),
         "regions": [
             {"box": [round(edge, 1) for edge in region.box], "label": region.label or None}
             | {"confidence": or_none(region.confidence)}
@@ -150,12 +172,80 @@ def _plain_sight(sight: Sight) -> dict[str, Any]:
     }
 
 
-def compare_to_chance(matches: Sequence[float], blind: Sequence[float]) -> tuple[float, ...]:
-    """Give for each match the share of blind matches that are as high or higher; NaN stays NaN."""
-    known = [match for match in blind if math.isfinite(match)]
-    if not known:
-        return tuple(math.nan for _ in matches)
-    return tuple(
-        sum(other >= match for other in known) / len(known) if math.isfinite(match) else math.nan
-        for match in matches
-    )
+def picture_story(
+    story: Story,
+    metric: RovistVg,
+    *,
+    transitions: tuple[PlacedTransition, ...] = (),
+    repetition: tuple[Repetition, ...] = (),
+    values: tuple[PictureValue, ...] = (),
+) -> PicturedStory:
+    """Look for a story's nouns in its pictures as a metric does; Missing says why it cannot."""
+    if metric.absence:
+        raise Missing(Status.MISSING_MODEL, metric.absence)
+    # Where nouns weigh by the stories of a run, one story does not know how much.
+    grounded = metric.ground(story, _weigh_unknown if metric.batch else None)
+    chances = find_chances(grounded, metric.looker)
+    return PicturedStory(story, grounded, chances, transitions, repetition, values)
+
+
+def _weigh_unknown(noun: str) -> float:
+    return math.nan
+
+
+def add_pictures(
+    review: Review, *, grounder: str = "", order: str = "", cache: bool | str | Path = False
+) -> Review:
+    """Add to a review what is seen of its story in its pictures, or why that cannot be said.
+
+    `grounder` and the weights for the `order` of sentences are the metrics' own unless named.
+    """
+    chosen = _choose_variants(grounder, order)
+    metrics = {variant.metric.spec: variant.metric for variant in chosen}
+    scores = {
+        (score.scorer, score.aspect): score
+        for score in evaluate([review.story], list(metrics.values()), cache=cache)
+    }
+    values = []
+    for part, variant, metric, aspect in chosen:
+        score = scores[metric.spec, aspect]
+        values.append(PictureValue(part, variant, metric.spec, score.value, score.note))
+    looking = chosen[0].metric
+    assert isinstance(looking, RovistVg)
+    try:
+        pictured = picture_story(
+            review.story,
+            looking,
+            transitions=review.transitions,
+            repetition=review.repetition,
+            values=tuple(values),
+        )
+    except Missing as missing:
+        lack = MissingPart("pictures", missing.note)
+        return replace(review, missing=(*review.missing, lack))
+    signatures = {spec: metric.signature() for spec, metric in metrics.items()}
+    return replace(review, pictured=pictured, signatures={**review.signatures, **signatures})
+
+
+class _Variant(NamedTuple):
+    part: str
+    words: str
+    metric: Metric
+    aspect: str = ""
+
+
+def _choose_variants(grounder: str, order: str) -> list[_Variant]:
+    """Choose what is asked: each part of RoViST as it compares best, and as others compute it."""
+    looks: dict[str, Any] = {"grounder": grounder} if grounder else {}
+    orders: dict[str, Any] = {"weights": order} if order else {}
+    looking, balanced = RovistVg(**looks), Rovist(overall="balanced", **looks, **orders)
+    return [
+        _Variant("grounding", "a noun", looking),
+        _Variant("grounding", "as in the paper", looking, "original"),
+        _Variant("order", "by probability", RovistC(**orders)),
+        _Variant("order", "by logit", RovistC(by="logit", **orders)),
+        _Variant("non-redundancy", "as in the paper", RovistNr()),
+        _Variant("non-redundancy", "as in the release", RovistNr(compat=True)),
+        _Variant("overall", "from 0 to 1", balanced, "overall"),
+        _Variant("overall", "as in the paper", Rovist(**looks, **orders), "overall"),
+    ]

@@ -77,13 +77,20 @@ def review_story(
     commenter: Commenting | None = None,
     seed: int = 0,
     cache: bool | str | Path = False,
+    grounder: str = "",
 ) -> Iterator[Review]:
     """Review a story. The first review holds all but the comments, each after it one more of them.
 
     Comments are composed by rules unless a `commenter` writes them, and may take long then. The
-    last review is the whole: `*_, review = review_story(story)`.
+    last review is the whole: `*_, review = review_story(story)`. A story with images is looked for
+    in them, by the `grounder` that is named.
     """
     review = assemble_review(story, ask_metrics(story, weights=weights, order=order, cache=cache))
+    if story.images:
+        from fabula.scoring.review.pictures import add_pictures
+
+        named = "" if order == ORDER_WEIGHTS else order
+        review = add_pictures(review, grounder=grounder, order=named, cache=cache)
     yield review
     if comments:
         yield from add_comments(review, commenter, seed=seed)
@@ -211,7 +218,7 @@ def _find_transitions(
     if not isinstance(metric, RovistC) or not any(score.ok for score in scores.values()):
         return ()
     try:
-        return _place_transitions(story, metric)
+        return place_transitions(story, metric)
     except Missing as error:
         absent.append(MissingPart(ORDER, error.note))
     except UserError as error:
@@ -219,7 +226,7 @@ def _find_transitions(
     return ()
 
 
-def _place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, ...]:
+def place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, ...]:
     """Give transitions with their places; none where the metric parts sentences otherwise."""
     transitions = metric.transitions(story)
     spans = sentence_spans(story.text)

@@ -112,16 +112,9 @@ def _prepare(database: str | None, address: str, *, is_local: bool) -> None:
 
 def _welcome_owner(studio: Studio) -> None:
     """Make the one person of a local studio, and say who may come in."""
-    import getpass
+    from fabula.studio.local import name_system_user, welcome_owner
 
-    from fabula.studio.local import welcome_owner
-
-    try:
-        name = getpass.getuser()
-    # No user of that number is known, as in some containers.
-    except (KeyError, OSError):
-        name = ""
-    person = welcome_owner(studio, name)
+    person = welcome_owner(studio, name_system_user())
     echo(
         f"You are {person.name}, without a password: whoever uses this machine can open it.",
         err=True,

@@ -6,6 +6,7 @@ notes whose it is, and one with other people in it is refused.
 
 from __future__ import annotations
 
+import getpass
 import re
 
 from sqlalchemy import Connection, delete, func, select
@@ -46,6 +47,14 @@ def welcome_owner(studio: Studio, name: str) -> Person:
             return load_person(db, owner_id)
         except NotFound:
             return _make_owner(db, name)
+
+
+def name_system_user() -> str:
+    """What the system calls who runs this; nothing where it knows nobody of that number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # as in some containers
+        return ""
 
 
 def open_own_session(studio: Studio) -> Session:

@@ -10,12 +10,18 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, UnknownName, closest
 from fabula.studio.campaigns.definition import Definition, make_definition, read_definition
+from fabula.studio.campaigns.stories import (
+    Material,
+    check_material,
+    find_missing_parts,
+    load_material,
+)
 
 FOLDER = Path(__file__).with_name("presets")
 _HEADER = re.compile(r"\[+\s*([\w.-]+)\s*\]+")
@@ -62,6 +68,33 @@ def fill_preset(preset: Path, changes: Mapping[str, Any]) -> str:
         )
     make_definition(wanted, str(preset))
     return text
+
+
+@dataclass(frozen=True)
+class NewCampaign:
+    """A campaign that was made of a preset: its file's text, what that says, the stories it will
+    ask about, and parts of a preset that no story has and that are therefore not shown."""
+
+    text: str
+    definition: Definition
+    material: list[Material]
+    hidden: tuple[str, ...]
+
+
+def make_campaign(preset: Path, changes: Mapping[str, Any], folder: Path) -> NewCampaign:
+    """Fill in a preset for a file in that folder, and look at the stories that it names."""
+
+    def read(text: str) -> Definition:
+        return make_definition(tomllib.loads(text), str(preset))
+
+    text = fill_preset(preset, changes)
+    material = load_material(read(text), folder)
+    hidden = tuple(find_missing_parts(read(text), material))
+    if hidden:
+        text = fill_preset(preset, {**changes, **{f"show.{name}": False for name in hidden}})
+    definition = read(text)
+    check_material(definition, material)
+    return NewCampaign(text, definition, material, hidden)
 
 
 def to_plain(definition: Definition) -> dict[str, Any]:

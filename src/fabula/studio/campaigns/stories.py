@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, closest
+from fabula.core.protocols import watch
 from fabula.core.story import Story, count_text
 from fabula.datasets.tables.stories import StoryFile, StoryLayout, open_stories
 from fabula.studio.campaigns.definition import Definition
@@ -32,7 +33,14 @@ class Material:
 
 
 def read_material(definition: Definition, folder: Path) -> list[Material]:
-    """Read the stories that a campaign names, from where its file lies, and check them.
+    """Read the stories that a campaign names, from where its file lies, and check them."""
+    material = load_material(definition, folder)
+    check_material(definition, material)
+    return material
+
+
+def load_material(definition: Definition, folder: Path) -> list[Material]:
+    """Read the stories that a campaign names, whether or not they can be asked about.
 
     A name that is no file there may be that of a data set.
     """
@@ -49,9 +57,7 @@ def read_material(definition: Definition, folder: Path) -> list[Material]:
         _need_fields(wanted, file)
         material = [_make_material(row, story, wanted) for row, story in file.pair_rows()]
     images = folder / definition.images if definition.images else path.parent
-    material = [_find_images(each, images) for each in material]
-    check_material(definition, material)
-    return material
+    return [_find_images(each, images) for each in material]
 
 
 def list_fields(definition: Definition) -> tuple[str, ...]:
@@ -98,6 +104,22 @@ def describe_gaps(definition: Definition, material: Sequence[Material]) -> list[
         for name, count in counts.items()
         if count
     ]
+
+
+def check_pictures(definition: Definition, material: Sequence[Material]) -> int:
+    """Read every picture that is shown, and give how many there are; one that cannot be read is an
+    error that names it."""
+    if not definition.show.pictures:
+        return 0
+    from fabula.models.reading.pictures import PictureReader
+
+    reader = PictureReader()
+    names = dict.fromkeys(name for story in _stories(material) for name in story.images)
+    with watch.get().during("reading pictures"):
+        for number, name in enumerate(names, 1):
+            watch.get().tell_detail(f"{number:,} of {len(names):,}")
+            reader.read(name)
+    return len(names)
 
 
 def _stories(material: Sequence[Material]) -> list[Story]:

@@ -10,6 +10,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._campaign_running import add_running_commands
+from fabula.cli._campaign_work import add_work_commands
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import OVERWRITE, QUIET, output_option
 from fabula.cli._output import format_option, print_rows
@@ -28,10 +29,11 @@ _CAMPAIGN_FILE = click.argument(
 
 @click.group("campaign")
 def command() -> None:
-    """Ask people about stories: presets, links for raters, their ratings as a table."""
+    """Ask people about stories, and know whether they agree."""
 
 
 add_running_commands(command)
+add_work_commands(command)
 
 
 @command.command("presets")

@@ -1,0 +1,188 @@
+"""`fabula campaign raters`, `flags`, `reject`, …: what raters did, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli import echo
+from fabula.cli._campaign_running import NAME, USER, find_researcher
+from fabula.cli._output import format_option, print_rows
+from fabula.cli._studio_people import on_studio
+from fabula.core.story import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fabula.studio.campaigns.work import Work, WorkRater
+    from fabula.studio.database import Studio
+
+_WORK = click.argument("work", nargs=-1, required=True, metavar="WORK…")
+_RATER = click.argument("rater")
+_REASON = click.option(
+    "--reason", required=True, metavar="TEXT", help="What is wrong with the work; it is kept."
+)
+_WHY = click.option(
+    "--reason", default="", metavar="TEXT", help="Why it counts after all; it is kept."
+)
+
+
+def add_work_commands(group: click.Group) -> None:
+    """Give the group the commands of this file."""
+    for command in (raters_command, flags_command, reject_command, restore_command):
+        group.add_command(command)
+    group.add_command(exclude_command)
+    group.add_command(include_command)
+
+
+@click.command("raters")
+@NAME
+@format_option
+@on_studio
+def raters_command(*, studio: Studio, name: str, form: str) -> None:
+    """List the raters of the campaign NAME: what they did, how long it took, what is odd."""
+    from fabula.studio.campaigns.checks import find_flags
+    from fabula.studio.campaigns.work import read_work
+
+    work = read_work(studio, None, name)
+    flags = Counter(flag.rater for flag in find_flags(work))
+    rows = [
+        _describe_rater(work, rater, flags[rater.id])
+        for rater in sorted(work.raters.values(), key=lambda rater: rater.number)
+    ]
+    _print_some(rows, form, "nobody has come in yet")
+
+
+def _describe_rater(work: Work, rater: WorkRater, flags: int) -> dict[str, Any]:
+    done = work.by_rater[rater.id]
+    gaps = [work.gaps_s[one.id] for one in done]
+    paid = work.definition.pay.amount * sum(not one.is_rejected for one in done)
+    hourly = paid / (sum(gaps) / 3600) if sum(gaps) else 0.0
+    return {
+        "rater": rater.name,
+        "way": rater.way,
+        "submitted": len(done),
+        "rejected": sum(one.is_rejected for one in done),
+        "median_s": round(median(gaps)) if gaps else "",
+        "paid_an_hour": f"{hourly:.2f}" if paid and gaps else "",
+        "flags": flags,
+        "state": "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
+    }
+
+
+@click.command("flags", short_help="List what is odd about the work, with the evidence.")
+@NAME
+@format_option
+@on_studio
+def flags_command(*, studio: Studio, name: str, form: str) -> None:
+    """List what is odd about the work in the campaign NAME, with the evidence.
+
+    A flag decides nothing: `reject` and `exclude` do, and they can be undone.
+    """
+    from fabula.studio.campaigns.checks import find_flags
+    from fabula.studio.campaigns.work import read_work
+
+    work = read_work(studio, None, name)
+    numbers = {one.id: one.number for one in work.assignments}
+    rows = []
+    for flag in find_flags(work):
+        rater = work.raters[flag.rater].name
+        whose = f"{rater}/{numbers[flag.assignment]}" if flag.assignment else rater
+        rows.append({"work": whose, "check": flag.check, "evidence": flag.evidence})
+    _print_some(rows, form, "nothing is odd so far")
+
+
+@click.command("reject", short_help="Reject submitted work: its places are open again.")
+@NAME
+@_WORK
+@_REASON
+@USER
+@on_studio
+def reject_command(
+    *, studio: Studio, name: str, work: tuple[str, ...], reason: str, user: str | None
+) -> None:
+    """Reject submitted WORK of the campaign NAME: its places are open again.
+
+    WORK is named as `flags` names it: r3/7 is the seventh task of rater r3. It stays in the
+    export, marked.
+    """
+    from fabula.studio.campaigns.verdicts import reject_work
+
+    person = find_researcher(studio, user)
+    done = reject_work(studio, person, name, _find_work(studio, name, work), reason=reason)
+    echo(f"{count_text(len(done), 'task')} rejected", err=True)
+
+
+@click.command("restore")
+@NAME
+@_WORK
+@_WHY
+@USER
+@on_studio
+def restore_command(
+    *, studio: Studio, name: str, work: tuple[str, ...], reason: str, user: str | None
+) -> None:
+    """Let WORK of the campaign NAME count again that was rejected."""
+    from fabula.studio.campaigns.verdicts import restore_work
+
+    person = find_researcher(studio, user)
+    done = restore_work(studio, person, name, _find_work(studio, name, work), reason=reason)
+    echo(f"{count_text(len(done), 'task')} restored", err=True)
+
+
+@click.command("exclude")
+@NAME
+@_RATER
+@_REASON
+@USER
+@on_studio
+def exclude_command(
+    *, studio: Studio, name: str, rater: str, reason: str, user: str | None
+) -> None:
+    """Give RATER (r3) no more tasks, and reject all that they submitted."""
+    from fabula.studio.campaigns.verdicts import exclude_rater
+
+    done = exclude_rater(studio, find_researcher(studio, user), name, rater, reason=reason)
+    echo(f"{rater}: {count_text(len(done.assignments), 'task')} rejected", err=True)
+
+
+@click.command("include")
+@NAME
+@_RATER
+@_WHY
+@USER
+@on_studio
+def include_command(
+    *, studio: Studio, name: str, rater: str, reason: str, user: str | None
+) -> None:
+    """Let RATER (r3) go on who was excluded, and restore what was rejected with them."""
+    from fabula.studio.campaigns.verdicts import include_rater
+
+    done = include_rater(studio, find_researcher(studio, user), name, rater, reason=reason)
+    echo(f"{rater}: {count_text(len(done.assignments), 'task')} restored", err=True)
+
+
+def _print_some(rows: list[dict[str, Any]], form: str, none: str) -> None:
+    if not rows:
+        echo(none, err=True)
+    if rows or form != "table":
+        print_rows(rows, form)
+
+
+def _find_work(studio: Studio, name: str, wanted: Sequence[str]) -> list[str]:
+    """Give the identities of work that is named by rater and number, as `flags` prints it."""
+    from fabula.core.errors import NotFound
+    from fabula.studio.campaigns.work import read_work
+
+    work = read_work(studio, None, name)
+    known = {f"{work.raters[one.rater].name}/{one.number}": one.id for one in work.assignments}
+    known |= {one.id: one.id for one in work.assignments}
+    for each in wanted:
+        if each not in known:
+            raise NotFound(
+                f"there is no work {each} in {name}", "r3/7 is the seventh task of rater r3"
+            )
+    return [known[each] for each in wanted]

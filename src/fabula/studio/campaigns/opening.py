@@ -12,17 +12,18 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, and_, func, insert, or_, select, update
 
-from fabula.core.errors import Conflict, InputError, NotFound
+from fabula.core.errors import Conflict, NotFound
 from fabula.core.story import Story
 from fabula.models.reading.pictures import PictureReader, to_pillow
 from fabula.studio.campaigns.definition import Definition, make_definition
+from fabula.studio.campaigns.stories import Material, check_material
 from fabula.studio.campaigns.tasks import PlannedTask, plan_tasks
 from fabula.studio.database import Studio, insert_new
 from fabula.studio.people import Person, write_audit
@@ -41,15 +42,6 @@ CampaignState = Literal["draft", "open", "paused", "closed"]
 # Larger pictures are made smaller: they are looked at on a page.
 _LONGEST_SIDE = 1600
 _JPEG_QUALITY = 88
-_MOST_STORIES = 100_000
-
-
-@dataclass(frozen=True)
-class Material:
-    """A story to ask about, and what else is shown of it under which name."""
-
-    story: Story
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ def create_campaign(
     """Keep a campaign with its stories, pictures and tasks, as a draft."""
     owner.need("researcher")
     given = [each if isinstance(each, Material) else Material(each) for each in material]
-    _check_material(definition, given)
+    check_material(definition, given)
     planted = _make_planted(definition)
     tasks = plan_tasks(definition, [each.story for each in given], [each.story for each in planted])
     pictures = _read_pictures(given) if definition.show.pictures else {}
@@ -109,36 +101,6 @@ def create_campaign(
         db.execute(insert(campaign_tasks), _make_task_rows(campaign_id, tasks, rows))
         write_audit(db, owner, "create_campaign", campaign_id, stories=len(given))
         return load_campaign(db, campaign_id)
-
-
-def _check_material(definition: Definition, material: Sequence[Material]) -> None:
-    """Refuse what cannot be asked about, naming the story."""
-    if not 0 < len(material) <= _MOST_STORIES:
-        raise InputError(
-            f"a campaign has 1 to {_MOST_STORIES:,} stories, and this one {len(material):,}",
-            "name a file with stories",
-        )
-    show, names = definition.show, set[str]()
-    for each in material:
-        story = each.story
-        if story.id in names:
-            raise InputError(f"two stories are called {story.id!r}", "give each an id of its own")
-        names.add(story.id)
-        if not story.text.strip():
-            raise InputError(f"story {story.id!r} is empty", "leave it out, or mend it")
-        if show.pictures and not story.images:
-            raise InputError(f"story {story.id!r} has no pictures to show", "name its images")
-    shown = {
-        "show.prompt": not show.prompt or any(each.story.prompt for each in material),
-        "show.reference": not show.reference
-        or any(each.story.nonblank_references for each in material),
-        "show.input": not show.input or any("input" in each.extra for each in material),
-    } | {
-        f"show.fields: {name}": any(name in each.extra for each in material) for name in show.fields
-    }
-    for name, is_there in shown.items():
-        if not is_there:
-            raise InputError(f"{name} is to be shown, and no story has it", "leave it out")
 
 
 def _make_planted(definition: Definition) -> list[Material]:

@@ -7,6 +7,7 @@ with fewer stories than a task compares are errors that name what lacks.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,9 @@ from fabula.core.protocols import watch
 from fabula.core.story import Story, count_text
 from fabula.datasets.tables.stories import StoryFile, StoryLayout, open_stories
 from fabula.studio.campaigns.definition import Definition
+from fabula.studio.campaigns.tasks import name_item
 
+MOST_STORIES = 100_000
 # Longer texts are no story that somebody rates on one page.
 MOST_CHARACTERS = 200_000
 _LONGEST_NAME = 500
@@ -67,8 +70,13 @@ def list_fields(definition: Definition) -> tuple[str, ...]:
 
 def check_material(definition: Definition, material: Sequence[Material]) -> None:
     """Refuse stories that cannot be asked about in this way, naming them."""
-    if not material:
-        raise InputError("there are no stories to ask about", "name a file that holds some")
+    if not 0 < len(material) <= MOST_STORIES:
+        raise InputError(
+            f"a campaign has 1 to {MOST_STORIES:,} stories, and this one {len(material):,}",
+            "name a file with stories",
+        )
+    if twice := [name for name, n in Counter(s.id for s in _stories(material)).items() if n > 1]:
+        raise InputError(f"two stories are called {twice[0]!r}", "give each an id of its own")
     _refuse("no text", [each.story.id for each in material if not each.story.text.strip()])
     for what in ("id", "system", "item"):
         long = [s.id for s in _stories(material) if len(getattr(s, what) or "") > _LONGEST_NAME]
@@ -167,6 +175,11 @@ def _check_shown(definition: Definition, material: Sequence[Material]) -> None:
             f"name the column: form.columns.{name}{'s' * (name == 'reference')} = 'NAME', "
             f"or write {name} = false below [show]",
         )
+    for name in list_fields(definition):
+        if not any(each.extra.get(name) for each in material):
+            raise InputError(
+                f"raters are shown {name!r}, and no story has it", "add it, or change [show]"
+            )
     if definition.show.pictures:
         _refuse(
             "no images", [s.id for s in _stories(material) if not s.images], "name its pictures"
@@ -180,10 +193,7 @@ def _check_items(definition: Definition, stories: Sequence[Story]) -> None:
         [story.id for story in stories if story.item is None and not story.prompt],
         "give stories of one task the same item, or write within = 'all'",
     )
-    counts: dict[str, int] = {}
-    for story in stories:
-        item = story.item if story.item is not None else story.prompt or ""
-        counts[item] = counts.get(item, 0) + 1
+    counts = Counter(name_item(story) or "" for story in stories)
     short = [f"{item[:60]!r} ({n})" for item, n in counts.items() if n < definition.shown]
     if short:
         raise InputError(

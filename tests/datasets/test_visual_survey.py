@@ -71,6 +71,15 @@ def test_ratings_votes_and_preferences_are_read(tmp_path):
     assert Preference("q1/B", "q1/C", "r3") in survey.preferences
 
 
+def test_pictures_beside_the_survey_are_found_from_anywhere(tmp_path):
+    folder = write_survey(tmp_path / "survey")
+    write_stories(folder, images=["1.jpg", "42"])
+    (folder / "1.jpg").write_bytes(b"")
+    story = load_dataset("visual_survey", folder).stories[0]
+    # What is no file there may be a name that means something elsewhere.
+    assert story.images == (str(folder / "1.jpg"), "42")
+
+
 def test_votes_are_correlated_with_criteria_sequence_by_sequence(tmp_path):
     # Means of grounding: q1 4, 4, 2 beside votes ⅔, ⅓, 0: ranks 2.5, 2.5, 1 and 3, 2, 1 give
     # ρ = 1.5 / √(1.5 · 2). q2 4/3, 2, 4 beside ½, 0, ½: ρ = 0. Their mean is Table 2's statistic.

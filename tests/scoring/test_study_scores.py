@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,13 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import SettingError, UnknownName
 from fabula.core.table import ScoreTable
 from fabula.meta.study import StudyFile
-from fabula.scoring.study_scores import choose_items, score_study, tell_reference
+from fabula.scoring.study_scores import (
+    ScoredStudy,
+    StudyColumn,
+    choose_items,
+    score_study,
+    tell_reference,
+)
 from fakes.visual_survey import load_survey
 
 ROUGE = "rouge(n=1, stem=False)"
@@ -22,8 +29,8 @@ def survey(tmp_path: Path) -> Dataset:
     return load_survey(tmp_path / "survey")
 
 
-def run(dataset: Dataset, metrics: dict[str, object], **file: object):
-    return score_study(StudyFile("S", dataset.name, metrics=metrics, **file), dataset)  # type: ignore[arg-type]
+def run(dataset: Dataset, metrics: dict[str, Any], **file: Any) -> ScoredStudy:
+    return score_study(StudyFile("S", dataset.name, metrics=metrics, **file), dataset)
 
 
 def test_a_column_bears_the_name_that_the_file_gives_it(survey: Dataset) -> None:
@@ -33,10 +40,10 @@ def test_a_column_bears_the_name_that_the_file_gives_it(survey: Dataset) -> None
     # Of the three references "red dog" is found whole.
     assert values["ROUGE", "q1/B"] == 1.0
     assert values["votes", "q1/C"] == 0.75
-    assert [(one.name, one.spec, one.scored, one.stories, one.why) for one in scored.columns] == [
-        ("How long", "words", 6, 6, ""),
-        ("ROUGE", ROUGE, 6, 6, ""),
-    ]
+    assert scored.columns == (
+        StudyColumn("How long", "words", scored=6, stories=6),
+        StudyColumn("ROUGE", ROUGE, value="recall", scored=6, stories=6),
+    )
     assert scored.dataset.scorers["ROUGE"].uses == ("reference",)
 
 
@@ -46,6 +53,13 @@ def test_of_several_values_the_last_is_meant(survey: Dataset) -> None:
     # "red dog ran home" beside "red dog": precision ½, recall 1.
     assert by_story["q1/B"].value == pytest.approx(2 / 3)
     assert by_story["q1/B"].aspect == ""
+
+
+def test_of_values_with_and_without_a_name_the_one_without_is_meant(survey: Dataset) -> None:
+    plain, original = run(survey, {"VG": "rovist_vg", "Paper": "rovist_vg.original"}).columns
+    assert (plain.value, original.value) == ("", "original")
+    # There are no pictures to look at, and both say so.
+    assert plain.why == original.why == "give the story its images"
 
 
 def test_parts_of_a_column_are_held_against_their_own_aspect(survey: Dataset) -> None:
@@ -61,6 +75,7 @@ def test_a_metric_that_lacks_something_has_no_column_and_says_why(survey: Datase
     assert (lacking.scored, lacking.why) == (0, "give the story a prompt")
     assert there.scored == 6
     assert "Coverage" not in scored.dataset.scores.scorers
+    assert "Coverage" not in scored.dataset.scorers
 
 
 def test_weights_that_are_not_there_cost_their_own_column_alone(

@@ -48,9 +48,9 @@ CARD = DatasetCard(
         "survey.csv": "a row a rater and story: rater, sequence, system, grounding, coherence, "
         "non_redundancy (1 to 5, empty where not answered), best (1 for the story chosen); also "
         "survey.jsonl or survey.tsv",
-        "stories.jsonl": "sequence, system, text, and where known images and references (lists); "
-        "also stories.csv or stories.tsv. Without it stories have no text: agreement and votes can "
-        "be studied, metrics cannot be run",
+        "stories.jsonl": "sequence, system, text, and where known references and images (lists; "
+        "pictures by their paths from this folder); also stories.csv or stories.tsv. Without it "
+        "stories have no text: agreement and votes can be studied, metrics cannot be run",
     },
     scales={**dict.fromkeys(CRITERIA, (_LOW, _HIGH)), OVERALL: (3 * _LOW, 3 * _HIGH)},
     quirks=(
@@ -146,6 +146,8 @@ def _read_stories(path: Path | None, surveyed: dict[tuple[str, str], None]) -> t
     for where, row in read_rows(file):
         sequence, system = (_get_name(row, name, where) for name in _KEYS[1:])
         references, images = (_get_several(row, name, where) for name in ("references", "images"))
+        if folder is not None:
+            images = tuple(_find_picture(folder, image) for image in images)
         told.append((where, Story(
             f"{sequence}/{system}", get_text(row, "text", where), references=references,
             images=images, system=system, item=sequence,
@@ -156,6 +158,11 @@ def _read_stories(path: Path | None, surveyed: dict[tuple[str, str], None]) -> t
         problem = f"no story of {system!r} on sequence {sequence!r}, which the survey asks about"
         raise InputError(f"{file.label}: {problem}", "add its row")
     return tuple(stories[key] for key in surveyed)
+
+
+def _find_picture(folder: Path, image: str) -> str:
+    """Give the path of a picture that lies below the survey's folder; other names stay."""
+    return str(folder / image) if (folder / image).is_file() else image
 
 
 def _get_several(row: Row, name: str, where: str) -> tuple[str, ...]:

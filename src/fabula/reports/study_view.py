@@ -18,9 +18,7 @@ from fabula.meta.grid import Grid, GridColumn
 from fabula.meta.levels import Level, correlation_table
 from fabula.meta.resampling import Estimate
 from fabula.meta.study import StudyFile, StudyResult
-from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.study_blocks import Block
-from fabula.reports.tables import Cell
 from fabula.scoring.study_scores import StudyColumn
 
 COEFFICIENT_NAMES: Mapping[Coefficient, str] = {
@@ -176,11 +174,14 @@ def column_labels(grid: Grid) -> list[str]:
     return [column.label for column in grid.columns]
 
 
-def estimate_cell(estimate: Estimate) -> Cell:
-    """Write a coefficient with its interval as small print; a dash where it is undefined."""
-    known = math.isfinite(estimate.value)
-    ends = interval_text(estimate.low, estimate.high, 3)
-    return Cell(estimate.value if known else None, number_text(estimate.value, 3), aside=ends)
+def estimate_numbers(estimate: Estimate) -> tuple[float | None, ...]:
+    """Give a figure and the ends of its interval for a table; None where undefined."""
+    return tuple(known_or_none(number) for number in (estimate.value, *estimate.interval))
+
+
+def known_or_none(value: float) -> float | None:
+    """Give a value for a table: nothing where it is undefined."""
+    return value if math.isfinite(value) else None
 
 
 def level_title(level: Level) -> str:

@@ -28,12 +28,14 @@ _ONE_VALUE = re.compile(r"(\w+(?:\(.*\))?)\.(\w+)")
 class StudyColumn:
     """A column that a study asks for: how many stories have a value, and why others have none.
 
-    `aspect` is the gold that it is held against; "" stands for every one.
+    `aspect` is the gold that it is held against; "" stands for every one. `value` is which of
+    several values of the metric it is.
     """
 
     name: str
     spec: str
     aspect: str = ""
+    value: str = ""
     scored: int = 0
     stories: int = 0
     why: str = ""
@@ -80,7 +82,7 @@ def score_study(
         known = [score for score in found if score.ok]
         columns.append(
             StudyColumn(
-                column.name, column.metric.spec, column.aspect, len(known),
+                column.name, column.metric.spec, column.aspect, column.value, len(known),
                 len(dataset.stories), why or _describe_missing(found, len(dataset.stories)),
             )
         )  # fmt: skip
@@ -89,7 +91,8 @@ def score_study(
         column.name: ScorerCard(
             column.metric.card.family, column.metric.direction, column.metric.reads
         )
-        for column in wanted
+        for column, ran in zip(wanted, columns, strict=True)
+        if ran.scored
     }
     joined = replace(
         dataset,
@@ -111,10 +114,11 @@ def _read_wanted(metrics: Mapping[str, object]) -> Iterator[_Wanted]:
 
 
 def _build(name: str, text: str) -> tuple[Metric, str]:
-    """Build a metric; of several values that are not told apart its last one is meant."""
+    """Build a metric; of several values the one without a name is meant, or else the last."""
     parted = _ONE_VALUE.fullmatch(text.strip())
     metric = METRICS.build(parted[1] if parted else text)
-    value = parted[2] if parted else metric.aspects[-1]
+    main = "" if "" in metric.aspects else metric.aspects[-1]
+    value = parted[2] if parted else main
     if value not in metric.aspects:
         known = closest(value, metric.aspects)
         raise SettingError(f"[metrics] {name}: {metric.name} gives no {value!r}", known)

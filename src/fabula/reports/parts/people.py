@@ -19,7 +19,7 @@ from fabula.reports.correlations import NAMES
 from fabula.reports.figures.violins import draw_violins
 from fabula.reports.standings import find_best
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
-from fabula.reports.study_view import View
+from fabula.reports.study_view import View, estimate_numbers
 from fabula.reports.tables import Cell
 
 _UNKNOWN = (
@@ -132,8 +132,8 @@ def votes(view: View) -> Section | None:
     )  # fmt: skip
     lines = study.run(replace(view.dataset, scores=_rank_in_items(view, labels))).correlations
     rows = [
-        (line.metric, line.aspect or "gold", NAMES[line.coefficient], *_numbers(line.estimate),
-         line.estimate.n, line.estimate.undefined)
+        (line.metric, line.aspect or "gold", NAMES[line.coefficient],
+         *estimate_numbers(line.estimate), line.estimate.n, line.estimate.undefined)
         for line in lines
     ]  # fmt: skip
     table = TableBlock(
@@ -157,11 +157,6 @@ def votes(view: View) -> Section | None:
     )
     blocks: list[Block] = [table, *view.paper_blocks("votes")]
     return Section("votes", "Which rating goes with being chosen", blocks)
-
-
-def _numbers(one: Estimate) -> tuple[float | None, ...]:
-    ends = (one.value, *one.interval)
-    return tuple(end if math.isfinite(end) else None for end in ends)
 
 
 def _rank_in_items(view: View, labels: list[str]) -> ScoreTable:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.story import Story, count_text
 from fabula.meta.arrays import Values
-from fabula.meta.coefficients import correlate
+from fabula.meta.coefficients import Coefficient, correlate
 from fabula.meta.grid import Grid, GridColumn
 from fabula.meta.levels import average_systems, correlation_table
 from fabula.meta.resampling import estimate_correlation
@@ -21,13 +21,15 @@ from fabula.reports.figures.drawing import NARROW
 from fabula.reports.numbers import decimals_for, number_text
 from fabula.reports.standings import Standings, StreamedScores
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, TabsBlock, Words
-from fabula.reports.study_view import COEFFICIENT_NAMES, View, estimate_cell
-from fabula.reports.tables import Cell
+from fabula.reports.study_view import COEFFICIENT_NAMES, View, estimate_numbers, known_or_none
+from fabula.reports.tables import Cell, Value
 
 _MEANS_ABOUT = (
     "Means over the items with the place of the system in brackets; the title of a cell has its "
     "95 % interval, by drawing items anew. Coloured: better than every other beyond its interval."
 )
+# Of these no interval is given: with thousands of stories it would take minutes.
+_WITHOUT_ENDS: tuple[Coefficient, ...] = ("pearson", "kendall")
 _REFERENCES_ABOUT = (
     "Each metric that reads references is run again with the first one, two … of them, on the "
     "stories that have enough."
@@ -42,7 +44,7 @@ def columns(view: View) -> Section | None:
         (
             column.name,
             column.aspect or "every aspect",
-            column.spec,
+            f"{column.spec}.{column.value}" if column.value else column.spec,
             Cell(column.scored, tone="" if column.scored == column.stories else "warn"),
             column.why,
         )
@@ -131,24 +133,25 @@ def published(view: View) -> Section | None:
     rows = [_compare(view, ours, theirs) for ours in own for theirs in others]
     table = TableBlock(
         "Ours and published scores of the same stories",
-        ("here", "published", "Spearman ρ", "Pearson r", "Kendall τ", "stories"),
+        ("here", "published", "Spearman ρ", "from", "to", "Pearson r", "Kendall τ", "stories"),
         rows,
         "published",
         "Over all stories that have both; intervals of 95 % by drawing items anew.",
+        decimals=[None, None, 3, 3, 3, 3, 3, None],
     )
     return Section("published", "Beside published scores", [table])
 
 
-def _compare(view: View, ours: GridColumn, theirs: GridColumn) -> list[Cell | str]:
+def _compare(view: View, ours: GridColumn, theirs: GridColumn) -> list[Cell | Value]:
     columns = view.raw.columns
     x, y = (view.raw.values[columns.index(column)] for column in (ours, theirs))
     items = [item for item in view.raw.layout.items for _ in view.raw.layout.systems]
     rank = estimate_correlation(
         x.ravel(), y.ravel(), items, coefficient="spearman", resamples=view.result.study.resamples
     )
-    plain = [float(correlate(x.ravel(), y.ravel(), how)) for how in ("pearson", "kendall")]
-    numbers = [estimate_cell(rank), *(Cell(one, number_text(one, 3)) for one in plain)]
-    return [ours.label, theirs.label, *numbers, Cell(rank.n)]
+    both = (x.ravel(), y.ravel())
+    plain = [known_or_none(_correlate(*both, how)) for how in _WITHOUT_ENDS]
+    return [ours.label, theirs.label, *estimate_numbers(rank), *plain, rank.n]
 
 
 def references(view: View) -> Section | None:
@@ -203,11 +206,10 @@ def _change_cells(column: GridColumn, grids: dict[int, Grid], most: int) -> list
     return cells
 
 
-def _correlate(x: Values, y: Values, how: str) -> float:
+def _correlate(x: Values, y: Values, coefficient: Coefficient) -> float:
+    """Correlate where both are known; NaN where that is nowhere or all is equal."""
     known = ~(np.isnan(x) | np.isnan(y))
-    if known.sum() < 2:
-        return math.nan
-    return float(correlate(x[known], y[known], "kendall" if how == "kendall" else "spearman"))
+    return float(correlate(x[known], y[known], coefficient)) if known.sum() > 1 else math.nan
 
 
 def _tables(view: View, grids: dict[int, Grid]) -> dict[int, Values]:

@@ -51,6 +51,7 @@ def test_zero_is_a_value():
 
 def test_only_what_a_machine_lacks_may_be_asked_again():
     assert [status for status in Status if not status.lasting] == [
+        Status.MISSING_IMAGES,
         Status.MISSING_MODEL,
         Status.FAILED,
     ]

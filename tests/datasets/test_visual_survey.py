@@ -107,7 +107,8 @@ def test_stories_bring_texts_pictures_and_references(tmp_path):
     assert len(survey.stories) == 6
     story = survey.stories[1]
     assert (story.text, story.item, story.system) == ("B tells of q1.", "q1", "B")
-    assert (story.images, story.references) == (("1.jpg", "2.jpg"), ("A day out.",))
+    images = tuple(str(tmp_path / name) for name in ("1.jpg", "2.jpg"))
+    assert (story.images, story.references) == (images, ("A day out.",))
     # The file of a survey will do; stories are looked for beside it.
     assert load_dataset("visual_survey", tmp_path / "survey.csv").stories == survey.stories
 

@@ -71,17 +71,25 @@ def find_plain_nouns(text: str, *, compat: bool = False) -> tuple[Noun, ...]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToldGrounder]:
-    """Let picture metrics ask a `ToldGrounder` and plain nouns; fill what it is `told`."""
+def plain_nouns(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let picture metrics do without the tagger."""
+    from fabula.learned.grounding import metric
+
+    monkeypatch.setattr(metric, "read_nouns", find_plain_nouns)
+    monkeypatch.setattr(metric, "tagger_trait", lambda **_: "plain")
+    metric.keep_nouns.cache_clear()
+    yield
+    metric.keep_nouns.cache_clear()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, plain_nouns: None) -> ToldGrounder:
+    """Let picture metrics ask a grounder that sees what it is `told`."""
     from fabula.learned.grounding import metric
 
     grounder = ToldGrounder({})
     monkeypatch.setattr(metric, "open_grounder", lambda *_, **__: grounder)
-    monkeypatch.setattr(metric, "read_nouns", find_plain_nouns)
-    monkeypatch.setattr(metric, "tagger_trait", lambda **_: "plain")
-    metric.keep_nouns.cache_clear()
-    yield grounder
-    metric.keep_nouns.cache_clear()
+    return grounder
 
 
 def save_picture(path: Path, colour: tuple[int, int, int] = (0, 0, 255)) -> str:

@@ -12,9 +12,9 @@ from fabula.core.story import Story
 from fabula.learned.rovist import Rovist
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from fakes.grounding import save_picture, told
+from fakes.grounding import plain_nouns, save_picture, told
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 TEXT = "A dog ran to the sea. The dog swam far out. Then the sun went down."
 PARTS = ("grounding", "coherence", "non_redundancy", "overall")

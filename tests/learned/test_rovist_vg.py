@@ -13,9 +13,9 @@ from fabula.core.story import Story
 from fabula.learned.rovist_vg import RovistVg
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from fakes.grounding import save_picture, told
+from fakes.grounding import plain_nouns, save_picture, told
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 pytestmark = pytest.mark.usefixtures("told")
 SEEN = {"a.png": {"dog": [0.2, 0.5], "sea": [0.1, 0.0]}, "b.png": {"dog": [0.4], "sea": [0.8]}}

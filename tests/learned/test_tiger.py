@@ -9,9 +9,9 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.learned.grounding.tiger import compare_grounding, weigh_regions
 from fabula.learned.tiger import Tiger
-from fakes.grounding import save_picture, told
+from fakes.grounding import plain_nouns, save_picture, told
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 SEEN = {
     "a.png": {"dog": [0.9, 0.1], "cat": [0.2, 0.6], "tree": [0.1, 0.1]},

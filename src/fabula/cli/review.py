@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,12 @@ _FORMS = {
 )
 @click.option("--prompt", metavar="TEXT", help="The prompt that the story was written on.")
 @click.option(
+    "--images",
+    multiple=True,
+    metavar="FILE|FOLDER",
+    help="A picture that the story tells of, in its order, or a folder of them; may be repeated.",
+)
+@click.option(
     "--comments",
     type=click.Choice(["composed", "written", "none"]),
     default="composed",
@@ -94,6 +101,7 @@ def command(
     form: str | None,
     output: Path | None,
     prompt: str | None,
+    images: tuple[str, ...],
     comments: str,
     writer: str,
     weights: str,
@@ -107,25 +115,41 @@ def command(
     """Say of a story how it would be liked, why, and where in it.
 
     SOURCE is a text (.txt, .md, .docx, .odt, .epub, .html), or - for stdin. A folder of such, or a
-    table of stories (JSONL, CSV, Excel), gives a ranking; as a page, it leads to one a story.
+    table of stories (JSONL, CSV, Excel), gives a ranking; as a page, it leads to one a story. A
+    folder with one text and its pictures is a story of pictures.
     """
-    from fabula.datasets.tables.stories import load_stories
     from fabula.scoring.review import rank_stories, review_story
 
     form = _choose_form(form, output, source)
-    stories = load_stories(source, prompt=prompt, layout=layout)
-    cache = not no_cache
+    stories = _load_stories(source, prompt, images, layout)
     by = _choose_commenter(writer, quiet=quiet) if comments == "written" else None
-    chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=cache)
+    chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=not no_cache)
     review = partial(chosen, comments=comments != "none", commenter=by)
     pages = _choose_pages(stories, form, output, (source, overwrite))
-    ranking = rank_stories(stories, weights=weights, cache=cache) if stories[1:] else None
+    ranking = rank_stories(stories, weights=weights, cache=not no_cache) if stories[1:] else None
     if pages:
         _write_pages(map(review, stories), pages, ranking, source=source, quiet=quiet)
     elif ranking:
         _write(_render_ranking(form, ranking, source), output, quiet=quiet)
     else:
         _show_review(review(stories[0]), form, output, quiet=quiet, comments=comments != "none")
+
+
+def _load_stories(
+    source: str, prompt: str | None, images: tuple[str, ...], layout: StoryLayout
+) -> list[Story]:
+    """Read the stories; pictures that are given are those of the only one."""
+    from fabula.datasets.tables.stories import load_stories
+
+    stories = load_stories(source, prompt=prompt, layout=layout)
+    if not images:
+        return stories
+    if stories[1:]:
+        remedy = "name them in a field `images` of each, or give each story a folder"
+        raise SettingError(f"--images are one story's, and there are {len(stories)}", remedy)
+    from fabula.core.images import find_images
+
+    return [replace(stories[0], images=find_images(images, Path()))]
 
 
 def _choose_pages(

@@ -26,7 +26,8 @@ class Status(StrEnum):
     @property
     def lasting(self) -> bool:
         """Whether asking again on the same story gives the same answer everywhere."""
-        return self not in (Status.MISSING_MODEL, Status.FAILED)
+        # A picture that is not there, or damaged, may be mended under its name.
+        return self not in (Status.MISSING_IMAGES, Status.MISSING_MODEL, Status.FAILED)
 
 
 class Missing(Exception):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.files import open_atomically, write_lines
+from fabula.core.images import find_images, relate_images
 from fabula.core.score import Score, Status, Summary
 from fabula.core.story import Story, count_text
 
@@ -210,7 +211,8 @@ class ScoreTable:
 
     def save(self, folder: str | Path) -> None:
         """Write stories and scores into a folder, from which `load` has them again."""
-        write_lines(Path(folder) / STORIES, map(story_line, self.stories))
+        lines = (story_line(story, Path(folder)) for story in self.stories)
+        write_lines(Path(folder) / STORIES, lines)
         write_lines(Path(folder) / SCORES, map(json_line, self.rows()))
 
     @classmethod
@@ -301,8 +303,10 @@ def read_stories(folder: Path) -> Iterator[Story]:
     """Go through the stories of a saved table."""
     for where, row in _read_rows(folder / STORIES):
         try:
+            if row.get("images"):
+                row |= {"images": find_images(row["images"], folder)}
             yield Story(**row)
-        except TypeError:
+        except (TypeError, AttributeError):
             raise InputError(f"{where}: not a story", "write the folder again") from None
 
 
@@ -315,9 +319,12 @@ def read_scores(folder: Path) -> Iterator[Score]:
             raise InputError(f"{where}: not a score", "write the folder again") from None
 
 
-def story_line(story: Story) -> str:
-    """Write a story as a line of JSON."""
-    return json_text(asdict(story)) + "\n"
+def story_line(story: Story, folder: Path | None = None) -> str:
+    """Write a story as a line of JSON, pictures relative to the folder that it will lie in."""
+    row = asdict(story)
+    if folder is not None and story.images:
+        row["images"] = relate_images(story.images, folder)
+    return json_text(row) + "\n"
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

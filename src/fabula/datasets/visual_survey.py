@@ -9,6 +9,7 @@ from typing import Any
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference, ScorerCard
 from fabula.core.errors import InputError
+from fabula.core.images import find_images
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
@@ -150,7 +151,7 @@ def _read_stories(path: Path | None, surveyed: dict[tuple[str, str], None]) -> t
             images = tuple(_find_picture(folder, image) for image in images)
         told.append((where, Story(
             f"{sequence}/{system}", get_text(row, "text", where), references=references,
-            images=images, system=system, item=sequence,
+            images=find_images(images, file.path.parent), system=system, item=sequence,
         )))  # fmt: skip
     stories = {(story.item, story.system): story for story in gather_stories(told)}
     if lacking := [key for key in surveyed if key not in stories]:

@@ -91,6 +91,8 @@ class KeptMetrics:
     entries: tuple[dict[str, Any], ...] = ()
     stamp: str = ""
     """Checksum of the run.json that says so."""
+    pictures: str = ""
+    """Digest of the pictures that some of them have looked at."""
 
     @property
     def specs(self) -> list[str]:
@@ -137,6 +139,7 @@ class RunFolder:
             tuple(identity for identity, _ in kept),
             tuple(entry for _, entry in kept),
             self._stamp(),
+            record["question"].get("pictures", ""),
         )
 
     def _stamp(self) -> str:
@@ -311,7 +314,8 @@ class RowWriter:
     def write_story(self, story: Story) -> None:
         """Write a story, so that the folder says by itself what was scored."""
         with self._explain_errors():
-            self._stories.write(story_line(story))
+            # What is written into a hidden folder will lie in the one around it.
+            self._stories.write(story_line(story, self._folder.parent))
 
     def write(self, row: dict[str, Any]) -> None:
         """Write one row."""
@@ -377,5 +381,6 @@ class _ParquetRows:
 
 def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:
     """What is asked of other stories, or of the same read otherwise; metrics may be added."""
-    keys = [key for key in question if key != "metrics"]
+    # Where no metric has looked at a picture yet, they may be any.
+    keys = [key for key in question if key != "metrics" and (key != "pictures" or key in before)]
     return [f"other {key}" for key in keys if before.get(key) != question[key]]

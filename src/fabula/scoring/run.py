@@ -24,7 +24,7 @@ from fabula.core.table import read_scores, score_row
 from fabula.scoring.cache import open_cache
 from fabula.scoring.engine import Engine
 from fabula.scoring.folder import KeptMetrics, RowWriter, RunFolder
-from fabula.scoring.survey import survey
+from fabula.scoring.survey import digest_pictures, survey
 
 if TYPE_CHECKING:
     from fabula.datasets.tables.several import SeveralFiles
@@ -70,7 +70,7 @@ def run(source: StorySet, metrics: Sequence[Metric], options: RunOptions) -> Run
     """
     started = time.monotonic()
     folder = RunFolder(options.folder) if options.folder else None
-    question = _question(source)
+    question = _question(source, metrics)
     kept = KeptMetrics()
     if folder:
         folder.refuse_foreign(source.inputs(), overwrite=options.overwrite)
@@ -159,15 +159,18 @@ def _score(
     return summary
 
 
-def _question(source: StorySet) -> dict[str, Any]:
+def _question(source: StorySet, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What is scored: of the same stories, read the same way, a folder may answer more and more."""
     columns = {role: list(names) for role, names in source.columns.names.items()}
-    return {
+    question = {
         "input": source.checksum(),
         "format": source.kind,
         "encoding": source.encoding,
         "columns": columns,
     }
+    if "images" in columns and any("images" in metric.reads for metric in metrics):
+        question["pictures"] = digest_pictures(source)
+    return question
 
 
 def _record(
@@ -191,6 +194,7 @@ def _record(
         for metric in engine.metrics
     ]
     identities = [*kept.identities, *(metric.identity for metric in engine.metrics)]
+    seen = {"pictures": kept.pictures} if kept.pictures else {}
     return {
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -201,7 +205,7 @@ def _record(
             "stories": stories,
             **({"left_out": source.left_out} if source.left_out else {}),
         },
-        "question": question | {"metrics": identities},
+        "question": seen | question | {"metrics": identities},
         "metrics": [*kept.entries, *new],
         "versions": {"python": platform.python_version(), **_versions()},
         "summary": summary.rows(),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from fabula.core.card import Need
 from fabula.core.errors import InputError, UserError
+from fabula.core.images import digest_image
 from fabula.core.metric import BatchMetric, BatchStatistics, Metric, needs_batch
 from fabula.core.protocols import StorySource, watch
 from fabula.core.story import Story
@@ -19,7 +20,7 @@ from fabula.core.story import Story
 _SIZE = 20
 _MOST_WORDS = 300
 _TELL_EVERY = 1000
-_WHOLE: tuple[Need, ...] = ("prompt", "reference", "images")
+_WHOLE: tuple[Need, ...] = ("prompt", "reference")
 
 
 def digest_story(story: Story, reads: tuple[Need, ...]) -> bytes:
@@ -30,14 +31,20 @@ def digest_story(story: Story, reads: tuple[Need, ...]) -> bytes:
     if "reference" in reads:
         parts += ["references", *story.references]
     if "images" in reads:
-        parts += ["images", *story.images]
+        parts += ["images", *map(digest_image, story.images)]
     return digest_parts(parts)
 
 
 def digest_whole(story: Story) -> bytes:
-    """Digest of a story with everything it says, its id, system and item as well."""
-    names = (story.id, story.system or "", story.item or "")
+    """Digest of a story with everything it says, its id, system, item and pictures' names too."""
+    names = (story.id, story.system or "", story.item or "", *story.images)
     return digest_parts([digest_story(story, _WHOLE).hex(), *names])
+
+
+def digest_pictures(source: Iterable[Story]) -> str:
+    """Digest of what the pictures of all stories hold, in their order."""
+    digests = (digest_image(name) for story in source for name in story.images)
+    return digest_parts(digests).hex()
 
 
 def digest_parts(parts: Iterable[str]) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.files import checksum_file, write_lines
+from fabula.core.images import find_images, split_images
 from fabula.core.story import Story
 from fabula.core.table import story_line
 from fabula.datasets.tables.rows import TEXTS, Rows, detect_format, is_known, read_rows
@@ -76,7 +77,7 @@ class StoryColumns:
             return tuple(
                 text
                 for name, value in zip(self.names[role], values, strict=True)
-                for text in split_strings(value, name, where)
+                for text in _split_cell(role, value, name, where)
             )
         return _read_string(values[0], role, self.names[role][0], where)
 
@@ -119,6 +120,12 @@ def _read_string(value: Any, role: str, name: str, where: str) -> str | None:
         return str(value)
     kind = type(value).__name__
     raise InputError(f"{where}: field {name!r} holds a {kind}, not a string", "write a string")
+
+
+def _split_cell(role: str, value: Any, name: str, where: str) -> list[str]:
+    if role == "images" and isinstance(value, str):
+        return split_images(value)
+    return split_strings(value, name, where)
 
 
 def split_strings(value: Any, name: str, where: str) -> list[str]:
@@ -187,6 +194,8 @@ class StoryFile:
         self.path = Path(path)
         self.label = label or name_path(path)
         self.origin: Path | None = None  # where a file came from that was put aside
+        # The folder that names of pictures are relative to; a folder's rows give them whole.
+        self.pictures: Path | None = None if self.path.is_dir() else self.path.parent
         self.given = dict(columns or {})
         self.reading = Reading(self.label, FileForm(**form))
         self._file = TextFile(self.path, self.label, self.reading.form.encoding)
@@ -221,6 +230,8 @@ class StoryFile:
         for where, row in self.rows():
             try:
                 story = columns.make_story(row, number + 1, where)
+                if story.images and self.pictures:
+                    story = replace(story, images=find_images(story.images, self.pictures))
                 if story.id in seen:
                     raise InputError(
                         f"{where}: id {story.id!r} was used before, by story {seen[story.id]}",
@@ -315,7 +326,9 @@ def open_stories(source: str, layout: StoryLayout) -> Iterator[StoryFile]:
     with make_spool() as folder:
         aside = folder / "stories.jsonl"
         write_lines(aside, map(story_line, load_dataset(source).stories))
-        yield StoryFile(aside, label=source)
+        file = StoryFile(aside, label=source)
+        file.pictures = None
+        yield file
 
 
 @contextmanager
@@ -331,7 +344,7 @@ def _open_path(path: Path | None, layout: StoryLayout, label: str = "") -> Itera
     with make_spool() as folder:
         aside = put_aside(path, folder, label, kind)
         file = StoryFile(aside, label=label, **vars(layout) | {"kind": kind})
-        file.origin = path or Path("/dev/stdin")
+        file.origin, file.pictures = path or Path("/dev/stdin"), None
         yield file
 
 

@@ -11,6 +11,11 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
+from fabula.core.story import Story
+from fabula.studio.campaigns.assigning import take_task
+from fabula.studio.campaigns.definition import Definition, Question
+from fabula.studio.campaigns.opening import create_campaign, set_campaign_state
+from fabula.studio.campaigns.raters import enter_campaign, make_door
 from fabula.studio.cards import add_card
 from fabula.studio.database import Studio, open_studio
 from fabula.studio.drafts import open_draft
@@ -115,6 +120,25 @@ def begin_a_game(studio: Studio, world: World) -> None:
     ids["part_file"] = "user.csv"
 
 
+def begin_a_campaign(studio: Studio, world: World) -> None:
+    """A campaign of a researcher's that is open, and somebody who rates in it."""
+    dan, ids = world.people["dan"], world.ids
+    stories = [
+        Story(f"{item}-{system}", f"Of {item}, told by {system}.", item=item, system=system)
+        for item in ("a lamp", "a stair", "a key") for system in ("one", "two")
+    ]  # fmt: skip
+    question = Question("fluency", "scale", "Is it well written?")
+    asked = Definition("lamps", "Lamps", "Read, then rate.", (question,), raters=2)
+    ids["campaign_id"] = create_campaign(studio, dan, asked, stories).id
+    set_campaign_state(studio, dan, "lamps", "open")
+    door = make_door(studio, dan, "lamps")
+    ids |= {"campaign": "lamps", "code": door.code, "door": door.id, "digest": "0" * 64}
+    rater = enter_campaign(studio, door.code)
+    world.secrets["rater"] = rater.secret or ""
+    turn = take_task(studio, ids["campaign_id"], world.secrets["rater"])
+    ids["assignment_id"] = turn.assignment.id if turn.assignment else ""
+
+
 def come_by_the_door(studio: Studio, world: World) -> None:
     """A story that a platform has uploaded, and a suggestion in it that is done."""
     world.ids["story_id"] = upload_story(studio, PLATFORM, SMALL).id
@@ -155,6 +179,7 @@ def first_world(tmp_path_factory, cheap_passwords):
     world = World(f"sqlite:///{path}")
     people_the_studio(studio, world)
     begin_a_game(studio, world)
+    begin_a_campaign(studio, world)
     come_by_the_door(studio, world)
     studio.close()
     return path, world

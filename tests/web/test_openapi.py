@@ -43,6 +43,7 @@ def test_whatever_is_for_people_says_how_to_come_in(described):
     assert public == {
         "post /api/v1/sign-in",
         "post /api/v1/links/use",
+        "post /api/v1/rating/enter/{code}",
         "get /healthz",
         "get /readyz",
         "get /api/storium/dashboard/sentence/histogram",

@@ -23,6 +23,9 @@ A = "/api/v1"
 G = f"{A}/games/{{game_id}}"
 D = f"{A}/drafts/{{draft_id}}"
 S = f"{A}/suggestions/{{suggestion_id}}"
+C = f"{A}/campaigns"
+# Raters show a cookie of their campaign, and nobody here has one.
+R = f"{A}/rating"
 # STORIUM's door; to who was not named a backend there is nothing.
 T = "/api/storium"
 
@@ -101,6 +104,28 @@ TABLE = {
     f"PATCH {A}/machines/{{machine_id}}": "401 403 403 403 403 200",
     f"GET {A}/assignments": "401 403 403 403 200 200",
     f"GET {A}/export": "401 403 403 403 200 200",
+    f"GET {C}": "401 403 403 403 200 200",
+    f"POST {C}": "401 403 403 403 201 201",
+    f"GET {C}/{{campaign}}": "401 403 403 403 200 200",
+    f"PUT {C}/{{campaign}}/state": "401 403 403 403 200 200",
+    f"GET {C}/{{campaign}}/doors": "401 403 403 403 200 200",
+    f"POST {C}/{{campaign}}/doors": "401 403 403 403 201 201",
+    f"DELETE {C}/{{campaign}}/doors/{{door}}": "401 403 403 403 200 200",
+    f"GET {C}/{{campaign}}/flags": "401 403 403 403 200 200",
+    f"POST {C}/{{campaign}}/verdicts": "401 403 403 403 409 409",
+    f"PUT {C}/{{campaign}}/raters/{{number}}/excluded": "401 403 403 403 200 200",
+    f"DELETE {C}/{{campaign}}/raters/{{number}}/identity": "401 403 403 403 204 204",
+    f"POST {R}/enter/{{code}}": "200 200 200 200 200 200",
+    f"GET {R}/{{campaign_id}}": "403 403 403 403 403 403",
+    f"POST {R}/{{campaign_id}}/consent": "403 403 403 403 403 403",
+    f"POST {R}/{{campaign_id}}/training": "403 403 403 403 403 403",
+    f"POST {R}/{{campaign_id}}/next": "403 403 403 403 403 403",
+    f"GET {R}/{{campaign_id}}/tasks": "403 403 403 403 403 403",
+    f"GET {R}/{{campaign_id}}/tasks/{{assignment_id}}": "403 403 403 403 403 403",
+    f"PUT {R}/{{campaign_id}}/tasks/{{assignment_id}}": "403 403 403 403 403 403",
+    f"POST {R}/{{campaign_id}}/tasks/{{assignment_id}}/submit": "403 403 403 403 403 403",
+    f"POST {R}/{{campaign_id}}/tasks/{{assignment_id}}/release": "403 403 403 403 403 403",
+    f"GET {R}/{{campaign_id}}/pictures/{{digest}}": "403 403 403 403 403 403",
     f"POST {T}/stories/create": "404 404 404 404 404 404",
     f"GET {T}/stories/{{story_id}}/status": "404 404 404 404 404 404",
     f"POST {T}/suggestions/create": "404 404 404 404 404 404",
@@ -159,6 +184,10 @@ FORMS = {
     "POST /account/link/{secret}": {"name": "fay", "password": PASSWORD},
 }
 EDIT = {"start": 0, "stop": 3, "inserted": "He"}
+CAMPAIGN = {
+    "name": "more-lamps", "title": "Lamps", "instructions": "Read, then rate.",
+    "questions": [{"name": "fluency", "kind": "scale", "text": "Is it well written?"}],
+}  # fmt: skip
 BODIES = {
     f"POST {A}/sign-in": {"name": "ann", "password": PASSWORD},
     f"POST {A}/links/use": {"secret": "none", "name": "fay", "password": PASSWORD},
@@ -199,6 +228,17 @@ BODIES = {
     f"POST {D}/publish": {"version": 1},
     f"POST {D}/suggestions": {"key": "k"},
     f"PUT {S}/ratings": {"ratings": {"fluency": 4}, "comment": "well told"},
+    f"POST {C}": {"definition": CAMPAIGN, "stories": [{"id": "1", "text": "Once."}]},
+    f"PUT {C}/{{campaign}}/state": {"state": "paused"},
+    f"POST {C}/{{campaign}}/doors": {"way": "prolific", "completion": "C0DE"},
+    f"POST {C}/{{campaign}}/verdicts": {
+        "verdict": "rejected", "assignments": ["{assignment_id}"], "reason": "made up",
+    },
+    f"PUT {C}/{{campaign}}/raters/{{number}}/excluded": {"reason": "made up"},
+    f"POST {R}/enter/{{code}}": {},
+    f"POST {R}/{{campaign_id}}/training": {"number": 0, "answers": {}},
+    f"PUT {R}/{{campaign_id}}/tasks/{{assignment_id}}": {"version": 0, "answers": {}},
+    f"POST {R}/{{campaign_id}}/tasks/{{assignment_id}}/submit": {"version": 0, "answers": {}},
     f"POST {T}/stories/create": SMALL,
     f"POST {T}/suggestions/create": {"story_id": "{story_id}", "context": entry(9, None)},
     f"POST {T}/suggestions/{{suggestion_id}}/feedback": [{"type": "fluency", "response": "4"}],
@@ -217,6 +257,8 @@ def list_routes():
 def fill(value, ids):
     if isinstance(value, dict):
         return {name: fill(inner, ids) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [fill(inner, ids) for inner in value]
     return ids[value[1:-1]] if isinstance(value, str) and value[:1] == "{" else value
 
 

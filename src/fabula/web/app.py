@@ -40,8 +40,10 @@ _FOR_ANYBODY = (
     "/readyz",
     f"{API}/sign-in",
     f"{API}/links/use",
+    f"{API}/rating/enter/{{code}}",
     f"{STORIUM}/dashboard/sentence/histogram",
 )
+_RATER_PATHS = f"{API}/rating/"
 _PLATFORM_PATHS = (f"{STORIUM}/stories/", f"{STORIUM}/suggestions/")
 # Answers of STORIUM's door are compressed when they are longer, in bytes.
 _PACKED_FROM = 1000
@@ -135,11 +137,14 @@ def describe_api(app: FastAPI) -> dict[str, Any]:
         "token": {"type": "http", "scheme": "bearer"},
         "session": {"type": "apiKey", "in": "cookie", "name": "fabula-session"},
         "platform": {"type": "apiKey", "in": "query", "name": "token"},
+        "rater": {"type": "apiKey", "in": "cookie", "name": "fabula-rater-CAMPAIGN_ID"},
     }
     problems = described["components"]["responses"] = {}
     for path, operations in described["paths"].items():
         for operation in operations.values():
-            if path not in _FOR_ANYBODY:
+            if path.startswith(_RATER_PATHS) and path not in _FOR_ANYBODY:
+                operation["security"] = [{"rater": []}]
+            elif path not in _FOR_ANYBODY:
                 other = "platform" if path.startswith(_PLATFORM_PATHS) else "session"
                 operation["security"] = [{"token": []}, {other: []}]
             # Said once, and not with every operation.

@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 
 from fabula.core.bodies import Unreadable, read_json
 from fabula.core.errors import NotAllowed
+from fabula.studio.campaigns.raters import NoRater, make_csrf
 from fabula.studio.database import Studio
 from fabula.studio.people import Person
 from fabula.studio.quality import last_change
@@ -173,6 +174,36 @@ def find_passer(request: Request) -> Visit:
     return Call(request, session.person, session) if session else visit
 
 
+def name_rater_cookie(campaign_id: str) -> str:
+    """What the cookie of a campaign's rater is called."""
+    return f"rater-{campaign_id}"
+
+
+@dataclass(frozen=True)
+class RaterCall(Visit):
+    """A request of somebody who rates in a campaign: `secret` is what their browser shows. Whose
+    it is, the verbs find out."""
+
+    campaign_id: str
+    secret: str
+
+
+def find_rater_call(request: Request, campaign_id: Id) -> RaterCall:
+    """Find what a rater's browser shows; for whatever changes something, that the page was ours."""
+    visit = Visit(request)
+    secret = visit.read_cookie(name_rater_cookie(campaign_id))
+    if not secret:
+        raise NoRater
+    if request.method not in SAFE_METHODS:
+        shown = request.headers.get(CSRF_HEADER, "")
+        if not secrets.compare_digest(shown.encode(), make_csrf(secret).encode()):
+            raise NotAllowed(
+                f"the header {CSRF_HEADER} is not that of this rater", "load the page again"
+            )
+    visit.web.people.take(make_csrf(secret))
+    return RaterCall(request, campaign_id, secret)
+
+
 class _StrictRequest(Request):
     """A request whose JSON is that of the standard."""
 
@@ -201,4 +232,5 @@ class StrictRoute(APIRoute):
 Anybody = Annotated[Visit, Depends(_visit)]
 Somebody = Annotated[Call, Depends(find_call)]
 Reader = Annotated[Call, Depends(find_reader)]
+Rating = Annotated[RaterCall, Depends(find_rater_call)]
 Passer = Annotated[Visit, Depends(find_passer)]

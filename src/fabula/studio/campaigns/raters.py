@@ -199,6 +199,19 @@ def enter_campaign(
         return Entrance(_make_rater(_load_row(db, values["id"]), campaign), fresh)
 
 
+def read_door(studio: Studio, code: str) -> tuple[Door, Campaign]:
+    """Give the door of a code and where it leads, to whoever has it."""
+    with studio.snapshot() as db:
+        doors = _read_doors(db, campaign_doors.c.code == code)
+        leads = select(campaign_doors.c.campaign_id).where(campaign_doors.c.code == code)
+        campaign = load_campaign(db, db.scalars(leads).one()) if doors else None
+        if campaign is None or campaign.state == "draft":
+            raise NotFound(
+                "this link leads nowhere", "look whether it is whole, or ask for another"
+            )
+        return doors[0], campaign
+
+
 def _find_door(db: Connection, code: str) -> Row[Any]:
     """Find a door, and keep its campaign to oneself: numbers and places are given one by one."""
     door = db.execute(select(campaign_doors).where(campaign_doors.c.code == code)).first()

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, select
 
 from fabula.core.errors import NotFound
 from fabula.studio.campaigns.balance import Instructed, find_instructed
-from fabula.studio.campaigns.definition import Definition
+from fabula.studio.campaigns.definition import Definition, Example, Pay, Question
 from fabula.studio.campaigns.raters import Rater, Step, find_rater
 from fabula.studio.database import Studio
 from fabula.studio.tables import (
@@ -32,6 +32,37 @@ TurnStep = Literal[
 WorkState = Literal["leased", "submitted", "surplus", "released"]
 # Handed in by the rater, whatever became of it.
 DONE = ("submitted", "surplus")
+
+
+@dataclass(frozen=True)
+class PracticeStory:
+    """A training story before it is answered: which questions are asked of it, not which answers
+    will do."""
+
+    text: str
+    prompt: str
+    reference: str
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A campaign as its raters know it: neither checks nor seeds nor what is planted."""
+
+    name: str
+    title: str
+    instructions: str
+    consent: str
+    thanks: str
+    language: str
+    direction: str
+    questions: tuple[Question, ...]
+    examples: tuple[Example, ...]
+    training: tuple[PracticeStory, ...]
+    names_character: bool
+    pay: Pay
+    most_tasks: int
+    lease_minutes: float
 
 
 @dataclass(frozen=True)
@@ -94,6 +125,18 @@ class ServedPicture:
 
     media_type: str
     data: bytes
+
+
+def describe_campaign(definition: Definition) -> Asked:
+    """Give what raters may know of a campaign."""
+    told = {name: getattr(definition, name) for name in Asked.__annotations__
+            if name not in ("training", "names_character")}  # fmt: skip
+    practice = tuple(
+        PracticeStory(story.text, story.prompt, story.reference, tuple(story.answers))
+        for story in definition.training
+    )
+    character = definition.checks.character
+    return Asked(training=practice, names_character=character, **told)
 
 
 def read_assignment(

@@ -7,12 +7,14 @@ and the frozen OpenAPI document shows when one changes.
 
 from fabula.web.api import (
     account,
+    campaigns,
     cards,
     drafts,
     exports,
     games,
     machines,
     people,
+    rating,
     storium,
     suggestions,
 )
@@ -26,5 +28,7 @@ ROUTERS = (
     suggestions.router,
     machines.router,
     exports.router,
+    campaigns.router,
+    rating.router,
     storium.router,
 )

@@ -70,11 +70,11 @@ def add_running_commands(group: click.Group) -> None:
 
 
 @click.command("open", short_help="Put a campaign into the studio, open it, print a link.")
-@click.argument("campaign", metavar="CAMPAIGN.TOML|NAME")
+@click.argument("which", metavar="CAMPAIGN.TOML|NAME")
 @USER
 @click.option("--draft", is_flag=True, help="Put it into the studio only; raters cannot come in.")
 @on_studio(current=False)
-def open_command(*, studio: Studio, campaign: str, user: str | None, draft: bool) -> None:
+def open_command(*, studio: Studio, which: str, user: str | None, draft: bool) -> None:
     """Put a campaign file with its stories into the studio and open it; NAME opens one there again.
 
     Prints a link by which anybody can come in; `doors add` makes others. `fabula serve` has to run
@@ -85,15 +85,15 @@ def open_command(*, studio: Studio, campaign: str, user: str | None, draft: bool
     from fabula.studio.migrations import migrate
 
     migrate(studio)
-    if campaign.endswith(".toml") or Path(campaign).is_file():
-        campaign = _create(studio, find_researcher(studio, user), Path(campaign)).name
+    if which.endswith(".toml"):
+        which = _create(studio, find_researcher(studio, user), Path(which)).name
     if draft:
-        echo(f"{campaign} is a draft; open it with: fabula campaign open {campaign}", err=True)
+        echo(f"{which} is a draft; open it with: fabula campaign open {which}", err=True)
         return
-    set_campaign_state(studio, None, campaign, "open")
-    doors = [door for door in list_doors(studio, None, campaign) if not door.closed_at]
-    for door in doors or [make_door(studio, None, campaign, way="code")]:
-        _print_door(door)
+    name = set_campaign_state(studio, None, which, "open").name
+    doors = [door for door in list_doors(studio, None, name) if not door.closed_at]
+    for door in doors or [make_door(studio, None, name, way="code")]:
+        echo(spell_door(name, door))
 
 
 def _create(studio: Studio, owner: Person, path: Path) -> Campaign:
@@ -172,7 +172,7 @@ def status_command(*, studio: Studio, name: str) -> None:
     for key, value in facts.items():
         echo(f"{key:9} {value}")
     for door in list_doors(studio, None, name):
-        _print_door(door)
+        echo(spell_door(campaign.name, door))
 
 
 def _set_state(studio: Studio, name: str, state: Literal["paused", "closed"]) -> None:
@@ -215,7 +215,7 @@ def add_door_command(*, studio: Studio, name: str, way: Way, completion: str, mo
 
     door = make_door(studio, None, name, way=way, completion=completion, most=most)
     echo(_HINTS[way], err=True)
-    _print_door(door)
+    echo(spell_door(name, door))
 
 
 @doors.command("list")
@@ -234,7 +234,7 @@ def list_doors_command(*, studio: Studio, name: str, form: str) -> None:
             "most": door.most or "",
             "completion": door.completion,
             "closed": spell_moment(door.closed_at),
-            "link": spell_door(door),
+            "link": spell_door(name, door),
         }
         for door in list_doors(studio, None, name)
     ]
@@ -253,13 +253,9 @@ def close_door_command(*, studio: Studio, name: str, door_id: str) -> None:
     echo(f"{door_id}: closed", err=True)
 
 
-def spell_door(door: Door) -> str:
+def spell_door(campaign: str, door: Door) -> str:
     """Write the link of a door as raters, or the crowd site, are given it."""
     from fabula.web.settings import read_settings
 
     address = read_settings().public_url or "http://127.0.0.1:8000"
-    return f"{address}/campaigns/enter/{door.code}{_PARAMETERS.get(door.way, '')}"
-
-
-def _print_door(door: Door) -> None:
-    echo(spell_door(door))
+    return f"{address}/campaigns/{campaign}/{door.code}{_PARAMETERS.get(door.way, '')}"

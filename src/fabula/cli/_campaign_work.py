@@ -34,8 +34,8 @@ def add_work_commands(group: click.Group) -> None:
     """Give the group the commands of this file."""
     for command in (raters_command, flags_command, reject_command, restore_command):
         group.add_command(command)
-    group.add_command(exclude_command)
-    group.add_command(include_command)
+    for command in (exclude_command, include_command, payments_command, forget_command):
+        group.add_command(command)
 
 
 @click.command("raters")
@@ -186,3 +186,46 @@ def _find_work(studio: Studio, name: str, wanted: Sequence[str]) -> list[str]:
                 f"there is no work {each} in {name}", "r3/7 is the seventh task of rater r3"
             )
     return [known[each] for each in wanted]
+
+
+@click.command("payments", short_help="List what each rater is owed, by the crowd site's names.")
+@NAME
+@format_option
+@on_studio
+def payments_command(*, studio: Studio, name: str, form: str) -> None:
+    """List what each rater of the campaign NAME is owed, under the name that a crowd site knows.
+
+    It is for paying: exports hold pseudonyms alone. `forget` takes such a name out.
+    """
+    from fabula.studio.campaigns.payment import list_payments
+
+    rows = [
+        {
+            "rater": payment.rater,
+            "way": payment.way,
+            "name": payment.name,
+            "completion": payment.completion,
+            "finished": payment.is_finished,
+            "accepted": payment.accepted,
+            "rejected": payment.rejected,
+            "amount": payment.amount,
+            "currency": payment.currency,
+        }
+        for payment in list_payments(studio, None, name)
+    ]
+    _print_some(rows, form, "nobody has come in yet")
+
+
+@click.command("forget")
+@NAME
+@_RATER
+@on_studio
+def forget_command(*, studio: Studio, name: str, rater: str) -> None:
+    """Take out what a crowd site calls RATER (r3) of the campaign NAME; their ratings stay."""
+    from fabula.core.errors import NotFound
+    from fabula.studio.campaigns.raters import forget_rater
+
+    if not rater.removeprefix("r").isdecimal():
+        raise NotFound(f"there is no rater {rater} in {name}", "raters are r1, r2, …")
+    forget_rater(studio, None, name, int(rater.removeprefix("r")))
+    echo(f"{rater}: forgotten", err=True)

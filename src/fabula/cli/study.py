@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.meta.study import StudyFile
     from fabula.reports.study_view import Publication
-    from fabula.scoring.study_scores import StudyColumn
+    from fabula.scoring.study_scores import ScoredStudy, StudyColumn
 
 
 @click.group("study", short_help="Run a study that a TOML file declares.")
@@ -87,20 +87,13 @@ def _run_ratings(
     from fabula.reports.parts import find_part
     from fabula.reports.study import make_sections, write_report
     from fabula.reports.study_view import View
-    from fabula.scoring.evaluate import add_baselines
-    from fabula.scoring.study_scores import score_study
 
     study = read_study(file)
     for name in (*study.parts, *study.options):
         find_part(name)
-    dataset = _open_dataset(study, path, data, partial=partial)
-    scored = score_study(study, dataset, cache=True, progress=show_progress("metrics"))
-    for column in scored.columns:
-        clock.warn(column)
-    if scored.columns:
-        clock.tell("data and metrics")
-    dataset = add_baselines(scored.dataset)
-    clock.tell("baselines" if scored.columns else "data and baselines")
+    opened = _open_dataset(study, path, data, partial=partial)
+    scored = _score_study(study, opened, clock)
+    dataset = scored.dataset
     if len(dataset.ratings):
         result = study.study.run(dataset, show_progress("tables"))
         clock.tell("correlations with intervals")
@@ -118,6 +111,22 @@ def _run_ratings(
     clock.tell("page, tables and figures")
     clock.total()
     echo(page)
+
+
+def _score_study(study: StudyFile, dataset: Dataset, clock: _Clock) -> ScoredStudy:
+    """Run the metrics of the study and the baselines; say which metric lacks what."""
+    from dataclasses import replace
+
+    from fabula.cli import show_progress
+    from fabula.scoring.evaluate import add_baselines
+    from fabula.scoring.study_scores import score_study
+
+    scored = score_study(study, dataset, cache=True, progress=show_progress("metrics"))
+    for column in scored.columns:
+        clock.warn(column)
+    whole = replace(scored, dataset=add_baselines(scored.dataset))
+    clock.tell("data, metrics and baselines" if scored.columns else "data and baselines")
+    return whole
 
 
 def _open_dataset(

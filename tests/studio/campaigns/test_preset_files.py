@@ -7,6 +7,8 @@ import tomllib
 import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName
+from fabula.datasets import hanna, storyer_ratings, visual_survey
+from fabula.studio import ratings as studio_ratings
 from fabula.studio.campaigns.definition import make_definition, read_definition
 from fabula.studio.campaigns.preset_files import (
     FOLDER,
@@ -28,6 +30,15 @@ def test_every_protocol_has_its_preset():
     generic = {"likert", "pairwise", "best_worst", "ranking", "spans", "comment"}
     assert papers | generic <= set(PRESETS)
     assert list(list_presets()) == PRESETS
+
+
+def test_what_is_asked_is_called_as_in_the_data_sets_of_the_papers():
+    presets = list_presets()
+    asked = {name: [question.name for question in made.questions] for name, made in presets.items()}
+    assert asked["hanna"] == list(hanna.CRITERIA.values())
+    assert asked["rovist"] == [*visual_survey.CRITERIA, "best"]
+    assert presets["storyer_aspects"].question("aspects").choices == storyer_ratings.ASPECTS
+    assert set(asked["storium_crowd"]) == set(studio_ratings.QUESTIONS)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -99,6 +99,11 @@ def test_items_with_too_few_stories_are_named(ask):
 
 def test_stories_on_one_prompt_are_of_one_item(ask):
     assert ask(rows("a", "b", prompt="Go."), unit="pair", questions=[BEST])
+    several = [*rows("a", prompt="Go.", system="x"), *rows("b", prompt="Go.", system="y")]
+    _, material = ask([*several, *rows("c", prompt="Stay.", system="x")])
+    assert [each.story.item for each in material] == ["Go.", "Go.", "Stay."]
+    _, material = ask([*several, *rows("d", prompt="Go.", system="x")])
+    assert [each.story.item for each in material] == [None, None, None]
 
 
 @pytest.mark.parametrize(

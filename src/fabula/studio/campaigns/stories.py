@@ -58,9 +58,14 @@ def load_material(definition: Definition, folder: Path) -> list[Material]:
     with open_stories(source, layout) as file:
         wanted = list_fields(definition)
         _need_fields(wanted, file)
-        material = [_make_material(row, story, wanted) for row, story in file.pair_rows()]
-    images = folder / definition.images if definition.images else path.parent
-    return [_find_images(each, images) for each in material]
+        if definition.images:
+            file.pictures = folder / definition.images
+        pairs = list(file.pair_rows())
+    items = _name_items([story for _, story in pairs])
+    return [
+        _make_material(row, replace(story, item=item), wanted)
+        for (row, story), item in zip(pairs, items, strict=True)
+    ]
 
 
 def list_fields(definition: Definition) -> tuple[str, ...]:
@@ -134,6 +139,18 @@ def _stories(material: Sequence[Material]) -> list[Story]:
     return [each.story for each in material]
 
 
+def _name_items(stories: Sequence[Story]) -> list[str | None]:
+    """Items of stories; where there are none, stories of several systems on one prompt share one.
+
+    Not where a system has two stories on a prompt: which would stand beside which?
+    """
+    if not any(story.item is not None for story in stories):
+        cells = [(name_item(story), story.system) for story in stories]
+        if all(item and system for item, system in cells) and len(set(cells)) == len(cells):
+            return [item for item, _ in cells]
+    return [story.item for story in stories]
+
+
 def _make_material(row: Mapping[str, Any], story: Story, wanted: Sequence[str]) -> Material:
     return Material(story, {name: text for name in wanted if (text := _spell(row.get(name)))})
 
@@ -147,14 +164,6 @@ def _spell(value: Any) -> str:
     if isinstance(value, Mapping):
         return "\n".join(f"{name}: {_spell(part)}" for name, part in value.items())
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
-def _find_images(each: Material, folder: Path) -> Material:
-    """Name a story's pictures from the folder that they lie in."""
-    if not each.story.images:
-        return each
-    images = tuple(str(folder / Path(name).expanduser()) for name in each.story.images)
-    return replace(each, story=replace(each.story, images=images))
 
 
 def _need_fields(wanted: Sequence[str], file: StoryFile) -> None:

@@ -88,6 +88,15 @@ def test_what_no_story_has_is_not_shown_and_that_is_said(run, hanna, tmp_path):
     assert "20 stories" in run("check", "campaign.toml").said
 
 
+def test_rows_that_cannot_be_used_are_left_out_where_that_is_said(run, hanna, tmp_path):
+    hanna.write_text(hanna.read_text() + '{"id": "broken"}\n')
+    assert "line 21" in run("new", "hanna", "--stories", hanna.name)
+    done = run("new", "hanna", "--stories", hanna.name, "--skip-bad")
+    assert "left out" in done.said
+    assert "left out" in run("check", "campaign.toml", "--brief").said
+    assert "names no file of stories" in run("new", "hanna", "--stories", "-", "--overwrite")
+
+
 def test_a_file_of_ones_own_is_not_written_over(run, hanna, tmp_path):
     run("new", "hanna", "--stories", hanna.name)
     (tmp_path / "campaign.toml").write_text("mine")

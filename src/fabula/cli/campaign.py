@@ -90,24 +90,27 @@ def new_command(
     at once; `fabula campaign check` says it again, and what raters will see.
     """
     from fabula.core.files import refuse_input, write_texts
+    from fabula.core.installation import spell_command
     from fabula.studio.campaigns.preset_files import find_preset, make_campaign, make_name
 
     folder = output.absolute().parent
     source = find_preset(preset)
-    changes = {
-        "name": told["name"] or make_name(output.stem if output.stem != "campaign" else source.stem)
-    }
+    # A file by the usual name says nothing of what is asked.
+    stem = source.stem if output.stem == "campaign" else output.stem
+    changes = {"name": told["name"] or make_name(stem)}
     changes |= {key: told[key] for key in ("title", "raters") if told[key]}
     changes |= {"stories": _name_from(stories, folder)}
     changes |= {"images": _name_from(told["images"], folder)} if told["images"] else {}
     changes |= _spell_layout(layout)
-    made = make_campaign(source, changes, folder)
+    made = make_campaign(source, changes, folder, layout.say)
     refuse_input(output, [Path(stories), source])
     write_texts(folder, {output.name: made.text}, overwrite=overwrite)
     if not quiet:
         for name in made.hidden:
             echo(f"no story has a {name}: raters are shown none (--column names one)", err=True)
         _say_outlook(made.definition, made.material)
+        look, start = (spell_command(f"campaign {word} {output}") for word in ("check", "open"))
+        echo(f"what raters will see: {look}; to begin: {start}", err=True)
     echo(output)
 
 
@@ -122,7 +125,7 @@ def check_command(file: Path, *, brief: bool) -> None:
     from fabula.studio.campaigns.stories import check_pictures, read_material
 
     definition = read_definition(file)
-    material = read_material(definition, file.absolute().parent)
+    material = read_material(definition, file.absolute().parent, _say)
     if pictures := check_pictures(definition, material):
         echo(f"{count_text(pictures, 'picture')} can be read", err=True)
     _say_outlook(definition, material)
@@ -130,6 +133,10 @@ def check_command(file: Path, *, brief: bool) -> None:
         echo(f"to ask: {' '.join(definition.who.split())}", err=True)
     if not brief:
         echo(preview(definition, material))
+
+
+def _say(line: str) -> None:
+    echo(line, err=True)
 
 
 def _say_outlook(definition: Definition, material: Sequence[Material]) -> None:
@@ -161,6 +168,7 @@ def _spell_layout(layout: StoryLayout) -> dict[str, Any]:
         "form.encoding": layout.encoding,
         "form.delimiter": layout.delimiter,
         "form.sheet": layout.sheet,
+        "form.skip_bad": layout.skip_bad,
     }
     columns = {f"form.columns.{role}": name for role, name in layout.columns.items()}
     return {key: value for key, value in said.items() if value} | columns

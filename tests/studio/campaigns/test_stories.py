@@ -126,7 +126,7 @@ def test_no_stories_and_no_file_are_said(ask, tmp_path):
     with pytest.raises(InputError, match="holds no stories"):
         ask([])
     definition, _ = ask(rows("a"))
-    with pytest.raises(InputError, match="names no stories"):
+    with pytest.raises(InputError, match="names no file of stories"):
         read_material(replace(definition, stories=""), tmp_path)
     with pytest.raises(InputError, match=r"there is no .*gone/far\.csv"):
         read_material(replace(definition, stories="gone/far.csv"), tmp_path)

@@ -264,6 +264,7 @@ class StoryForm:
     encoding: str = ""
     delimiter: str = ""
     sheet: str = ""
+    skip_bad: bool = False
 
 
 @dataclass(frozen=True)

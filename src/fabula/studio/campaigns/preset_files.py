@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -81,14 +81,19 @@ class NewCampaign:
     hidden: tuple[str, ...]
 
 
-def make_campaign(preset: Path, changes: Mapping[str, Any], folder: Path) -> NewCampaign:
+def make_campaign(
+    preset: Path,
+    changes: Mapping[str, Any],
+    folder: Path,
+    say: Callable[[str], None] | None = None,
+) -> NewCampaign:
     """Fill in a preset for a file in that folder, and look at the stories that it names."""
 
     def read(text: str) -> Definition:
         return make_definition(tomllib.loads(text), str(preset))
 
     text = fill_preset(preset, changes)
-    material = load_material(read(text), folder)
+    material = load_material(read(text), folder, say)
     hidden = tuple(find_missing_parts(read(text), material))
     if hidden:
         text = fill_preset(preset, {**changes, **{f"show.{name}": False for name in hidden}})

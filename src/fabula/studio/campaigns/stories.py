@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,26 +35,32 @@ class Material:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_material(definition: Definition, folder: Path) -> list[Material]:
+def read_material(
+    definition: Definition, folder: Path, say: Callable[[str], None] | None = None
+) -> list[Material]:
     """Read the stories that a campaign names, from where its file lies, and check them."""
-    material = load_material(definition, folder)
+    material = load_material(definition, folder, say)
     check_material(definition, material)
     return material
 
 
-def load_material(definition: Definition, folder: Path) -> list[Material]:
+def load_material(
+    definition: Definition, folder: Path, say: Callable[[str], None] | None = None
+) -> list[Material]:
     """Read the stories that a campaign names, whether or not they can be asked about.
 
-    A name that is no file there may be that of a data set.
+    A name that is no file there may be that of a data set. `say` is told of rows that are left out
+    and of a form that is not the ordinary one.
     """
-    if not definition.stories:
-        raise InputError("the campaign names no stories", 'write stories = "FILE"')
+    if definition.stories in ("", "-"):
+        raise InputError("the campaign names no file of stories", 'write stories = "FILE"')
     path = folder / Path(definition.stories).expanduser()
     source = str(path) if path.exists() else definition.stories
     if source == definition.stories and os.sep in source:
         raise InputError(f"stories = {source!r}: there is no {path}", "check the path")
     form = definition.form
-    layout = StoryLayout(form.format, form.columns, form.encoding, form.delimiter, form.sheet)
+    told = form.encoding, form.delimiter, form.sheet, form.skip_bad
+    layout = StoryLayout(form.format, form.columns, *told, say)
     with open_stories(source, layout) as file:
         wanted = list_fields(definition)
         _need_fields(wanted, file)

@@ -159,7 +159,7 @@ def command(
     if baselines:
         dataset = add_baselines(dataset)
     result = study.run(dataset, show_progress("tables", quiet=quiet))
-    if dataset.preferences and not len(dataset.ratings):
+    if dataset.asks_choices(study.aspects):
         levels, coefficients = ("pooled",), ("accuracy",)
     elif output:
         from fabula.reports.study import write_plain_study

@@ -51,16 +51,20 @@ def run(
 ) -> None:
     """Run a study and write its report: one HTML file, its tables and figures beside it.
 
-    A file with kind = "storyer" runs the analyses that it lists; without -o they are printed.
+    Without -o it goes where the file says. A file with kind = "storyer" runs the analyses that it
+    lists; without -o they are printed.
     """
     from fabula.core.files import refuse_foreign
-    from fabula.meta.study import study_kind
+    from fabula.meta.study import read_study, study_kind
     from fabula.reports.study_page import STUDY_PAGE
 
+    is_storyer = study_kind(file) == "storyer"
+    if output is None and not is_storyer and (beside := read_study(file).report):
+        output = file.parent / beside
     if output:
         # Now, and not when all has been computed.
         refuse_foreign(output, [STUDY_PAGE], inputs=[file], overwrite=overwrite)
-    if study_kind(file) == "storyer":
+    if is_storyer:
         _run_storyer(file, output, data=data, only=only, overwrite=overwrite, quiet=quiet)
     elif output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")

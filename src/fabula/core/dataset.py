@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.core.card import Direction
+from fabula.core.errors import UnknownName, closest
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 
@@ -57,16 +59,38 @@ class ScorerCard:
 
 @dataclass(frozen=True)
 class Preference:
-    """A choice between two stories: the ids of the better and the worse one, and who chose."""
+    """A choice between two stories: the ids of the better and the worse one, and who chose.
+
+    `aspect` is what was asked, where it was several things. Where `is_tie`, neither is the better.
+    """
 
     better: str
     worse: str
     rater: str = ""
+    aspect: str = ""
+    is_tie: bool = False
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """How a rating came about: how long the rater took for a story, and the character they named.
+
+    `seconds` is what the platform counted, which may hold a coffee; NaN where it is not known.
+    """
+
+    story: str
+    rater: str
+    seconds: float = math.nan
+    character: str = ""
+    assignment: str = ""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Stories with human ratings, published scores of metrics, preferences, and a card."""
+    """Stories with human ratings, published scores of metrics, preferences, and a card.
+
+    `annotations` tell of the work behind the ratings, where a release does.
+    """
 
     name: str
     card: DatasetCard
@@ -75,6 +99,25 @@ class Dataset:
     scores: ScoreTable = field(default_factory=ScoreTable)
     scorers: Mapping[str, ScorerCard] = field(default_factory=dict)
     preferences: tuple[Preference, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+    def asks_choices(self, aspects: Sequence[str] = ()) -> bool:
+        """Whether choices between stories are meant: nothing else is there, or they are named."""
+        if not self.preferences:
+            return False
+        named = {choice.aspect for choice in self.preferences}
+        rated = {score.aspect for score in self.ratings}
+        return not rated or (bool(aspects) and {*aspects} <= named - rated)
+
+    def list_choices(self, aspects: Sequence[str] = ()) -> tuple[Preference, ...]:
+        """Give the choices on these aspects; all without any."""
+        if not aspects:
+            return self.preferences
+        known = {choice.aspect for choice in self.preferences}
+        for name in aspects:
+            if name not in known:
+                raise UnknownName(f"no aspect is called {name!r} here", closest(name, known))
+        return tuple(choice for choice in self.preferences if choice.aspect in aspects)
 
     @property
     def counts(self) -> dict[str, int]:

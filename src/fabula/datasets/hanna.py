@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from fabula.core.card import Direction
-from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
+from fabula.core.dataset import Annotation, Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError, closest
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
@@ -96,7 +96,7 @@ CARD = DatasetCard(
     "for Automatic Story Evaluation. TACL 12.",
     source="github.com/dig-team/hanna-benchmark-asg",
     files={
-        ANNOTATIONS: "a row per story and rater, with the raters' ids",
+        ANNOTATIONS: "a row per story and rater, with their ids, work times and named characters",
         STORIES: "or a row per story, with three ratings in the order they arrived",
         SCORES: "scores of 72 metrics and of five judges, a list of 96 in each cell",
         OLD_SCORES: "or those of the metrics alone (2022)",
@@ -141,6 +141,7 @@ class _Texts:
     stories: tuple[Story, ...]
     ratings: list[Score]
     raters_known: bool
+    annotations: tuple[Annotation, ...] = ()
 
 
 def load(path: Path | None = None) -> Dataset:
@@ -159,6 +160,7 @@ def load(path: Path | None = None) -> Dataset:
         ScoreTable(texts.stories, texts.ratings),
         ScoreTable(texts.stories, scores),
         {score.scorer: METRICS.get(score.scorer, JUDGE) for score in scores},
+        annotations=texts.annotations,
     )
 
 
@@ -178,8 +180,15 @@ def _read_texts(file: TextFile) -> _Texts:
     known = file.path.name.startswith(ANNOTATIONS)
     stories: dict[str, Story] = {}
     ratings: dict[tuple[str, str, str], Score] = {}
-    for where, row in read_rows(file):
-        story = _read_annotated_story(row, where) if known else _read_story(row, where)
+    annotations: list[Annotation] = []
+    rows = list(read_rows(file))
+    own_prompts = _number_prompts(rows) if known else {}
+    for where, row in rows:
+        if known:
+            story = _read_annotated_story(row, where, own_prompts)
+            annotations.append(_read_annotation(row, story.id, where))
+        else:
+            story = _read_story(row, where)
         again = story.id in stories
         if again and (not known or stories[story.id] != story):
             problem = "differs from an earlier row" if known else "has a row already"
@@ -192,12 +201,42 @@ def _read_texts(file: TextFile) -> _Texts:
                     f"{where}: {score.scorer!r} rated story {story.id!r} already", "keep one"
                 )
             ratings[key] = score
-    return _Texts(tuple(stories.values()), list(ratings.values()), known)
+    scores = list(ratings.values())
+    return _Texts(tuple(stories.values()), scores, known, tuple(annotations))
 
 
-def _read_annotated_story(row: Row, where: str) -> Story:
+def _number_prompts(rows: Sequence[tuple[str, Row]]) -> dict[str, int]:
+    """Number the prompts of an annotation file that is not the release but of its layout.
+
+    Then systems may have any names. Of the release itself nothing is numbered: its numbers of
+    stories say which prompt they answer.
+    """
+    if all(row.get("Model") in SYSTEMS for _, row in rows):
+        return {}
+    prompts = dict.fromkeys(str(row.get("Prompt") or "") for _, row in rows)
+    return {prompt: place for place, prompt in enumerate(prompts)}
+
+
+def _read_annotation(row: Row, story: str, where: str) -> Annotation:
+    """Read what else is told of a rating, where the file has it."""
+    spent = row.get("Work time in seconds")
+    try:
+        seconds = float(spent) if spent not in (None, "") else math.nan
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: work time {spent!r} is no number", "mend or empty it") from None
+    rater = str(get_field(row, "Worker ID", where))
+    named = str(row.get("Name") or "").strip()
+    return Annotation(story, rater, seconds, named, str(row.get("Assignment ID") or ""))
+
+
+def _read_annotated_story(row: Row, where: str, own_prompts: Mapping[str, int]) -> Story:
     number = _read_number(row, "Story ID", where)
-    return _make_story(number, number % ITEMS, row, where, "Model Prompt Human Story".split())
+    names = "Model Prompt Human Story".split()
+    if not own_prompts:
+        return _make_story(number, number % ITEMS, row, where, names)
+    system, prompt, human, text = (str(get_field(row, name, where)) for name in names)
+    item = str(own_prompts[prompt])
+    return Story(str(number), text, prompt, (human,) if human else (), system=system, item=item)
 
 
 def _read_story(row: Row, where: str) -> Story:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 
-from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
+from fabula.core.dataset import Dataset, DatasetCard, Preference, ScorerCard
 from fabula.core.errors import InputError, closest
+from fabula.core.plain import from_plain
 from fabula.core.score import Score, Status
 from fabula.core.story import Story, count_text
 from fabula.core.table import ScoreTable
-from fabula.datasets.tables.rows import Row
+from fabula.datasets.tables.rows import Row, read_rows
 from fabula.datasets.tables.sheet import Sheet
-from fabula.datasets.tables.text_file import FileForm
+from fabula.datasets.tables.text_file import FileForm, TextFile
 
 CARD = DatasetCard(
     title="A table of your own",
@@ -27,6 +28,8 @@ CARD = DatasetCard(
     files={"any name": "the table; see docs/commands/data.md for its columns"},
 )
 HUMAN = "human:"
+# Choices between the stories of a saved table: better, worse, rater, aspect, is_tie.
+PREFERENCES = "preferences.jsonl"
 # Whose ratings those of a column without a rater are: one person's, or a mean of several.
 NOBODY = "gold"
 
@@ -105,8 +108,9 @@ def read_run_with(
 ) -> Dataset:
     """Join a run folder, or a saved table, with a table of ratings by the ids of the stories.
 
-    What people (`human:…`) said in the run itself counts as ratings too. `scorers` are the cards
-    of the run's metrics; without them, higher is taken to be better.
+    What people (`human:…`) said in the run itself counts as ratings too, and so do their choices
+    between stories, if the folder has a file of them. `scorers` are the cards of the run's metrics;
+    without them, higher is taken to be better.
     """
     run = ScoreTable.load(folder)
     people = [score for score in run if score.scorer.startswith(HUMAN)]
@@ -124,7 +128,24 @@ def read_run_with(
         ScoreTable(run.stories, people),
         scores,
         {**_make_cards(scores), **(scorers or {})},
+        tuple(_read_choices(Path(folder), {story.id for story in run.stories})),
     )
+
+
+def _read_choices(folder: Path, known: Collection[str]) -> Iterator[Preference]:
+    """Go through the choices between stories that lie beside a table of scores."""
+    path = folder / PREFERENCES
+    if not path.is_file():
+        return
+    for where, row in read_rows(TextFile(path, path.name)):
+        names = {field.name for field in fields(Preference)} & row.keys()
+        choice = from_plain(
+            Preference, {name: row[name] for name in names}, where, error=InputError
+        )
+        for name in (choice.better, choice.worse):
+            if name not in known:
+                raise InputError(f"{where}: no story {name!r} in {folder}", "drop the row")
+        yield choice
 
 
 def _make_cards(

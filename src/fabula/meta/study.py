@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -102,7 +102,7 @@ class Study:
 
     def run(self, dataset: Dataset, progress: Progress | None = None) -> StudyResult:
         """Hold the scores of a data set against its ratings."""
-        if dataset.preferences and not len(dataset.ratings):
+        if dataset.asks_choices(self.aspects):
             return self._run_on_preferences(dataset)
         metrics, gold = self.grids(dataset)
         results: list[MetricResult] = []
@@ -122,6 +122,10 @@ class Study:
 
     def _run_on_preferences(self, dataset: Dataset) -> StudyResult:
         """Hold the scores against the choices between pairs of stories, where these are all."""
+        named = [choice for choice in dataset.list_choices(self.aspects) if not choice.is_tie]
+        dataset = replace(dataset, preferences=tuple(named))
+        if not named:
+            raise InputError(f"{dataset.name}: nothing but ties", "no metric can be held to them")
         layout = Layout.of_single(dataset.stories)
         metrics = self.score_grid(dataset, layout)
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
@@ -236,14 +240,17 @@ class _PartOptions:
 class StudyFile:
     """What a study file declares. `options` are the tables of single parts, by part.
 
-    `metrics` are run over the stories, by the name of their column: a spec, or a spec for each
-    gold aspect. Of a large data set so many `items` are taken; `human` names the system as which
-    the first reference of every item is told. `paper` is the one whose figures stand beside.
+    `dataset` is a name, or a path, as seen from the file where it begins with a dot; `report` is
+    the folder beside the file for a report where no other is named. `metrics` are run over the
+    stories, by the name of their column: a spec, or a spec for each gold aspect. Of a large data
+    set so many `items` are taken; `human` names the system as which the first reference of every
+    item is told. `paper` is the one whose figures stand beside.
     """
 
     title: str
     dataset: str
     about: tuple[str, ...] = ()
+    report: str = ""
     parts: tuple[str, ...] = USUAL_PARTS
     metrics: Mapping[str, Any] = field(default_factory=dict)
     items: int = 0
@@ -277,6 +284,8 @@ def read_study(path: Path) -> StudyFile:
     declared = {name: value for name, value in plain.items() if name not in tables}
     if (selection := tables.pop("selection", None)) is not None:
         declared["selection"] = selection.get("metrics", [])
+    if str(declared.get("dataset", "")).startswith("."):
+        declared["dataset"] = str(path.parent / declared["dataset"])
     return from_plain(StudyFile, {**declared, "options": tables}, str(path), error=InputError)
 
 

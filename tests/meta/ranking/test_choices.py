@@ -63,3 +63,10 @@ def test_net_wins_are_means_by_pair_and_item() -> None:
     # Pairs (a, b), (a, c), (b, c): a wins two of three, then loses to c on the other item.
     assert net[0, 0] == pytest.approx(1 / 3) and net[1, 1] == -1
     assert np.isnan(net[[0, 1, 2, 2], [1, 0, 0, 1]]).all()
+
+
+def test_a_tied_preference_is_half_a_win_for_either() -> None:
+    told = [Preference("a1", "b1"), Preference("a2", "b2", is_tie=True)]
+    found = choose_by_preferences(told, STORIES)
+    assert found.outcome.tolist() == [1, 0]
+    assert found.wins.tolist() == [[0, 1.5], [0.5, 0]]

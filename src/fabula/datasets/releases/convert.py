@@ -1,4 +1,4 @@
-"""A data set written as plain rows: stories, ratings, scores and preferences, a file each."""
+"""A data set written as plain rows: stories, ratings, scores, preferences, a file each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,20 @@ _STORY: dict[str, Kind] = {
     "system": "text",
     "item": "text",
 }
-_PREFERENCE: dict[str, Kind] = {"better": "text", "worse": "text", "rater": "text"}
+PREFERENCE: dict[str, Kind] = {
+    "better": "text",
+    "worse": "text",
+    "rater": "text",
+    "aspect": "text",
+    "is_tie": "truth",
+}
+_ANNOTATION: dict[str, Kind] = {
+    "story": "text",
+    "rater": "text",
+    "seconds": "number",
+    "character": "text",
+    "assignment": "text",
+}
 _SCORE: dict[str, Kind] = {
     name: "number" if name in ("value", "coverage") else "text" for name in COLUMNS
 }
@@ -43,7 +56,8 @@ def write_dataset(
         "stories": (_STORY, [asdict(story) for story in dataset.stories]),
         "ratings": (_SCORE, list(dataset.ratings.rows())),
         "scores": (_SCORE, list(dataset.scores.rows())),
-        "preferences": (_PREFERENCE, [asdict(choice) for choice in dataset.preferences]),
+        "preferences": (PREFERENCE, [asdict(choice) for choice in dataset.preferences]),
+        "annotations": (_ANNOTATION, [asdict(one) for one in dataset.annotations]),
     }
     paths = {name: folder / f"{name}.{form}" for name, (_, rows) in parts.items() if rows}
     names = [path.name for path in paths.values()]

@@ -104,7 +104,7 @@ def choose_by_preferences(preferences: Iterable[Preference], stories: Iterable[S
     known = {story.id: story for story in stories}
     systems: dict[str, int] = {}
     items: dict[str, int] = {}
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int, int, int]] = []
     for choice in preferences:
         better, worse = _find_story(choice.better, known), _find_story(choice.worse, known)
         if better.system == worse.system:
@@ -112,13 +112,12 @@ def choose_by_preferences(preferences: Iterable[Preference], stories: Iterable[S
         left = systems.setdefault(better.system or "", len(systems))
         right = systems.setdefault(worse.system or "", len(systems))
         name = better.item if better.item is not None else f"{choice.better} {choice.worse}"
-        rows.append((items.setdefault(name, len(items)), left, right))
+        outcome = 0 if choice.is_tie else 1
+        rows.append((items.setdefault(name, len(items)), left, right, outcome))
     if not rows:
         raise InputError("there is no choice between two systems", "give every story its system")
-    item, left_side, right_side = np.array(rows, dtype=np.int64).T
-    return Choices(
-        tuple(systems), tuple(items), item, left_side, right_side, np.ones(len(rows), np.int64)
-    )
+    item, left_side, right_side, outcome = np.array(rows, dtype=np.int64).T
+    return Choices(tuple(systems), tuple(items), item, left_side, right_side, outcome)
 
 
 def _find_story(name: str, known: dict[str, Story]) -> Story:

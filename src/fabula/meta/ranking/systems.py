@@ -37,6 +37,7 @@ from fabula.meta.resampling import Estimate, Estimates
 
 SystemRule = Literal["mean", "win_rate", "bradley_terry", "elo"]
 _ORDERS = 100
+_BY_STRENGTH = "rank by win_rate, bradley_terry or elo"
 _STRENGTHS: Mapping[str, Callable[[Choices], Values]] = {
     "win_rate": average_win_rate,
     "bradley_terry": bradley_terry,
@@ -109,11 +110,12 @@ def rank_systems(
     """Rank the systems of a data set on an aspect, or on the mean of several (all without any).
 
     Means have Student's t intervals (`over` items or ratings); strengths have bootstrap intervals
-    over items, and come from the preferences of a data set without ratings.
+    over items, and come from the preferences of a data set without ratings, or from those that
+    `aspects` name.
     """
     how = how or Resampling()
-    if not len(dataset.ratings):
-        return _rank_by_preferences(dataset, by, over, how, progress)
+    if not len(dataset.ratings) or dataset.asks_choices(aspects):
+        return _rank_by_preferences(dataset, by, aspects, over, how, progress)
     aspects = _choose_aspects(aspects, dataset.ratings)
     name = aspects[0] if len(aspects) == 1 else AVERAGE
     kept = [score for score in dataset.ratings if score.aspect in aspects]
@@ -129,13 +131,19 @@ def rank_systems(
 
 
 def _rank_by_preferences(
-    dataset: Dataset, by: SystemRule, over: Over, how: Resampling, progress: Progress | None
+    dataset: Dataset,
+    by: SystemRule,
+    aspects: tuple[str, ...],
+    over: Over,
+    how: Resampling,
+    progress: Progress | None,
 ) -> SystemRanking:
     if by == "mean":
-        raise InputError(f"{dataset.name} has no ratings", "rank by win_rate, bradley_terry or elo")
-    choices = choose_by_preferences(dataset.preferences, dataset.stories)
+        asked = f" on {', '.join(aspects)}" if aspects else ""
+        raise InputError(f"{dataset.name} has no ratings{asked}", _BY_STRENGTH)
+    choices = choose_by_preferences(dataset.list_choices(aspects), dataset.stories)
     lines = _rank_by_choices(choices, by, how, progress)
-    return SystemRanking(by, "", "preferences", over, len(choices.items), lines)
+    return SystemRanking(by, ", ".join(aspects), "preferences", over, len(choices.items), lines)
 
 
 def _rank_by_mean(

@@ -6,7 +6,7 @@ neither what a crowd site calls them nor whose accounts they are is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -182,7 +182,8 @@ def read_work(studio: Studio, person: Person | None, name: str) -> Work:
         person.need("researcher")
     with studio.snapshot() as db:
         row = find_row(db, name)
-        stories = {story.id: story for story in _read_stories(db, row.id)}
+        tasks = {task.id: task for task in _read_tasks(db, row.id)}
+        stories = _order_stories(_read_stories(db, row.id), tasks.values())
         return Work(
             row.id,
             row.name,
@@ -190,7 +191,7 @@ def read_work(studio: Studio, person: Person | None, name: str) -> Work:
             row.digest,
             make_definition(row.definition, f"campaign {row.name}"),
             stories,
-            {task.id: task for task in _read_tasks(db, row.id)},
+            tasks,
             {rater.id: rater for rater in _read_raters(db, row.id)},
             tuple(_read_assignments(db, row.id)),
             tuple(_read_scores(db, row.id, stories)),
@@ -219,6 +220,16 @@ def _read_stories(db: Connection, campaign: str) -> Iterator[WorkStory]:
             row.item,
         )
         yield WorkStory(row.id, story, row.extra, row.is_planted)
+
+
+def _order_stories(stories: Iterable[WorkStory], tasks: Iterable[WorkTask]) -> dict[str, WorkStory]:
+    """Put stories into the order of the tasks that show them, which is that of their file."""
+    order: dict[str, int] = {}
+    for task in tasks:
+        for place in task.stories:
+            order.setdefault(place, len(order))
+    known = sorted(stories, key=lambda story: order.get(story.id, len(order)))
+    return {story.id: story for story in known}
 
 
 def _read_tasks(db: Connection, campaign: str) -> Iterator[WorkTask]:
@@ -276,9 +287,9 @@ def _read_scores(
     db: Connection, campaign: str, stories: Mapping[str, WorkStory]
 ) -> Iterator[Score]:
     table = campaign_scores
-    order = table.c.scorer, table.c.aspect, table.c.story_id
-    wanted = select(table).where(table.c.campaign_id == campaign).order_by(*order)
-    for row in db.execute(wanted):
+    order = {place: number for number, place in enumerate(stories)}
+    rows = db.execute(select(table).where(table.c.campaign_id == campaign))
+    for row in sorted(rows, key=lambda row: (row.scorer, row.aspect, order[row.story_id])):
         value = float("nan") if row.value is None else row.value
         name = stories[row.story_id].story.id
         yield Score(name, row.scorer, row.aspect, value, Status(row.status), note=row.note)

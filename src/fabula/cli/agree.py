@@ -10,7 +10,9 @@ from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import QUIET, resamples_option, seed_option
 from fabula.cli._output import paper_format_option
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, SettingError
+
+_MOST_SLOTS = 100
 
 if TYPE_CHECKING:
     from fabula.scoring.sources import DatasetSource
@@ -40,6 +42,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="What kind of numbers the ratings are; Krippendorff's alpha depends on it.",
 )
+@click.option(
+    "--slots",
+    default="",
+    metavar="N|RATER,…",
+    help="Give the N busiest raters, or those named, columns of their own in ICC(2) and ICC(3); "
+    "all others fill the free places, as in HANNA's Table 3.",
+)
 @resamples_option()
 @seed_option()
 @paper_format_option
@@ -50,6 +59,7 @@ def command(
     aspects: tuple[str, ...],
     by: str,
     level: Any,
+    slots: str,
     resamples: int,
     seed: int,
     form: str,
@@ -70,12 +80,28 @@ def command(
     if by_rater and not dataset.card.raters_known:
         problem = f"{dataset.name} does not say who gave which rating"
         raise InputError(problem, "leave out --by rater")
+    if slots and not dataset.card.raters_known:
+        problem = f"{dataset.name} does not say who gave which rating"
+        raise InputError(problem, "leave out --slots")
     agreement = agree(
         dataset,
         level=level,
         aspects=aspects,
+        slots=_read_slots(slots),
         resamples=resamples,
         seed=seed,
         progress=show_progress("aspects", quiet=quiet),
     )
     echo(render_agreement(form, agreement, by_rater=by_rater))
+
+
+def _read_slots(given: str) -> int | tuple[str, ...]:
+    """Read a number of slots, or the raters that have one."""
+    if given.isdecimal():
+        if not 2 <= int(given) <= _MOST_SLOTS:
+            raise SettingError(f"--slots {given} will not do", f"give 2 to {_MOST_SLOTS}")
+        return int(given)
+    names = tuple(name.strip() for name in given.split(",") if name.strip())
+    if len(names) == 1 or len({*names}) < len(names):
+        raise SettingError("--slots wants two different raters or more", "or a number of them")
+    return names or 0

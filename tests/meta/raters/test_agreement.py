@@ -9,6 +9,7 @@ from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import SettingError, UnknownName
 from fabula.core.score import Status
 from fabula.meta.raters.agreement import Agreement, agree
+from fabula.meta.raters.icc import two_way
 from fakes.ratings import KRIPPENDORFF, NAN, OWN, SHROUT_FLEISS, table_of
 
 ALIGNED = {
@@ -125,3 +126,14 @@ def test_continuous_values_have_no_kappas() -> None:
         kappa = "kappa" in line.statistic or line.statistic.startswith("AC")
         assert math.isnan(line.estimate.value) == kappa
         assert ("more than 200 distinct values are no categories" in line.note) == kappa
+
+
+def test_slots_are_for_the_two_way_coefficients_and_say_who_has_one() -> None:
+    found = agree(dataset_of(OWN), slots=2, resamples=20)
+    line = found.line(found.aspects[0], "ICC(2,k)")
+    assert line is not None and line.estimate.n == 10
+    assert line.note == "in 2 slots: a, b; others in free places"
+    # Nobody else is needed: the third rater finds no free place.
+    assert line.estimate.value == pytest.approx(two_way(OWN[:, :2])[2].value)
+    with pytest.raises(UnknownName, match="no rater is called 'zoe'"):
+        agree(dataset_of(OWN), slots=("a", "zoe"), resamples=20)

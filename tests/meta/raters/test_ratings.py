@@ -7,8 +7,9 @@ from fabula.core.errors import InputError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
+from fabula.meta.raters.icc import two_way
 from fabula.meta.raters.ratings import categories_of, category_counts, complete_rows, ratings_of
-from fakes.ratings import KRIPPENDORFF, NAN, table_of
+from fakes.ratings import KRIPPENDORFF, NAN, SHROUT_FLEISS, table_of
 
 ONE = [Story("s", "Once.")]
 
@@ -72,3 +73,45 @@ def test_categories_are_counted_story_by_story() -> None:
 
 def test_complete_rows_have_no_gap() -> None:
     assert complete_rows(np.array([[1, NAN], [2, 3]])).tolist() == [[2, 3]]
+
+
+def crowd_of(matrix: np.ndarray, column: int) -> ScoreTable:
+    """The same ratings, but those of one column come from another person for every story."""
+    stories = [Story(str(i), "Once.") for i in range(len(matrix))]
+    raters = [
+        [f"guest {i}" if j == column else f"main {j}" for j in range(matrix.shape[1])]
+        for i in range(len(matrix))
+    ]
+    scores = [
+        Score(str(i), f"human:{raters[i][j]}", "", float(value))
+        for i, row in enumerate(matrix)
+        for j, value in enumerate(row)
+    ]
+    return ScoreTable(stories, scores)
+
+
+def test_slots_give_main_raters_columns_and_others_the_free_places() -> None:
+    """Shrout and Fleiss' table, the second judge of which is six people: the slots are the table
+    again, up to the order of columns, and ICC(2,k) is theirs."""
+    [ratings] = ratings_of(crowd_of(SHROUT_FLEISS, 1))
+    slots = ratings.list_busiest(4)
+    assert slots == ("main 0", "main 2", "main 3", "guest 0")
+    aligned = ratings.align(slots)
+    np.testing.assert_array_equal(aligned, SHROUT_FLEISS[:, [0, 2, 3, 1]])
+    assert two_way(aligned)[2].value == pytest.approx(0.6200505476)
+    assert two_way(ratings.matrix)[2].note == "no two stories were rated by all raters"
+
+
+def test_a_rating_without_a_free_slot_is_dropped_and_an_empty_slot_is_missing() -> None:
+    told = [
+        ("0", "a", 1),
+        ("0", "x", 2),
+        ("0", "y", 3),
+        ("1", "b", 4),
+        ("1", "x", 5),
+        ("2", "z", 6),
+    ]
+    stories = [Story(name, "Once.") for name in "012"]
+    scores = [Score(story, f"human:{rater}", "", float(value)) for story, rater, value in told]
+    [ratings] = ratings_of(ScoreTable(stories, scores))
+    np.testing.assert_array_equal(ratings.align(("a", "b")), [[1, 2], [5, 4], [6, NAN]])

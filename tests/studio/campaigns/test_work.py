@@ -65,7 +65,7 @@ def test_only_researchers_read_it_and_a_name_that_is_none_is_named(studio, resea
     put_work(studio, researcher, small_work())
     with pytest.raises(NotAllowed):
         read_work(studio, put_person(studio, "ann"), "tales")
-    with pytest.raises(NotFound, match="no campaign 'tails'"):
+    with pytest.raises(NotFound, match="no campaign tails"):
         read_work(studio, researcher, "tails")
 
 

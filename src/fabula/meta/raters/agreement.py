@@ -110,6 +110,7 @@ def agree(
     *,
     level: MeasurementLevel = "ordinal",
     aspects: Sequence[str] = (),
+    slots: int | Sequence[str] = 0,
     resamples: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
@@ -119,6 +120,9 @@ def agree(
     The level says what the values are; nominal ones have neither means nor an order, and so only
     the coefficients that need none. Intervals hold 95 %: by F for the ICC, else by bootstrap over
     stories.
+
+    With `slots`, ICC(2) and ICC(3) are of so many columns: the raters named, or as many of the
+    busiest, have one each, and all others fill the free places (HANNA's Table 3).
     """
     if level not in MEASUREMENT_LEVELS:
         raise SettingError(f"no level is called {level!r}", closest(level, MEASUREMENT_LEVELS))
@@ -131,7 +135,8 @@ def agree(
     lines: list[AgreementLine] = []
     for rated in track(parts, progress):
         scale = source.card.scale(rated.aspect) if isinstance(source, Dataset) else None
-        asked = AgreementOptions(level, known, resamples, seed, scale)
+        columns = _choose_slots(rated, slots) if known else ()
+        asked = AgreementOptions(level, known, resamples, seed, scale, columns)
         lines += agreement_lines(rated, asked)
     by_rater = [line for rated in parts for line in rater_lines(rated)] if known else []
     return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater))
@@ -145,15 +150,29 @@ def _choose_aspects(parts: list[Ratings], aspects: Sequence[str]) -> list[Rating
     return [known[aspect] for aspect in aspects] if aspects else parts
 
 
+def _choose_slots(ratings: Ratings, slots: int | Sequence[str]) -> tuple[str, ...]:
+    """Name the raters with columns of their own; nobody without slots."""
+    if isinstance(slots, int):
+        return ratings.list_busiest(slots)
+    for name in slots:
+        if name not in ratings.raters:
+            raise UnknownName(f"no rater is called {name!r} here", closest(name, ratings.raters))
+    return tuple(slots)
+
+
 @dataclass(frozen=True)
 class AgreementOptions:
-    """What is asked of an aspect's ratings, and what is known of them."""
+    """What is asked of an aspect's ratings, and what is known of them.
+
+    `slots` are raters with columns of their own in ICC(2) and ICC(3).
+    """
 
     level: MeasurementLevel
     raters_known: bool
     resamples: int
     seed: int
     scale: tuple[float, float] | None
+    slots: tuple[str, ...] = ()
 
 
 def agreement_lines(ratings: Ratings, asked: AgreementOptions) -> Iterator[AgreementLine]:
@@ -170,7 +189,8 @@ def agreement_lines(ratings: Ratings, asked: AgreementOptions) -> Iterator[Agree
     )
     matrix = ratings.matrix if asked.raters_known else None
     if asked.level != "nominal":
-        yield from _icc_lines(packed, matrix, blank)
+        aligned_matrix = ratings.align(asked.slots) if asked.slots else matrix
+        yield from _icc_lines(packed, aligned_matrix, blank, asked.slots)
     statistics = _by_story(packed, asked)
     aligned = _by_rater(matrix, asked) if matrix is not None else {}
     draws = resample_weighted(
@@ -195,13 +215,15 @@ def _without(line: AgreementLine, note: str) -> AgreementLine:
 
 
 def _icc_lines(
-    packed: Values, matrix: Values | None, blank: AgreementLine
+    packed: Values, matrix: Values | None, blank: AgreementLine, slots: tuple[str, ...]
 ) -> Iterator[AgreementLine]:
     for icc in one_way(packed):
         yield _icc_line(icc, blank)
     if matrix is not None:
+        note = f"in {len(slots)} slots: {', '.join(slots)}; others in free places" if slots else ""
         for icc in two_way(matrix):
-            yield _icc_line(icc, blank)
+            line = _icc_line(icc, blank)
+            yield replace(line, note="; ".join(filter(None, [line.note, note])))
         return
     for kind in ("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"):
         yield _without(replace(blank, statistic=kind), NEEDS_IDS)

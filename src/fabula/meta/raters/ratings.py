@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,28 @@ class Ratings:
         values = np.full((len(self.stories), int(sizes.max(initial=0))), np.nan)
         values[story, place] = self.value[order]
         return values
+
+    def align(self, slots: Sequence[str]) -> Values:
+        """Stories × slots: those named in columns of their own, all others in the free ones.
+
+        As HANNA's Table 3 has it, where three raters gave most ratings: others take the free
+        columns of a story in the order they came. A rating for which no column is free is dropped.
+        """
+        column = {name: place for place, name in enumerate(slots)}
+        values = np.full((len(self.stories), len(slots)), np.nan)
+        own = np.array([column.get(name, -1) for name in self.raters], dtype=np.int64)[self.rater]
+        named = own >= 0
+        values[self.story[named], own[named]] = self.value[named]
+        for story, value in zip(self.story[~named], self.value[~named], strict=True):
+            free = np.flatnonzero(np.isnan(values[story]))
+            if len(free):
+                values[story, free[0]] = value
+        return values
+
+    def list_busiest(self, count: int) -> tuple[str, ...]:
+        """Give the raters with the most ratings, of equals the one who came first."""
+        order = np.argsort(-np.bincount(self.rater, minlength=len(self.raters)), kind="stable")
+        return tuple(self.raters[place] for place in order[:count])
 
     @property
     def per_story(self) -> Places:

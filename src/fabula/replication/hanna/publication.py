@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.replication.hanna.paper import Printed, read_printed
-from fabula.replication.hanna.replicate import replicate
+from fabula.replication.hanna.replicate import align_table_3, replicate
 from fabula.reports.study_blocks import Block, TableBlock
 from fabula.reports.study_view import PrintedValue
 
@@ -51,10 +51,14 @@ _UNTURNED = (
 
 @dataclass(frozen=True)
 class HannaPublication:
-    """What HANNA prints; without a file of its values it knows the numbers of its tables alone."""
+    """What HANNA prints; without a file of its values it knows the numbers of its tables alone.
+
+    `slots` are our values of Table 3 by criterion, which only the annotation file gives.
+    """
 
     printed: Printed | None = None
     values: Sequence[PrintedValue] = field(default=())
+    slots: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, name: str) -> str:
         """Give the number of a table or figure in the paper; "" if it has none."""
@@ -158,7 +162,7 @@ class HannaPublication:
             below, again, above = known["notebook_icc2k"][code]
             paper = f"{value:.2f} [{low:.2f}, {high:.2f}]"
             notebook = f"{again:.3f} [{below:.2f}, {above:.2f}]"
-            rows.append((code, paper, notebook, "needs worker ids"))
+            rows.append((code, paper, notebook, self.slots.get(code, "needs worker ids")))
         heads = ("criterion", "paper", "its notebook", "ours")
         note = "The paper's lower bound for CH (.10) is .01 in its notebook: a misprint, it seems."
         return [TableBlock("Table 3 as printed: ICC(2,k)", heads, rows, "raters_printed", note)]
@@ -169,4 +173,6 @@ def read_publication(path: Path | None, dataset: Dataset) -> HannaPublication:
     if path is None or not path.is_file():
         return HannaPublication()
     printed = read_printed(path)
-    return HannaPublication(printed, tuple(replicate(dataset, printed)))
+    slots = {code: f"{icc.value:.3f} [{icc.low:.2f}, {icc.high:.2f}]"
+             for code, icc in align_table_3(dataset).items()}  # fmt: skip
+    return HannaPublication(printed, tuple(replicate(dataset, printed)), slots)

@@ -17,9 +17,10 @@ from typing import Any
 from rapidfuzz.fuzz import ratio
 
 from fabula.core.story import count_text
+from fabula.studio.campaigns.answer_rules import CHARACTER, INSTRUCTED
 from fabula.studio.campaigns.definition import Definition, Question
 from fabula.studio.campaigns.outliers import find_outliers
-from fabula.studio.campaigns.work import CHARACTER, INSTRUCTED, Work, WorkAssignment
+from fabula.studio.campaigns.work import Work, WorkAssignment
 from fabula.text.names import find_names
 from fabula.text.words import span_words, words
 

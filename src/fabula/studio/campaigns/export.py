@@ -26,6 +26,7 @@ from fabula.datasets.hanna import ANNOTATIONS
 from fabula.datasets.releases.convert import PREFERENCE
 from fabula.datasets.table import PREFERENCES
 from fabula.datasets.tables.row_files import Kind, RowForm, write_rows
+from fabula.studio.campaigns.answer_rules import CHARACTER, INSTRUCTED
 from fabula.studio.campaigns.checks import Flag, find_flags
 from fabula.studio.campaigns.definition import Question
 from fabula.studio.campaigns.layouts import (
@@ -37,8 +38,6 @@ from fabula.studio.campaigns.layouts import (
 )
 from fabula.studio.campaigns.opinions import list_rated_aspects, make_dataset, score_answer
 from fabula.studio.campaigns.work import (
-    CHARACTER,
-    INSTRUCTED,
     Work,
     WorkAssignment,
     WorkRater,

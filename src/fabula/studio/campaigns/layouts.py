@@ -10,13 +10,14 @@ from typing import Any
 from fabula.core.story import count_text
 from fabula.datasets.hanna import CRITERIA, SCALE
 from fabula.datasets.tables.row_files import Kind
+from fabula.studio.campaigns.answer_rules import CHARACTER
 from fabula.studio.campaigns.opinions import (
     list_counted,
     list_rated_aspects,
     list_stories,
     make_ratings,
 )
-from fabula.studio.campaigns.work import CHARACTER, Work
+from fabula.studio.campaigns.work import Work
 
 HANNA_ROW: dict[str, Kind] = {
     "Story ID": "integer",

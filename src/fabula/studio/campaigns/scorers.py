@@ -14,8 +14,8 @@ from sqlalchemy import delete, insert, select
 
 from fabula.core.errors import InputError
 from fabula.core.score import Score
+from fabula.studio.campaigns.opening import find_campaign_row
 from fabula.studio.campaigns.opinions import HUMAN
-from fabula.studio.campaigns.work import find_row
 from fabula.studio.database import Studio
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import campaign_scores, campaign_stories
@@ -30,11 +30,9 @@ def add_scorer(
 
     What a scorer said before is replaced. All scores are taken or, where one will not do, none.
     """
-    if person:
-        person.need("researcher")
     given = list(scores)
     with studio.write() as db:
-        campaign = find_row(db, name)
+        campaign = find_campaign_row(db, person, name)
         table = campaign_stories
         wanted = select(table.c.name, table.c.id).where(table.c.campaign_id == campaign.id)
         stories = {row.name: row.id for row in db.execute(wanted)}

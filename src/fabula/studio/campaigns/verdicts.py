@@ -14,7 +14,8 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, insert, select, update
 
 from fabula.core.errors import Conflict, InputError, NotFound
-from fabula.studio.campaigns.work import HANDED_IN, find_row
+from fabula.studio.campaigns.opening import find_campaign_row
+from fabula.studio.campaigns.work import HANDED_IN
 from fabula.studio.database import Studio
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import campaign_assignments, campaign_raters, campaign_verdicts, now
@@ -56,10 +57,9 @@ def exclude_rater(studio: Studio, person: Person, name: str, rater: str, *, reas
 
     `rater` is an identity, or the name in the campaign (`r3`).
     """
-    person.need("researcher")
     reason = _check_reason(reason)
     with studio.write() as db:
-        campaign = find_row(db, name)
+        campaign = find_campaign_row(db, person, name)
         row = _find_rater(db, campaign.id, rater)
         if row.excluded_at is not None:
             raise Conflict(f"r{row.number} is excluded already", "nothing is to be done")
@@ -80,9 +80,8 @@ def include_rater(
 
     What had been rejected before they were excluded stays rejected.
     """
-    person.need("researcher")
     with studio.write() as db:
-        campaign = find_row(db, name)
+        campaign = find_campaign_row(db, person, name)
         row = _find_rater(db, campaign.id, rater)
         if row.excluded_at is None:
             raise Conflict(f"r{row.number} is not excluded", "nothing is to be done")
@@ -114,9 +113,8 @@ def _decide(
     verdict: Decision,
     reason: str,
 ) -> tuple[str, ...]:
-    person.need("researcher")
     with studio.write() as db:
-        campaign = find_row(db, name)
+        campaign = find_campaign_row(db, person, name)
         rows = _lock_assignments(db, campaign.id, assignments)
         if verdict == "restored":
             _refuse_excluded(db, rows)

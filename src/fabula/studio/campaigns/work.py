@@ -12,12 +12,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
-from fabula.core.errors import NotFound
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
-from fabula.studio.campaigns.definition import Definition, Question, make_definition
+from fabula.studio.campaigns.definition import Definition, Question
+from fabula.studio.campaigns.opening import find_campaign_row
 from fabula.studio.database import Studio
 from fabula.studio.people import Person
 from fabula.studio.tables import (
@@ -28,11 +28,8 @@ from fabula.studio.tables import (
     campaign_stories,
     campaign_tasks,
     campaign_verdicts,
-    campaigns,
 )
 
-# Answers to questions that only check: no opinion of a story.
-CHARACTER, INSTRUCTED = "_character", "_instructed"
 # States of work that a rater has finished; for `surplus` work no place was left.
 HANDED_IN = ("submitted", "surplus")
 Answers = Mapping[str, Any]
@@ -178,32 +175,22 @@ class Work:
 
 def read_work(studio: Studio, person: Person | None, name: str) -> Work:
     """Read all of a campaign's work as it is now. For researchers, and who runs the machine."""
-    if person:
-        person.need("researcher")
     with studio.snapshot() as db:
-        row = find_row(db, name)
-        tasks = {task.id: task for task in _read_tasks(db, row.id)}
-        stories = _order_stories(_read_stories(db, row.id), tasks.values())
+        campaign = find_campaign_row(db, person, name)
+        tasks = {task.id: task for task in _read_tasks(db, campaign.id)}
+        stories = _order_stories(_read_stories(db, campaign.id), tasks.values())
         return Work(
-            row.id,
-            row.name,
-            row.state,
-            row.digest,
-            make_definition(row.definition, f"campaign {row.name}"),
+            campaign.id,
+            campaign.name,
+            campaign.state,
+            campaign.digest,
+            campaign.definition,
             stories,
             tasks,
-            {rater.id: rater for rater in _read_raters(db, row.id)},
-            tuple(_read_assignments(db, row.id)),
-            tuple(_read_scores(db, row.id, stories)),
+            {rater.id: rater for rater in _read_raters(db, campaign.id)},
+            tuple(_read_assignments(db, campaign.id)),
+            tuple(_read_scores(db, campaign.id, stories)),
         )
-
-
-def find_row(db: Connection, name: str) -> Row[Any]:
-    """Give the row of the campaign of that name."""
-    row = db.execute(select(campaigns).where(campaigns.c.name == name)).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no campaign {name!r}", "run: fabula campaign list")
-    return row
 
 
 def _read_stories(db: Connection, campaign: str) -> Iterator[WorkStory]:

@@ -147,8 +147,6 @@ def _read_stories(path: Path | None, surveyed: dict[tuple[str, str], None]) -> t
     for where, row in read_rows(file):
         sequence, system = (_get_name(row, name, where) for name in _KEYS[1:])
         references, images = (_get_several(row, name, where) for name in ("references", "images"))
-        if folder is not None:
-            images = tuple(_find_picture(folder, image) for image in images)
         told.append((where, Story(
             f"{sequence}/{system}", get_text(row, "text", where), references=references,
             images=find_images(images, file.path.parent), system=system, item=sequence,
@@ -159,11 +157,6 @@ def _read_stories(path: Path | None, surveyed: dict[tuple[str, str], None]) -> t
         problem = f"no story of {system!r} on sequence {sequence!r}, which the survey asks about"
         raise InputError(f"{file.label}: {problem}", "add its row")
     return tuple(stories[key] for key in surveyed)
-
-
-def _find_picture(folder: Path, image: str) -> str:
-    """Give the path of a picture that lies below the survey's folder; other names stay."""
-    return str(folder / image) if (folder / image).is_file() else image
 
 
 def _get_several(row: Row, name: str, where: str) -> tuple[str, ...]:

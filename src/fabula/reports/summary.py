@@ -29,7 +29,6 @@ _LACKS = {
     Status.EMPTY_TEXT: ("has no text", "have no text", ""),
     Status.MISSING_REFERENCE: ("has no reference", "have no reference", " that need one"),
     Status.MISSING_PROMPT: ("has no prompt", "have no prompt", " that need one"),
-    Status.MISSING_IMAGES: ("has no images", "have no images", " that need them"),
 }
 _MOST_NAMED = 3
 
@@ -81,7 +80,7 @@ class LeftOut:
         """Say why, without numbers where it is about what a story lacks."""
         if self.status in _LACKS:
             has, have, _ = _LACKS[self.status]
-            whole = f"no story {has.replace(' no ', ' a ')}".replace(" a images", " images")
+            whole = f"no story {has.replace(' no ', ' a ')}"
             return whole if self.most >= stories else have.removeprefix("have ")
         return self.note or self.status.replace("_", " ")
 

@@ -101,7 +101,7 @@ class RegionGrounder:
         """Give one sight a picture, in order."""
         # A table of boxes goes by names, an encoder by pixels.
         keys = [(picture.digest, picture.name) for picture in pictures]
-        views = self.views.get(keys, lambda new: [self._view(pictures[at]) for at in new])
+        views = self.views.get(keys, lambda new: self._view([pictures[at] for at in new]))
         names = self._name(nouns)
         unknown = [noun for noun, row in zip(nouns, names, strict=True) if np.isnan(row).any()]
         note = f"not known to the grounder: {', '.join(dict.fromkeys(unknown))}"
@@ -115,14 +115,29 @@ class RegionGrounder:
             for picture, view in zip(pictures, views, strict=True)
         ]
 
-    def _view(self, picture: Picture) -> View:
+    def _view(self, pictures: Sequence[Picture]) -> list[View]:
+        """Look at several pictures at once: their crops are encoded together."""
         detector, matcher = self.parts
-        [boxes] = detector.detect([picture], most=self.most)
+        found = detector.detect(pictures, most=self.most)
+        regions = [
+            self._choose(picture, boxes) for picture, boxes in zip(pictures, found, strict=True)
+        ]
+        crops = [
+            crop(picture, region.box)
+            for picture, own in zip(pictures, regions, strict=True)
+            for region in own
+        ]
+        seen = matcher.view(crops, [region for own in regions for region in own])
+        ends = np.cumsum([len(own) for own in regions])[:-1]
+        return [
+            View(own, part, () if boxes else (NO_BOX,))
+            for own, part, boxes in zip(regions, np.split(seen, ends), found, strict=True)
+        ]
+
+    def _choose(self, picture: Picture, boxes: Sequence[Region]) -> tuple[Region, ...]:
         whole = Region((0.0, 0.0, float(picture.width), float(picture.height)))
         # A box that is nearly the whole picture stands for it.
-        regions = tuple(choose_best([*boxes, whole], picture, self.most + 1))
-        seen = matcher.view([crop(picture, region.box) for region in regions], regions)
-        return View(regions, seen, () if boxes else (NO_BOX,))
+        return tuple(choose_best([*boxes, whole], picture, self.most + 1))
 
     def _name(self, nouns: Sequence[str]) -> list[Array]:
         matcher = self.parts.matcher

@@ -199,7 +199,7 @@ class VisionDetector:
 
     def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
         """Give the regions of every picture that it is surest of; each picture is seen once."""
-        return detect_each(pictures, self.cache, self._find, most)
+        return detect_each(pictures, self.cache, lambda new: [*map(self._find, new)], most)
 
     def _find(self, picture: Picture) -> list[Region]:
         torch = package("torch")

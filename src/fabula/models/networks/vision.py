@@ -10,15 +10,16 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.model import Picture, Region
-from fabula.models._runtime import package, refuse_broken, thread_limit
+from fabula.models._runtime import map_threads, package, refuse_broken, thread_limit
 from fabula.models.reading.pictures import detect_each, resize
 from fabula.models.reading.state_cache import LruCache
 
@@ -39,7 +40,7 @@ IMAGENET_SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
 POOLED = "mobilenetv20_features_pool0_fwd"
 LOGITS = "mobilenetv20_output_flatten0_reshape0"
 POOLED_WIDTH = 1280
-BATCH = 16
+BATCH = 4
 # Crops whose vectors are remembered: those of some hundred stories.
 CACHED_CROPS = 8192
 _REMEDY = "get it again"
@@ -63,16 +64,19 @@ class SsdDetector:
 
     def detect(self, pictures: Sequence[Picture], *, most: int = 10) -> list[list[Region]]:
         """Give the regions of every picture that it is surest of; each picture is seen once."""
-        return detect_each(pictures, self.cache, self._find, most)
+        return detect_each(pictures, self.cache, partial(map_threads, self._find), most)
 
     def _find(self, picture: Picture) -> list[Region]:
         opencv = _opencv()
         size, middle = (SSD_SIDE, SSD_SIDE), (127.5, 127.5, 127.5)
         blob = opencv.dnn.blobFromImage(picture.pixels, 1 / 127.5, size, middle, swapRB=False)
         # A net of OpenCV holds its input, so that two threads would read each other's.
-        with self.lock:
-            self._net.setInput(blob)
-            rows = self._net.forward().reshape(-1, 7).astype(float)
+        net = self._nets.get()
+        try:
+            net.setInput(blob)
+            rows = net.forward().reshape(-1, 7).astype(float)
+        finally:
+            self._nets.put(net)
         # A row: picture, class, confidence, and left, top, right, bottom as shares.
         scale = np.array([picture.width, picture.height, picture.width, picture.height])
         regions = []
@@ -86,13 +90,23 @@ class SsdDetector:
     def _names(self) -> tuple[str, ...]:
         return tuple(read_lines(self.folder / "labels.txt"))
 
+    @property
+    def _nets(self) -> SimpleQueue[Any]:
+        """The nets that nobody uses just now, of as many as there may be threads."""
+        with self.lock:
+            return self._all_nets
+
     @cached_property
-    def _net(self) -> Any:
+    def _all_nets(self) -> SimpleQueue[Any]:
         opencv = _opencv()
-        opencv.setNumThreads(thread_limit())
+        # Each picture has a thread of its own.
+        opencv.setNumThreads(1)
         weights, graph = self.folder / "model.pb", self.folder / "model.pbtxt"
+        nets: SimpleQueue[Any] = SimpleQueue()
         with refuse_broken(str(weights), _REMEDY):
-            return opencv.dnn.readNetFromTensorflow(str(weights), str(graph))
+            for _ in range(thread_limit()):
+                nets.put(opencv.dnn.readNetFromTensorflow(str(weights), str(graph)))
+        return nets
 
 
 @dataclass(frozen=True)
@@ -140,12 +154,14 @@ class MobileNet:
         return self.cache.get(keys, lambda new: self._run([crops[at] for at in new]))
 
     def _run(self, crops: Sequence[Array]) -> list[tuple[Array, Array]]:
-        rows: list[tuple[Array, Array]] = []
-        for start in range(0, len(crops), BATCH):
-            batch = np.stack([self._prepare(crop) for crop in crops[start : start + BATCH]])
-            pooled, logits = self._session.run([POOLED, LOGITS], {"data": batch})
-            rows += zip(pooled.reshape(len(batch), POOLED_WIDTH), logits, strict=True)
-        return rows
+        _ = self._session  # one for all threads
+        batches = [crops[start : start + BATCH] for start in range(0, len(crops), BATCH)]
+        return [row for rows in map_threads(self._run_batch, batches) for row in rows]
+
+    def _run_batch(self, crops: Sequence[Array]) -> list[tuple[Array, Array]]:
+        batch = np.stack([self._prepare(crop) for crop in crops])
+        pooled, logits = self._session.run([POOLED, LOGITS], {"data": batch})
+        return list(zip(pooled.reshape(len(batch), POOLED_WIDTH), logits, strict=True))
 
     def _prepare(self, crop: Array) -> Array:
         pixels = resize(crop, (self.size, self.size)).astype(np.float32) / np.float32(255)
@@ -156,7 +172,8 @@ class MobileNet:
     def _session(self) -> Any:
         runtime = package("onnxruntime")
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = thread_limit()
+        # Batches have a thread each: two for one would cost twice the time of the processor.
+        options.intra_op_num_threads = 1
         # It would warn that a batch is not the one picture that the file speaks of.
         options.log_severity_level = 4
         with refuse_broken(str(self.file), _REMEDY):

@@ -173,12 +173,12 @@ def choose_best(regions: Sequence[Region], picture: Picture, most: int) -> list[
 def detect_each(
     pictures: Sequence[Picture],
     cache: LruCache[list[Region]],
-    find: Callable[[Picture], list[Region]],
+    find: Callable[[Sequence[Picture]], list[list[Region]]],
     most: int,
 ) -> list[list[Region]]:
     """Give the surest regions of every picture; `find` sees each picture once."""
     keys = [picture.digest for picture in pictures]
-    found = cache.get(keys, lambda new: [find(pictures[at]) for at in new])
+    found = cache.get(keys, lambda new: find([pictures[at] for at in new]))
     return [
         choose_best(regions, picture, most)
         for regions, picture in zip(found, pictures, strict=True)

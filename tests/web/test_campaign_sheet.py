@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from fabula.studio.campaigns.definition import make_definition
-from fabula.web.campaign_sheet import SheetStory, make_page_values, make_sections, spell_label
+from fabula.web.campaign_sheet import (
+    SheetStory,
+    lay_out_practice,
+    make_page_values,
+    make_sections,
+    spell_field,
+    spell_label,
+)
 
 SCALE = {"name": "flow", "kind": "scale", "text": "Does it flow?"}
 BEST = {"name": "better", "kind": "best", "text": "Which is better?"}
@@ -53,8 +60,34 @@ def test_texts_are_given_to_the_scripts_only_where_passages_are_marked():
     asked = define([MARKS, SCALE])
     values = make_page_values(asked, stories, make_sections(asked, stories))
     assert values["data"]["texts"] == {"0": "One.\r\nTwo."}
+    assert values["data"]["sentences"] == {"0": [(0, 4), (6, 10)]}
     assert values["data"]["choices"] == {"marks": ("good", "bad")}
     assert values["has_spans"] and values["has_digits"]
     asked = define([{"name": "why", "kind": "text", "text": "Why?"}])
     values = make_page_values(asked, stories, make_sections(asked, stories))
     assert values["data"]["texts"] == {} and not values["has_digits"]
+
+
+def test_what_all_stories_have_beside_them_is_shown_once():
+    pair = define([BEST], "pair")
+    stories = [SheetStory(str(n), "Text.", prompt="Same", pictures=(str(n),)) for n in range(2)]
+    values = make_page_values(pair, stories, make_sections(pair, stories))
+    assert values["shared"].prompt == "Same" and values["shared"].pictures == ()
+    assert [(s.prompt, s.pictures) for s in values["stories"]] == [("", ("0",)), ("", ("1",))]
+    alone = define([SCALE])
+    values = make_page_values(alone, stories[:1], make_sections(alone, stories[:1]))
+    assert values["shared"].prompt == "" and values["stories"][0].prompt == "Same"
+
+
+def test_practice_asks_only_what_can_be_judged_and_answers_without_a_story():
+    story = {"text": "A dog read.", "answers": {"flow": [1]}, "feedback": "No.", "prompt": "Dogs."}
+    asked = define([MARKS, SCALE], training=[story])
+    shown, (section,) = lay_out_practice(asked, asked.training[0])
+    assert shown.prompt == "Dogs."
+    assert [(one.name, one.story) for one in section.asked] == [("flow", None)]
+
+
+def test_fields_of_a_story_are_written_for_people():
+    assert spell_field({"cards": ["Rope", {"name": "Luck", "left": 2}], "none": None}) == (
+        "cards: Rope\nname: Luck\nleft: 2\nnone: "
+    )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any
 
-from fabula.studio.campaigns.definition import Definition, Question
+from fabula.studio.campaigns.answer_rules import CHARACTER, INSTRUCTED
+from fabula.studio.campaigns.definition import Definition, Question, TrainingStory
+from fabula.studio.campaigns.showing import Assignment, ShownStory
+from fabula.text.sentences import sentence_spans
 
-# Anchors that fit under their numbers, side by side, in characters.
-_SHORT_ANCHOR = 14
+# Anchors that fit under their numbers, side by side, in characters: the whole, and its longest word
+# beside one story and beside several, where there is less room.
+_SHORT_ANCHOR, _SHORT_WORD, _SHORTER_WORD = 14, 11, 7
 _MOST_ACROSS, _MOST_BARE_ACROSS = 7, 11
 
 
@@ -50,7 +54,13 @@ class AskedQuestion:
         anchors = [anchor for anchor in self.question.anchors if anchor]
         most = _MOST_ACROSS if anchors else _MOST_BARE_ACROSS
         is_few = self.question.high - self.question.low < most
-        return is_few and all(len(anchor) <= _SHORT_ANCHOR for anchor in anchors)
+        words = [word for anchor in anchors for word in anchor.split()]
+        longest = _SHORT_WORD if len(self.stories) == 1 else _SHORTER_WORD
+        return (
+            is_few
+            and all(len(anchor) <= _SHORT_ANCHOR for anchor in anchors)
+            and all(len(word) <= longest for word in words)
+        )
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,68 @@ def make_sections(
     return [*sections, Section("", loose)] if loose else sections
 
 
+def lay_out_task(
+    definition: Definition, assignment: Assignment, *, pictures: str
+) -> tuple[list[SheetStory], list[Section]]:
+    """Lay out what a rater is shown and asked; `pictures` is the address of the campaign's."""
+    count = len(assignment.stories)
+    stories = [
+        _make_story(story, spell_label(place, count), pictures)
+        for place, story in enumerate(assignment.stories)
+    ]
+    shown, checks = tuple(stories), []
+    if definition.checks.character:
+        asks = "Who is named first in the story? Write “None” if nobody has a name."
+        question = Question("character", "text", asks, title="Character")
+        for place, story in enumerate(shown):
+            checks.append(AskedQuestion(f"character-{place}", question, shown, story, CHARACTER))
+    if instructed := assignment.instructed:
+        asks = f"This question shows that you read along: please choose {instructed.value}."
+        low, high = instructed.low, instructed.high
+        question = Question("instructed", "scale", asks, title="Attention", low=low, high=high)
+        checks.append(AskedQuestion("instructed", question, shown, None, INSTRUCTED))
+    return stories, make_sections(definition, stories, checks)
+
+
+def _make_story(story: ShownStory, label: str, pictures: str) -> SheetStory:
+    names = {"input": "What the writer was given"}
+    given = [(names.get(name, name), spell_field(value)) for name, value in story.fields.items()]
+    if story.system:
+        given.insert(0, ("Written by", story.system))
+    return SheetStory(
+        id=story.id,
+        text=story.text,
+        label=label,
+        prompt=story.prompt or "",
+        references=story.references,
+        pictures=tuple(f"{pictures}/{digest}" for digest in story.pictures),
+        given=tuple(given),
+    )
+
+
+def spell_field(value: Any) -> str:
+    """Write a field of a story for people: a list line by line, a table with its names."""
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name}: {spell_field(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return "\n".join(spell_field(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
+def lay_out_practice(
+    definition: Definition, story: TrainingStory
+) -> tuple[SheetStory, list[Section]]:
+    """Lay out a story to practise on: it stands alone, and only some questions are asked of it."""
+    references = (story.reference,) if story.reference else ()
+    shown = SheetStory("practice", story.text, prompt=story.prompt, references=references)
+    asked = tuple(
+        AskedQuestion(f"q{number}", question, (shown,))
+        for number, question in enumerate(definition.questions)
+        if question.name in story.answers
+    )
+    return shown, [Section("", asked)]
+
+
 def list_choices(definition: Definition) -> Mapping[str, tuple[str, ...]]:
     """Labels of passages, by question."""
     return {
@@ -110,19 +182,38 @@ def make_page_values(
     definition: Definition, stories: Sequence[SheetStory], sections: Sequence[Section]
 ) -> dict[str, Any]:
     """What the template needs of questions and stories, and the scripts of texts and labels."""
+    shared = _find_shared(stories)
     kinds = {asked.question.kind for section in sections for asked in section.asked}
     has_spans = "spans" in kinds
-    data = {
+    data: dict[str, Any] = {
         # Exact to the character: a page's markup makes one line end of two.
-        "texts": {story.id: story.text for story in stories} if has_spans else {},
+        "texts": {story.id: story.text for story in stories if has_spans},
+        "sentences": {story.id: sentence_spans(story.text) for story in stories if has_spans},
         "choices": list_choices(definition),
-        "language": definition.language,
     }
     return {
         "campaign": definition,
-        "stories": stories,
+        "stories": [
+            replace(
+                story,
+                prompt="" if shared.prompt else story.prompt,
+                pictures=() if shared.pictures else story.pictures,
+            )
+            for story in stories
+        ],
+        "shared": shared,
         "sections": sections,
         "has_spans": has_spans,
         "has_digits": bool(kinds - {"text", "spans"}),
         "data": data,
     }
+
+
+def _find_shared(stories: Sequence[SheetStory]) -> SheetStory:
+    """What all stories of a task have beside them, and is shown once: prompt and pictures."""
+    first = stories[0]
+    is_several = len(stories) > 1
+    has_prompt = is_several and all(story.prompt == first.prompt for story in stories)
+    has_pictures = is_several and all(story.pictures == first.pictures for story in stories)
+    prompt, pictures = first.prompt if has_prompt else "", first.pictures if has_pictures else ()
+    return SheetStory("", "", prompt=prompt, pictures=pictures)

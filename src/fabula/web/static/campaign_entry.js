@@ -14,7 +14,8 @@ form?.addEventListener("submit", async (event) => {
   button.disabled = true;
   try {
     const parameters = Object.fromEntries(new URLSearchParams(location.search));
-    await call("POST", form.dataset.enter, { parameters, ...(consent && { consents: consent.checked }) });
+    const body = { parameters, consents: consent?.checked ?? false };
+    await call("POST", `rating/enter/${form.dataset.code}`, body);
     location.assign(form.dataset.next);
   } catch (problem) {
     alert.textContent = spellProblem(problem);

@@ -151,7 +151,7 @@ export class Keeper {
     this.show("Changed elsewhere: kept in this browser");
     try {
       const current = await call("GET", this.data.read);
-      if (current.state !== "leased") this.refuse(problem, current);
+      if (current.submitted_at) this.refuse(problem, current);
       else if (spell(current.answers) === spell(this.read())) {
         this.take(current.version, current.answers);
       } else this.collide(current);

@@ -6,8 +6,12 @@ const countPoints = (text) => [...text].length;
 const shorten = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 class StoryText {
-  constructor(element, text, language) {
-    Object.assign(this, { element, text, language, marks: [], cursor: null });
+  constructor(element, text, sentences) {
+    Object.assign(this, { element, text, marks: [], cursor: null });
+    // Where each character begins, as a browser counts.
+    this.offsets = [0];
+    for (const character of text) this.offsets.push(this.offsets.at(-1) + character.length);
+    this.sentences = sentences.map(([start, stop]) => this.fromPoints({ start, stop }));
   }
 
   // Where in the text, counted as a browser does, a place of the document is.
@@ -44,18 +48,7 @@ class StoryText {
   }
 
   fromPoints({ start, stop }) {
-    const points = [...this.text];
-    const before = points.slice(0, start).join("").length;
-    return { start: before, stop: before + points.slice(start, stop).join("").length };
-  }
-
-  get sentences() {
-    if (this.parts) return this.parts;
-    const segmenter = new Intl.Segmenter(this.language || undefined, { granularity: "sentence" });
-    this.parts = [...segmenter.segment(this.text)]
-      .map(({ index, segment }) => this.trim(index, index + segment.length))
-      .filter(Boolean);
-    return this.parts;
+    return { start: this.offsets[start], stop: this.offsets[stop] };
   }
 
   draw() {
@@ -189,10 +182,10 @@ export class SpanDesk {
     if (this.lists.length && canMark) this.listen();
   }
 
-  findStory(id, { texts, language }) {
+  findStory(id, { texts, sentences }) {
     if (!this.stories.has(id)) {
       const element = document.querySelector(`[data-text="${id}"]`);
-      this.stories.set(id, new StoryText(element, texts[id], language));
+      this.stories.set(id, new StoryText(element, texts[id], sentences[id]));
     }
     return this.stories.get(id);
   }

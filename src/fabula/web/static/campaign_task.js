@@ -68,9 +68,9 @@ function settle(current) {
 
 function refuse(problem, current) {
   const goOn = ["Go on", () => location.assign(data.next)];
-  if (current?.state === "submitted") {
+  if (current?.submitted_at) {
     say("This task was submitted already, in another tab or on another device.", [goOn]);
-  } else if (problem.status === 401) {
+  } else if (problem.status === 401 || problem.status === 403) {
     say("This browser is no longer known here. What you answered is kept in it: open your link"
       + " again, and it will be here.", [["Open it again", () => location.assign(data.home)]]);
   } else say(spellProblem(problem), [goOn]);

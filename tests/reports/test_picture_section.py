@@ -71,7 +71,7 @@ def test_weak_nouns_are_greyed_and_unknown_ones_are_no_links():
 
 def test_large_boxes_lie_below_small_ones_that_are_inside_them():
     page = draw_section([[made_up_pictured()]])
-    sizes = re.findall(r'<rect x="\S+" y="\S+" width="(\S+)" height="(\S+)"', page)[:4]
+    sizes = re.findall(r'width="(\S+)" height="(\S+)" class="box', page)[:4]
     areas = [float(width) * float(height) for width, height in sizes]
     assert areas == sorted(areas, reverse=True)
 
@@ -103,7 +103,7 @@ def test_pictures_beyond_the_budget_are_left_out_with_a_word_and_their_boxes_sta
     page = draw_section([[made_up_pictured()]], budget)
     assert page.count("<img ") == 1 == page.count('class="left-out"') == budget.left_out
     assert "1 picture would make this file too large and is not in it" in page
-    assert page.count("<rect ") == 6
+    assert page.count('class="box ') == 6
 
 
 def test_stories_of_the_same_pictures_share_one_drawing_of_them():
@@ -121,6 +121,22 @@ def test_stories_of_the_same_pictures_share_one_drawing_of_them():
     entry = re.search(r'<li id="entry-0-1-0".*?</li>', page)
     assert entry
     assert entry[0].count("boat <small>.69") == 2
+
+
+def test_a_noun_of_several_sentences_is_listed_once_with_how_often():
+    page = draw_section([[made_up_pictured()]])
+    assert page.count("time <small>") == 1
+    assert "time <small>.12 × 2</small>" in page
+
+
+def test_numbers_on_a_picture_stand_beside_one_another():
+    twins = tuple(Region((10.0, 10.0, 50.0, 50.0 + at), f"thing {at}") for at in range(3))
+    sight = Sight(made_up_picture("one.jpg", (400, 300)), twins, np.zeros((3, 0)))
+    seen = {"dog": (0.7, 0.0, 0, 0), "beach": (0.6, 0.0, 0, 1), "kite": (0.5, 0.0, 0, 2)}
+    page = draw_section([[made_up_pictured(seen=seen, sights=(sight,))]])
+    assert re.findall(r'style="left:([\d.]+)%;top:([\d.]+)%"', page) == [
+        ("2.5", "3.3"), ("10.5", "3.3"), ("18.5", "3.3"),
+    ]  # fmt: skip
 
 
 def test_pointing_is_a_rule_a_region_and_needs_no_script():

@@ -8,41 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from fabula.core.table import json_text
-from fabula.datasets.tables.stories import StoryFile
-from fabula.learned.grounding.chance import choose_blind
 from fabula.reports import _report_pictures
 from fabula.reports.report import render_report, write_report
-from fabula.scoring.catalogue import choose_metrics
-from fabula.scoring.run import RunOptions, run
-from fakes.grounding import ToldGrounder, save_picture, told
+from fakes.grounding import ToldGrounder, told
+from fakes.picture_runs import write_picture_run
 from fakes.runs import write_run
 
 __all__ = ["told"]
-
-TEXTS = {"ann": "A dog ran to the sea. The dog swam.", "bob": "The sea was calm. A wuwi slept."}
 
 
 @pytest.fixture
 def folder(tmp_path: Path, told: ToldGrounder) -> Path:
     """A run of two systems on two sequences of pictures, the second a part of the first."""
-    blind = {noun: [0.3] for noun in choose_blind()}
-    told.told = {f"{name}.png": {**blind, "dog": [0.8], "sea": [0.2]} for name in "ab"}
-    pictures = {
-        name: save_picture(tmp_path / f"{name}.png", (number, 99, 9))
-        for number, name in enumerate("ab")
-    }
-    rows = [
-        {"id": f"{system}-{names}", "system": system, "item": names, "text": text}
-        | {"images": [pictures[name] for name in names]}
-        for names in ("ab", "b")
-        for system, text in TEXTS.items()
-    ]
-    source = tmp_path / "tales.jsonl"
-    source.write_text("".join(f"{json_text(row)}\n" for row in rows), encoding="utf-8")
-    metrics = choose_metrics("rovist_vg, rovist_c(weights='fake'), rovist_nr")
-    run(StoryFile(source), metrics, RunOptions(tmp_path / "run", cache=False))
-    return tmp_path / "run"
+    return write_picture_run(tmp_path, told)
 
 
 def data_of(page: str) -> dict[str, object]:

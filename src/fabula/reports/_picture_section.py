@@ -178,7 +178,11 @@ def _boxes(sight: Sight, name: str, found: Sequence[Sequence[SeenNoun]]) -> str:
     for at in order:
         left, top, width, height = map(short, sight.regions[at].box)
         kind = _kind(found[at])
-        box = tag("rect", x=left, y=top, width=width, height=height, class_=f"box {kind}")
+        # A dark line below a bright one is seen on any picture.
+        box = "".join(
+            tag("rect", x=left, y=top, width=width, height=height, class_=f"{line} {kind}")
+            for line in ("halo", "box")
+        )
         links.append(tag("a", box, href=f"#entry-{name}-{at}", data_at=f"{name}-{at}", tabindex=-1))
     size = f"0 0 {sight.picture.width} {sight.picture.height}"
     return tag("svg", "".join(links), viewBox=size, preserveAspectRatio="none", aria_hidden="true")
@@ -240,7 +244,7 @@ def _region_lists(
         words = tag("span", str(region + 1), class_="digit")
         words += " " + tag("span", escape(region_words(sight, region)))
         if nouns:
-            words += " " + tag("span", _noun_links(stories, place, region), class_="here")
+            words += _noun_links(stories, place, region)
         entry = tag(
             "li",
             words,
@@ -261,15 +265,24 @@ def _region_lists(
 
 
 def _noun_links(stories: Sequence[PicturedStory], place: tuple[int, int], region: int) -> str:
-    """Write the nouns that a region is the best for, each a link to where the story says it."""
-    links = []
+    """Write the nouns that a region is the best for, each a link to where a story says it first."""
+    lines = []
     for telling, story in enumerate(stories):
+        links = []
+        nouns: dict[str, list[SeenNoun]] = {}
         for noun in story.find_nouns(place[1], region):
-            words = escape(noun.text) + " " + tag("small", coefficient_text(noun.match))
-            kind = "weak" if noun.is_weak else None
-            href = f"#noun-{place[0]}-{telling}-{noun.number}"
+            nouns.setdefault(noun.text, []).append(noun)
+        for text, times in nouns.items():
+            figure = coefficient_text(times[0].match)
+            figure += f" × {len(times)}" if len(times) > 1 else ""
+            kind = "weak" if times[0].is_weak else None
+            href = f"#noun-{place[0]}-{telling}-{times[0].number}"
+            words = f"{escape(text)} {tag('small', figure)}"
             links.append(tag("a", words, href=href, class_=kind))
-    return ", ".join(links)
+        if links:
+            who = tag("bdi", escape(story.story.system or story.story.id), class_="quiet")
+            lines.append((f"{who}: " if stories[1:] else "") + ", ".join(links))
+    return "".join(tag("span", line, class_="here") for line in lines)
 
 
 def _telling(story: PicturedStory, place: tuple[int, int]) -> str:

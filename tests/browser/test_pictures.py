@@ -11,13 +11,13 @@ from fabula.core.story import Story
 from fabula.reports.report import write_report
 from fabula.reports.review import render_page
 from fakes.crafted_pictures import pillow
-from fakes.grounding import ToldGrounder, told
+from fakes.grounding import ToldGrounder, plain_nouns, told
 from fakes.picture_runs import write_picture_run
 from fakes.pictured import STORY, made_up_pictured, made_up_sights, pictured_review
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 pytestmark = pytest.mark.browser
 pillow()

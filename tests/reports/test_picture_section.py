@@ -14,13 +14,8 @@ import pytest
 from fabula.core.model import Picture, Region
 from fabula.core.story import Story
 from fabula.learned.grounding.grounder import GroundedStory, Sight
-from fabula.reports._picture_section import (
-    PictureBudget,
-    draw_section,
-    encode_picture,
-    group_by_pictures,
-    write_rules,
-)
+from fabula.reports._picture_figure import PictureBudget, encode_picture
+from fabula.reports._picture_section import draw_section, group_by_pictures, write_rules
 from fabula.reports.review import render_page, render_review
 from fakes.crafted_pictures import pillow
 from fakes.pictured import (
@@ -63,7 +58,7 @@ def test_weak_nouns_are_greyed_and_unknown_ones_are_no_links():
     page = draw_section([[made_up_pictured()]])
     assert re.search(r'class="noun weak"[^>]*>idea<sub>.14', page)
     assert re.search(r'<span class="noun unknown"[^>]*>snorfle<sub>\?', page)
-    assert "5 of 9 nouns are seen in the pictures, 3 match weakly" in page
+    assert "5 of 9 nouns are seen in the pictures, 3 weakly matched" in page
     # A region whose nouns are all weak is drawn as one; one without a noun has no number.
     assert re.findall(r'class="box (\w+)"', page) == "seen seen seen idle weak seen".split()
     assert 'id="region-0-0-3"' not in page

@@ -10,11 +10,11 @@ import pytest
 
 from fabula.reports import _report_pictures
 from fabula.reports.report import render_report, write_report
-from fakes.grounding import ToldGrounder, told
+from fakes.grounding import ToldGrounder, plain_nouns, told
 from fakes.picture_runs import write_picture_run
 from fakes.runs import write_run
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 
 @pytest.fixture

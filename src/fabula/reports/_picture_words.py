@@ -73,7 +73,7 @@ def seen_words(story: PicturedStory) -> str:
     total = count_text(len(story.nouns), "noun")
     words = [f"{len(story.seen)} of {total} are seen in the pictures"]
     if story.weak:
-        words.append(f"{len(story.weak)} match weakly")
+        words.append(f"{len(story.weak)} weakly matched")
     if story.unknown:
         words.append(f"{len(story.unknown)} not known")
     return f"{', '.join(words)}."

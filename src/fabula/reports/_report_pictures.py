@@ -18,12 +18,8 @@ from fabula.learned.comments.evidence import word_list
 from fabula.learned.rovist import Rovist
 from fabula.learned.rovist_c import RovistC
 from fabula.learned.rovist_vg import RovistVg
-from fabula.reports._picture_section import (
-    PictureBudget,
-    draw_section,
-    group_by_pictures,
-    write_rules,
-)
+from fabula.reports._picture_figure import PictureBudget
+from fabula.reports._picture_section import draw_section, group_by_pictures, write_rules
 from fabula.reports.pages import read_static
 from fabula.reports.report import DrawnPictures
 from fabula.reports.run_data import ReportData, spec_name

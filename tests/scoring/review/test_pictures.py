@@ -13,9 +13,9 @@ from fabula.learned.rovist_vg import RovistVg
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review import review_story
 from fabula.scoring.review.pictures import WEAK_SHARE, picture_story
-from fakes.grounding import ToldGrounder, save_picture, told
+from fakes.grounding import ToldGrounder, plain_nouns, save_picture, told
 
-__all__ = ["told"]
+__all__ = ["plain_nouns", "told"]
 
 TEXT = "A dog ran to the sea. The dog and a wuwi swam far out. A dog ran to the sea again."
 

@@ -13,6 +13,7 @@ SQLite all of this is one after the other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,9 +27,9 @@ from fabula.studio.campaigns.balance import (
     Place,
     Seen,
     Systems,
-    choose_check,
     choose_lot,
     choose_task,
+    list_checks_due,
     order_stories,
 )
 from fabula.studio.campaigns.opening import Campaign
@@ -61,6 +62,7 @@ class _Plan:
     kinds: tuple[Systems, ...]
 
 
+_TAKEN = ""
 _plans: LruCache[_Plan] = LruCache(16)
 
 
@@ -74,8 +76,8 @@ def take_task(studio: Studio, campaign_id: str, secret: str) -> Turn:
 
 
 def _take(db: Connection, campaign_id: str, secret: str) -> Turn | None:
-    """Take a task, or give up a place that somebody else has by now: then ask again. (The row of
-    a second task is locked in another transaction, so that nobody waits in a circle.)"""
+    """Take a task; None where it has to be asked again, because somebody else has the place. (The
+    row of a second task is locked in another transaction: so nobody waits in a circle.)"""
     rater = find_rater(db, campaign_id, secret, lock=True)
     plan, own, moment = _read_plan(db, campaign_id), read_own(db, rater.id), read_clock(db)
     tasks = len(plan.tasks)
@@ -92,6 +94,8 @@ def _take(db: Connection, campaign_id: str, secret: str) -> Turn | None:
     if rater.campaign.state != "open":
         return make_turn(db, rater, own, tasks=tasks)
     leased = _lease_next(db, rater, own, plan, moment, until)
+    if leased == _TAKEN:
+        return None
     seen = update(campaign_raters).where(campaign_raters.c.id == rater.id)
     if leased is None:
         db.execute(seen.values(seen_at=moment, finished_at=rater.finished_at or moment))
@@ -108,7 +112,8 @@ def _lease_next(
     moment: datetime,
     until: datetime,
 ) -> str | None:
-    """Choose the next task of a rater and lease it; None where there is nothing left for them."""
+    """Choose the next task of a rater and lease it; None where there is nothing left for them,
+    `_TAKEN` where somebody else was quicker."""
     definition, cap = rater.campaign.definition, find_cap(db, rater.campaign)
     had = [row for row in own if row.state != "released"]
     if definition.most_tasks and len(had) >= definition.most_tasks:
@@ -119,21 +124,20 @@ def _lease_next(
     seen = [Seen(row.item, tuple(row.systems), row.kind != "story") for row in had]
     places = _find_places(db, plan, rater.campaign.id, mine, cap, moment)
     size = len(plan.tasks)
-    while True:
-        place = choose_task(
-            places, seen, definition=definition, rater=rater.number, kinds=plan.kinds, tasks=size
-        )
-        if place is None:
-            return None
-        if check := _find_check(db, rater, own, plan, number):
-            return _insert(db, rater.campaign, check, lease)
-        # Tasks that hold places are numbered from 1, without a gap.
-        task = plan.tasks[place.number - 1]
-        if _hold_open(db, task.id, _cap(task.wanted, cap), moment):
-            if place.is_again:
-                return _change(db, mine[task.id].id, **lease, state="leased")
-            return _insert(db, rater.campaign, task, lease)
-        places.remove(place)
+    place = choose_task(
+        places, seen, definition=definition, rater=rater.number, kinds=plan.kinds, tasks=size
+    )
+    if place is None:
+        return None
+    if check := _find_check(db, rater, own, plan, number):
+        return _insert(db, rater.campaign, check, lease)
+    # Tasks that hold places are numbered from 1, without a gap.
+    task = plan.tasks[place.number - 1]
+    if not _hold_open(db, task.id, _cap(task.wanted, cap), moment):
+        return _TAKEN
+    if place.is_again:
+        return _change(db, mine[task.id].id, **lease, state="leased")
+    return _insert(db, rater.campaign, task, lease)
 
 
 def _find_places(
@@ -220,22 +224,22 @@ def _find_check(
     """Give the check that is due for a rater, if there is one they have not had."""
     definition = rater.campaign.definition
     had = {row.task_id for row in own}
-    kinds = [row.kind for row in own]
-    counts = {"planted": kinds.count("planted"), "duplicates": kinds.count("duplicate")}
-    check = choose_check(definition, rater=rater.number, number=number, **counts)
-    lot = f"{check} {definition.seed} {rater.number} {number}"
-    if check == "planted":
-        return choose_lot([task for task in plan.planted if task.id not in had], lot)
-    if check is None:
-        return None
+    given = Counter(row.kind for row in own)
     repeated = {row.original_id for row in own}
     early = [
         row.task_id
         for row in own
         if row.kind == "story" and row.state in DONE and row.number <= number - DUPLICATE_GAP
     ]
-    chosen = choose_lot([task_id for task_id in early if task_id not in repeated], lot)
-    return _repeat_task(db, rater.campaign.id, plan, chosen) if chosen else None
+    for check in list_checks_due(definition, rater=rater.number, number=number, given=given):
+        lot = f"{check} {definition.seed} {rater.number} {number}"
+        if check == "planted":
+            planted = [task for task in plan.planted if task.id not in had]
+            if chosen := choose_lot(planted, lot):
+                return chosen
+        elif original := choose_lot([task for task in early if task not in repeated], lot):
+            return _repeat_task(db, rater.campaign.id, plan, original)
+    return None
 
 
 def _repeat_task(db: Connection, campaign_id: str, plan: _Plan, original_id: str) -> _Task:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -147,20 +147,24 @@ def order_stories(stories: Sequence[str], *, seed: int, task: int, turn: int) ->
     return [shuffled[place] for place in row]
 
 
-def choose_check(
-    definition: Definition, *, rater: int, number: int, planted: int, duplicates: int
-) -> Literal["planted", "duplicate"] | None:
-    """Say whether a rater's task of this number, from 1, is there to check the rater.
+def list_checks_due(
+    definition: Definition, *, rater: int, number: int, given: Mapping[str, int]
+) -> list[Literal["planted", "duplicate"]]:
+    """Say which checks are due when a rater is given the task of this number, from 1.
 
-    One in every so many is, at a place drawn by lot; `planted` and `duplicates` have been given
-    already. What could not be given when it was due is given later.
+    One in every so many tasks is one, at a place drawn by lot; `given` counts those that the rater
+    has had. What could not be given when it was due stays due.
     """
     seed, checks = definition.seed, definition.checks
-    if planted < _count_due("planted", seed, rater, number, checks.planted):
-        return "planted"
-    if duplicates < _count_due("duplicate", seed, rater, number, checks.duplicates):
-        return "duplicate"
-    return None
+    every: dict[Literal["planted", "duplicate"], int] = {
+        "planted": checks.planted,
+        "duplicate": checks.duplicates,
+    }
+    return [
+        kind
+        for kind, count in every.items()
+        if given.get(kind, 0) < _count_due(kind, seed, rater, number, count)
+    ]
 
 
 def find_instructed(definition: Definition, *, rater: int, number: int) -> Instructed | None:

@@ -45,7 +45,7 @@ from fabula.web.api.shapes import Body, Small, make_router
 from fabula.web.identity import Call, Id, Passer, Rating, name_rater_cookie
 
 router = make_router("rating", "/rating")
-Code = Annotated[str, Path(min_length=1, max_length=64, description="Of the link.")]
+Code = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,64}$", description="Of the link.")]
 Short = Annotated[str, Field(max_length=500)]
 # A rater comes back to a study after weeks, and not after a year.
 _COOKIE_S = 180 * 24 * 3600.0

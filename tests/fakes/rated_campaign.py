@@ -62,4 +62,4 @@ def open_campaign(
     create_campaign(studio, owner, definition, stories)
     campaign = set_campaign_state(studio, owner, definition.name, "open")
     door = make_door(studio, owner, definition.name, way=way, completion=completion)
-    return campaign, f"/campaigns/enter/{door.code}"
+    return campaign, f"/campaigns/{campaign.name}/{door.code}"

@@ -14,7 +14,7 @@ from fastapi import Depends, Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from fabula.core.errors import NotAllowed
+from fabula.core.errors import NotAllowed, NotFound
 from fabula.core.story import count_text
 from fabula.studio.campaigns.assigning import take_task
 from fabula.studio.campaigns.definition import Definition
@@ -35,7 +35,7 @@ from fabula.web.identity import Call, Visit, find_passer, name_rater_cookie
 from fabula.web.pages import make_page_router, show
 
 router = make_page_router()
-_HOME = "/campaigns/enter/{code}"
+_HOME = "/campaigns/{campaign}/{code}"
 _PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 # What is said where there is no task, by the step that a rater is at: a title and its words.
 _NO_TASK = {
@@ -73,7 +73,7 @@ class Threshold:
     @property
     def home(self) -> str:
         """Where the pages are."""
-        return f"/campaigns/enter/{self.door.code}"
+        return f"/campaigns/{self.campaign.name}/{self.door.code}"
 
     @property
     def api(self) -> str:
@@ -98,19 +98,23 @@ class Threshold:
 
 
 def find_threshold(
-    request: Request, code: Annotated[str, Path(min_length=1, max_length=64)]
+    request: Request,
+    campaign: Annotated[str, Path(max_length=100)],
+    code: Annotated[str, Path(max_length=64)],
 ) -> Threshold:
     """Find the door that an address names, and who stands in it, if they have come in."""
     visit = find_passer(request)
-    door, campaign = read_door(visit.studio, code)
+    door, leads = read_door(visit.studio, code)
+    if leads.name != campaign:
+        raise NotFound("this link leads nowhere", "look whether it is whole, or ask for another")
     if door.way == "account" and not isinstance(visit, Call):
         raise Unauthenticated("this door is for people with an account here", "sign in")
-    secret = visit.read_cookie(name_rater_cookie(campaign.id))
+    secret = visit.read_cookie(name_rater_cookie(leads.id))
     try:
-        rater = read_rater(visit.studio, campaign.id, secret) if secret else None
+        rater = read_rater(visit.studio, leads.id, secret) if secret else None
     except NotAllowed:
         rater, secret = None, ""
-    return Threshold(visit, campaign, door, secret, rater)
+    return Threshold(visit, leads, door, secret, rater)
 
 
 Here = Annotated[Threshold, Depends(find_threshold)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.core.errors import UserError
+from fabula.core.table import ScoreTable
 from fabula.studio.campaigns.definition import Checks, Pay
 from fabula.studio.database import open_studio
 from fabula.studio.migrations import migrate
@@ -86,3 +88,30 @@ def test_payments_stand_under_the_crowd_sites_names_until_they_are_forgotten(run
     run("forget", "tales", "r1")
     assert [row["name"] for row in run("payments", "tales", "-f", "json")] == ["", "crowd-2"]
     assert "there is no rater x" in run("forget", "tales", "x")
+
+
+def test_an_export_is_read_by_agree_and_stands_beside_a_run_of_metrics(run, tmp_path):
+    printed = run("export", "tales", "-o", "people")
+    assert f"{Path('people') / 'stories.jsonl'}\t3 rows" in printed
+    done = CliRunner().invoke(cli, ["score", "people/stories.jsonl", "-m", "words", "-o", "run"])
+    assert done.exit_code == 0, done.output
+    assert run("add-scorer", "tales", "run") == "words\t3 scores\n"
+    run("export", "tales", "-o", "people", "-f", "jsonl", "--overwrite")
+    table = ScoreTable.load(tmp_path / "people")
+    assert table.scorers == ["human:r1", "human:r2", "words"]
+    done = CliRunner().invoke(cli, ["agree", "people", "-f", "json"])
+    assert done.exit_code == 0, (done.output, done.exception)
+
+
+def test_scores_of_other_texts_are_refused(run, tmp_path):
+    run("export", "tales", "-o", "people")
+    rows = (tmp_path / "people" / "stories.jsonl").read_text().splitlines()
+    changed = json.loads(rows[0]) | {"text": "Another."}
+    (tmp_path / "other.jsonl").write_text("\n".join([json.dumps(changed), *rows[1:]]))
+    CliRunner().invoke(cli, ["score", "other.jsonl", "-m", "words", "-o", "run"])
+    assert "story 'tale-0' has another text than in campaign tales" in run(
+        "add-scorer", "tales", "run"
+    )
+    (tmp_path / "other.jsonl").write_text(json.dumps({"id": "z", "text": "Rain."}))
+    CliRunner().invoke(cli, ["score", "other.jsonl", "-m", "words", "-o", "run", "--overwrite"])
+    assert "nothing is scored that campaign tales asks about" in run("add-scorer", "tales", "run")

@@ -10,13 +10,16 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._campaign_running import NAME, USER, find_researcher
+from fabula.cli._options import OVERWRITE, QUIET, existing_folder_type, output_option
 from fabula.cli._output import format_option, print_rows
 from fabula.cli._studio_people import on_studio
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from fabula.datasets.tables.row_files import RowForm
     from fabula.studio.campaigns.work import Work, WorkRater
     from fabula.studio.database import Studio
 
@@ -36,6 +39,8 @@ def add_work_commands(group: click.Group) -> None:
         group.add_command(command)
     for command in (exclude_command, include_command, payments_command, forget_command):
         group.add_command(command)
+    group.add_command(export_command)
+    group.add_command(add_scorer_command)
 
 
 @click.command("raters")
@@ -229,3 +234,51 @@ def forget_command(*, studio: Studio, name: str, rater: str) -> None:
         raise NotFound(f"there is no rater {rater} in {name}", "raters are r1, r2, …")
     forget_rater(studio, None, name, int(rater.removeprefix("r")))
     echo(f"{rater}: forgotten", err=True)
+
+
+@click.command("export", short_help="Write the ratings as tables, and a study file.")
+@NAME
+@output_option(metavar="FOLDER", required=True, help="Folder for the files.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json", "jsonl", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Form of the rows.",
+)
+@OVERWRITE
+@QUIET
+@on_studio
+def export_command(
+    *, studio: Studio, name: str, output: Path, form: RowForm, overwrite: bool, quiet: bool
+) -> None:
+    """Write what raters of the campaign NAME said: a table that `fabula meta` reads, and all rows.
+
+    `fabula study run FOLDER/study.toml` then holds metrics against them. Raters are pseudonyms.
+    """
+    from fabula.studio.campaigns.export import export_campaign
+
+    done = export_campaign(studio, None, name, output, form=form, overwrite=overwrite)
+    for file, rows in done.rows.items():
+        echo(f"{output / file}\t{count_text(rows, 'row')}")
+
+
+@click.command("add-scorer", short_help="Let metrics stand beside the raters.")
+@NAME
+@click.argument("run", type=existing_folder_type)
+@on_studio
+def add_scorer_command(*, studio: Studio, name: str, run: Path) -> None:
+    """Put the scores of a RUN (`fabula score -o RUN`) into the campaign NAME, beside its raters.
+
+    They are marked as no people and count for no rating; stories that the campaign does not ask
+    about are left out. The same scorer again replaces what it said.
+    """
+    from fabula.core.table import ScoreTable
+    from fabula.studio.campaigns.scorers import add_scorer, choose_scores
+    from fabula.studio.campaigns.work import read_work
+
+    scores = choose_scores(read_work(studio, None, name), ScoreTable.load(run))
+    for scorer, count in add_scorer(studio, None, name, scores).items():
+        echo(f"{scorer}\t{count_text(count, 'score')}")

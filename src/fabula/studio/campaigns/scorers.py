@@ -14,8 +14,10 @@ from sqlalchemy import delete, insert, select
 
 from fabula.core.errors import InputError
 from fabula.core.score import Score
+from fabula.core.table import ScoreTable
 from fabula.studio.campaigns.opening import find_campaign_row
 from fabula.studio.campaigns.opinions import HUMAN
+from fabula.studio.campaigns.work import Work
 from fabula.studio.database import Studio
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import campaign_scores, campaign_stories
@@ -53,6 +55,27 @@ def add_scorer(
             db.execute(insert(campaign_scores), rows)
         write_audit(db, person, "add_scorer", campaign.id, scorers=sorted(counts))
     return counts
+
+
+def choose_scores(work: Work, table: ScoreTable) -> list[Score]:
+    """Of a table of scores, take those of the campaign's stories by scorers that are no people.
+
+    A story of the same name whose text is another is an error: it was not this one that was scored.
+    """
+    texts = {one.story.id: one.story.text for one in work.stories.values() if not one.is_planted}
+    for story in table.stories:
+        if texts.get(story.id, story.text) != story.text:
+            raise InputError(
+                f"story {story.id!r} has another text than in campaign {work.name}",
+                "score the stories that the campaign asks about",
+            )
+    scores = [one for one in table if one.story in texts and not one.scorer.startswith(HUMAN)]
+    if not scores:
+        known = ", ".join(map(repr, list(texts)[:3]))
+        raise InputError(
+            f"nothing is scored that campaign {work.name} asks about", f"its stories are {known} …"
+        )
+    return scores
 
 
 def _make_row(score: Score, stories: dict[str, str], campaign: str) -> dict[str, object]:

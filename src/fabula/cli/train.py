@@ -14,6 +14,7 @@ from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
+from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
 from fabula.cli._train_options import (
     ASPECT,
     DEVICE,
@@ -57,7 +58,6 @@ _PERSONAL = (
     "With --ratings nothing is trained but the weight of what a reader says: that of the asset, or "
     "the one in the folder --start."
 )
-_BACKBONE = "a recipe with a backbone"
 
 
 class _OutputOption(click.Option):
@@ -125,7 +125,7 @@ def reader_command(
         return _personalise(ratings, gold, columns, aspect, **own)
     recipe = recipe or find_recipe(kind)
     if is_joint(recipe):
-        _refuse(_BACKBONE, prepared=prepared, start=start, folds=folds, grid=grid)
+        _refuse("a recipe with a backbone", prepared=prepared, start=start, folds=folds, grid=grid)
         return _train_joint(recipe, data, out, seed, device, resume=resume, report=report)
     source = ExampleSource(data=data, prepared=prepared, start=start, report=report)
     how: Any = {"out": out, "device": device, "folds": folds or 0, "seeds": seeds}
@@ -153,6 +153,7 @@ def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) 
 
 _add_readers()
 _add("author", partial(author_command), (OUTPUT, *AUTHOR_OPTIONS, QUIET), AUTHOR_HELP)
+_add("rovist_vg", partial(grounder_command), (OUTPUT, *GROUNDER_OPTIONS, QUIET), GROUNDER_HELP)
 
 
 @command.command("encoder")
@@ -254,10 +255,8 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
     fitted = fit_rated(source.load(), aspect, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     fitted.regressor.save(out)
-    vectors = len(fitted.regressor.support)
-    _say(
-        f"{count_text(fitted.stories, 'story', 'stories')}, {count_text(vectors, 'support vector')}"
-    )
+    vectors = count_text(len(fitted.regressor.support), "support vector")
+    _say(f"{count_text(fitted.stories, 'story', 'stories')}, {vectors}")
     if fitted.unseen:
         said = f"r = {fitted.unseen.r:.3f}, ρ = {fitted.unseen.rho:.3f}"
         _say(f"with the ratings of unseen items: {said}, n = {fitted.unseen.n:,}")

@@ -47,6 +47,9 @@ class Brightness:
     def match(self, views: Any, names: Any) -> Any:
         return views @ names.T
 
+    def note(self, whole: Any) -> str:
+        return "dark" if whole.mean() == 7 else ""
+
 
 def make(*boxes: tuple[float, float, float, float], most: int = 10):
     matcher = Brightness()
@@ -121,3 +124,10 @@ def test_a_setting_that_will_not_do_is_refused_at_once():
 
 def test_the_signature_names_matcher_detector_and_boxes():
     assert make(most=3)[0].signature == "brightness;finder;regions=3"
+
+
+def test_what_speaks_against_a_picture_is_noted_with_its_sight():
+    grounder, _ = make((0, 0, 10, 10))
+    dark, light = grounder.look([paint(value=7), paint(value=255)], ["dog"])
+    assert dark.notes == ("dark",)
+    assert light.notes == ()

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 CLASSES = 5
 # CLIP was trained on captions, and knows a word better within one.
 CAPTION = "a photo of {article} {noun}"
+# What ImageNet's classifiers take drawings for, and photographs hardly ever.
+DRAWN = ("comic book", "book jacket", "jigsaw puzzle", "web site")
+# From this probability of them together on, a picture is called a drawing.
+DRAWN_FROM = 0.005
+DRAWING = "it looks like a drawing, of which detector and classifier know little"
 
 
 def average_words(table: WordVectors, phrases: Sequence[str]) -> Array:
@@ -46,6 +51,13 @@ def normalise(vectors: Array) -> Array:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     unit: Array = vectors / np.where(lengths == 0, 1.0, lengths)
     return unit
+
+
+def describe_drawing(classifier: ImageClassifier, whole: Array) -> str:
+    """Say that a picture looks like a drawing, if its classes say so; "" else."""
+    drawn = [place for place, name in enumerate(classifier.classes) if name.split(", ")[0] in DRAWN]
+    [chances] = classifier.classify([whole])
+    return DRAWING if chances[drawn].sum() >= DRAWN_FROM else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +98,10 @@ class LabelMatcher:
         similarities: Array = np.where(np.isneginf(nearest), np.nan, nearest)
         return similarities
 
+    def note(self, whole: Array) -> str:
+        """Say where a picture looks like a drawing."""
+        return describe_drawing(self.classifier, whole)
+
     @cached_property
     def _class_vectors(self) -> Array:
         """Unit vectors of all classes' synonyms, NaN for one too few: (classes, synonyms, W)."""
@@ -123,3 +139,7 @@ class JointMatcher:
         """Give cosines."""
         cosines: Array = np.clip(views @ names.T, -1.0, 1.0)
         return cosines
+
+    def note(self, whole: Array) -> str:
+        """Say nothing: a CLIP knows drawings."""
+        return ""

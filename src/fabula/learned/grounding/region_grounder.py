@@ -50,6 +50,10 @@ class Matcher(Protocol):
         """Give similarities from −1 to 1, NaN for nouns not known: (regions, nouns)."""
         ...
 
+    def note(self, whole: Array) -> str:
+        """Say what speaks against believing it of a picture, given its pixels; "" if nothing."""
+        ...
+
 
 class Parts(NamedTuple):
     """What a grounder is made of."""
@@ -129,10 +133,12 @@ class RegionGrounder:
         ]
         seen = matcher.view(crops, [region for own in regions for region in own])
         ends = np.cumsum([len(own) for own in regions])[:-1]
-        return [
-            View(own, part, () if boxes else (NO_BOX,))
-            for own, part, boxes in zip(regions, np.split(seen, ends), found, strict=True)
-        ]
+        parts = zip(pictures, regions, np.split(seen, ends), found, strict=True)
+        return [View(own, part, self._note(picture, boxes)) for picture, own, part, boxes in parts]
+
+    def _note(self, picture: Picture, boxes: Sequence[Region]) -> tuple[str, ...]:
+        notes = ("" if boxes else NO_BOX, self.parts.matcher.note(picture.pixels))
+        return tuple(filter(None, notes))
 
     def _choose(self, picture: Picture, boxes: Sequence[Region]) -> tuple[Region, ...]:
         whole = Region((0.0, 0.0, float(picture.width), float(picture.height)))

@@ -66,11 +66,12 @@ class VisionEncoder:
         def run(batch: list[int]) -> list[Array]:
             given = self.reader.prepare([crops[at] for at in batch])["pixel_values"]
             with torch.inference_mode():
-                return list(self._pool(given).float().cpu().numpy())
+                return list(self.pool(given).float().cpu().numpy())
 
         return run_batches(run, [1] * len(crops), budget=BATCH)
 
-    def _pool(self, given: Any) -> Any:
+    def pool(self, given: Any) -> Any:
+        """Give the vectors of prepared crops, with gradients where they are wanted: (B, W)."""
         net = self.net
         if hasattr(net, "get_image_features"):
             found = net.get_image_features(pixel_values=given)

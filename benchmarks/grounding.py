@@ -95,14 +95,17 @@ def measure_regions(specs: list[str], folder: Path) -> None:
 
 
 def macro(hits: Any, nouns: list[str], mask: Any, counts: Any) -> tuple[float, Any]:
-    """Mean over nouns of the mean over their crops, and the same in every draw."""
+    """Mean over nouns of the mean over their crops, and the same in every draw.
+
+    A crop weighs one by the number of its noun's crops, in draws as well: a mean over the nouns
+    that a draw happens to hold would leave out most often those of a single crop.
+    """
     kinds = number_units([noun for noun, kept in zip(nouns, mask, strict=True) if kept])
-    member = np.eye(int(kinds.max()) + 1)[kinds]  # (crops, nouns)
-    weights = np.concatenate([np.ones((1, int(mask.sum()))), counts[:, mask]])
-    sizes = weights @ member
-    with np.errstate(invalid="ignore"):
-        means = (weights * hits[mask]) @ member / sizes
-    values = np.nanmean(np.where(sizes > 0, means, np.nan), axis=1)
+    weights = 1 / np.bincount(kinds)[kinds]  # (crops,)
+    drawn = np.concatenate([np.ones((1, int(mask.sum()))), counts[:, mask]]) * weights
+    totals = drawn.sum(axis=1)
+    # A draw may hold no crop of a small group.
+    values = np.where(totals > 0, drawn @ hits[mask] / np.maximum(totals, 1e-12), np.nan)
     return float(values[0]), values[1:]
 
 

@@ -6,8 +6,9 @@ It is for paying alone, and no part of any export.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import Select, and_, case, func, select
 
 from fabula.studio.campaigns.opening import find_campaign_row
 from fabula.studio.database import Studio
@@ -42,30 +43,10 @@ def list_payments(studio: Studio, actor: Person | None, campaign: str) -> list[P
     Work that checks them, or came when no place was left, was done as well and counts as any other.
     Who looks is written down.
     """
-    work, raters, doors = campaign_assignments, campaign_raters, campaign_doors
-    is_done = work.c.state.in_(("submitted", "surplus"))
-    is_accepted = and_(is_done, work.c.rejected_at.is_(None))
-    is_rejected = and_(is_done, work.c.rejected_at.is_not(None))
-    query = (
-        select(
-            raters.c.number,
-            doors.c.way,
-            func.coalesce(raters.c.external_id, people.c.name, "").label("name"),
-            raters.c.completion,
-            raters.c.finished_at,
-            func.sum(case((is_accepted, 1), else_=0)).label("accepted"),
-            func.sum(case((is_rejected, 1), else_=0)).label("rejected"),
-        )
-        .join(doors, doors.c.id == raters.c.door_id)
-        .outerjoin(people, people.c.id == raters.c.person_id)
-        .outerjoin(work, work.c.rater_id == raters.c.id)
-        .group_by(raters.c.id, doors.c.way, people.c.name)
-        .order_by(raters.c.number)
-    )
     with studio.write() as db:
         found = find_campaign_row(db, actor, campaign)
         write_audit(db, actor, "list_payments", found.id)
-        rows = db.execute(query.where(raters.c.campaign_id == found.id)).all()
+        rows = db.execute(_count_work(found.id)).all()
     pay = found.definition.pay
     return [
         Payment(
@@ -82,3 +63,28 @@ def list_payments(studio: Studio, actor: Person | None, campaign: str) -> list[P
         )
         for row in rows
     ]
+
+
+def _count_work(campaign_id: str) -> Select[Any]:
+    """Raters by what a crowd site or their account calls them, with how much they did."""
+    work, raters, doors = campaign_assignments, campaign_raters, campaign_doors
+    is_done = work.c.state.in_(("submitted", "surplus"))
+    is_accepted = and_(is_done, work.c.rejected_at.is_(None))
+    is_rejected = and_(is_done, work.c.rejected_at.is_not(None))
+    return (
+        select(
+            raters.c.number,
+            doors.c.way,
+            func.coalesce(raters.c.external_id, people.c.name, "").label("name"),
+            raters.c.completion,
+            raters.c.finished_at,
+            func.sum(case((is_accepted, 1), else_=0)).label("accepted"),
+            func.sum(case((is_rejected, 1), else_=0)).label("rejected"),
+        )
+        .join(doors, doors.c.id == raters.c.door_id)
+        .outerjoin(people, people.c.id == raters.c.person_id)
+        .outerjoin(work, work.c.rater_id == raters.c.id)
+        .where(raters.c.campaign_id == campaign_id)
+        .group_by(raters.c.id, doors.c.way, people.c.name)
+        .order_by(raters.c.number)
+    )

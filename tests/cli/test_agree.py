@@ -117,3 +117,36 @@ def test_what_the_user_can_mend_is_one_line(
     assert (done.returncode, done.stdout) == (2, b"")
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.decode().startswith(f"fabula: {expected}")
+
+
+def test_slots_lay_out_busy_raters_and_fill_the_free_places(fabula: Run, tmp_path: Path) -> None:
+    """Of two columns, ann has one; whoever else rated a story stands in the other."""
+    lines = ["story,rater,plot"]
+    for i, (first, second) in enumerate(["12", "21", "33", "45", "54", "34"]):
+        lines += [f"s{i},ann,{first}", f"s{i},guest{i},{second}"]
+    path = tmp_path / "crowd.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = {}
+    for slots in ([], ["--slots", "2"], ["--slots", "ann,guest0"]):
+        done = fabula("agree", path, "--resamples", "20", "-f", "jsonl", *slots)
+        rows = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        found[tuple(slots)] = next(row for row in rows if row["statistic"] == "ICC(2,k)")
+    plain, counted, named = found.values()
+    assert plain["value"] is None and plain["note"] == "no two stories were rated by all raters"
+    # By hand: mean squares of stories 221/60, of columns 1/12, of what is left 29/60.
+    stories, columns, noise = 221 / 60, 1 / 12, 29 / 60
+    expected = (stories - noise) / (stories + (columns - noise) / 6)
+    assert counted["value"] == pytest.approx(expected) and counted["n"] == 6
+    assert named["value"] == counted["value"]
+    assert counted["note"] == "in 2 slots: ann, guest0; others in free places"
+
+
+@pytest.mark.parametrize(
+    ("slots", "message"),
+    [("1", "--slots 1 will not do"), ("ann", "two different raters"), ("ann,zoe", "called 'zoe'")],
+)
+def test_slots_that_will_not_do_are_named(
+    fabula: Run, table: Path, slots: str, message: str
+) -> None:
+    done = fabula("agree", table, "--slots", slots)
+    assert done.returncode == 2 and message in done.stderr.decode()

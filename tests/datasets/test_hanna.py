@@ -236,3 +236,39 @@ def test_a_wrong_cell_of_the_metric_file_is_named(
     with pytest.raises(InputError) as caught:
         load(tmp_path)
     assert message in str(caught.value)
+
+
+def test_work_times_and_named_characters_are_kept_where_the_file_has_them(tmp_path: Path) -> None:
+    path = write_annotations(tmp_path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for place, row in enumerate(rows):
+        row |= {"Assignment ID": f"a{place}", "Work time in seconds": 60 + place, "Name": " Mara "}
+    rows[1] |= {"Work time in seconds": "", "Name": ""}
+    write_csv(path, rows)
+    first, second, *_ = load(tmp_path).annotations
+    assert (first.story, first.rater, first.seconds) == ("0", "ann", 60)
+    assert (first.character, first.assignment) == ("Mara", "a0")
+    assert math.isnan(second.seconds) and second.character == ""
+    rows[2]["Work time in seconds"] = "a minute"
+    write_csv(path, rows)
+    with pytest.raises(InputError, match="work time 'a minute' is no number"):
+        load(tmp_path)
+
+
+def test_a_file_of_the_same_layout_may_have_systems_and_prompts_of_its_own(tmp_path: Path) -> None:
+    path = write_annotations(tmp_path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        row["Model"] = row["Model"].replace("GPT-2", "our model")
+    write_csv(path, rows)
+    found = load(tmp_path)
+    assert {story.system for story in found.stories} >= {"our model", "our model (tag)", "Human"}
+    assert {story.item for story in found.stories} == {"0", "1", "2"}
+    assert len({(story.item, story.system) for story in found.stories}) == 33
+
+
+def test_without_the_annotation_file_nothing_is_known_of_the_work(tmp_path: Path) -> None:
+    write_stories(tmp_path, story_rows())
+    assert load(tmp_path).annotations == ()

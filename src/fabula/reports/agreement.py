@@ -43,7 +43,7 @@ def render_agreement(form: str, agreement: Agreement, *, by_rater: bool = False)
 
 def agreement_words(agreement: Agreement) -> list[str]:
     """Say in plain words how far the raters agree, what is uncertain, and how it was found."""
-    return [*_finding(agreement), *_doubts(agreement), _method(agreement)]
+    return [*_finding(agreement), *_choosing(agreement), *_doubts(agreement), _method(agreement)]
 
 
 def grade(value: float) -> str:
@@ -75,6 +75,25 @@ def _finding(agreement: Agreement) -> list[str]:
         f"A story's mean rating ({kind}) has a reliability that is called {'; '.join(parts)}.",
         "(Koo and Li, 2016: poor < 0.5 ≤ moderate < 0.75 ≤ good < 0.9 ≤ excellent; a convention. "
         "It goes by how much the stories differ, too: look at the interval and at alpha.)",
+    ]
+
+
+def _choosing(agreement: Agreement) -> list[str]:
+    """Say how far raters chose the same aspects, and rated them alike."""
+    if not (chosen := agreement.chosen):
+        return []
+    shared, rho, tau = chosen.shared, chosen.spearman, chosen.kendall
+    spans = [
+        f"{coefficient_text(found.value)} [{coefficient_text(found.low)}, "
+        f"{coefficient_text(found.high)}]"
+        for found in (rho, tau)
+    ]
+    return [
+        f"Of {count_text(chosen.chosen, 'chosen aspect')} of "
+        f"{count_text(chosen.stories, 'story', 'stories')}, {100 * shared.value:.0f} % "
+        f"[{100 * shared.low:.0f}, {100 * shared.high:.0f}] were chosen by more than one rater; "
+        f"chance would give {100 * chosen.chance:.0f} %. Ratings of those correlate by "
+        f"ρ {spans[0]}, τ {spans[1]} ({count_text(chosen.pairs, 'pair')})."
     ]
 
 
@@ -138,13 +157,20 @@ def _rater_table(agreement: Agreement) -> tuple[list[str], Rows, list[str]]:
     lines = sorted(
         agreement.raters, key=lambda rater: (math.isnan(rater.correlation), rater.correlation)
     )
-    head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact", "note"]
-    body = [_rater_cells(line) for line in lines[:_MOST_RATERS]]
+    is_nominal = agreement.level == "nominal"
+    head = ["rater", "aspect", "ratings", "mean", "sd", "bias", "with others", "exact"]
+    head += ["reliability", "note"] if is_nominal else ["note"]
+    body = [_rater_cells(line, is_nominal=is_nominal) for line in lines[:_MOST_RATERS]]
     words = [
         "Those who follow the others least come first. *With others*: correlation with the mean of "
         "the others' ratings; *exact*: share of the others' ratings that are the same; *bias*: how "
         "much higher than theirs. A rater apart is not yet a careless one: read some stories."
     ]
+    if is_nominal:
+        words.append(
+            "*Reliability*: how much more than by habit a rater says what is likely true, 1 at "
+            "most and 0 for answers at random (Dawid and Skene, 1979)."
+        )
     if len(lines) > _MOST_RATERS:
         words.insert(
             0,
@@ -154,7 +180,7 @@ def _rater_table(agreement: Agreement) -> tuple[list[str], Rows, list[str]]:
     return head, body, words
 
 
-def _rater_cells(line: RaterLine) -> list[Cell | Value]:
+def _rater_cells(line: RaterLine, *, is_nominal: bool) -> list[Cell | Value]:
     exact = "–" if math.isnan(line.exact) else f"{100 * line.exact:.0f} %"
     return [
         line.rater,
@@ -165,6 +191,7 @@ def _rater_cells(line: RaterLine) -> list[Cell | Value]:
         Cell(line.bias, number_text(line.bias, 2, sign=True)),
         Cell(line.correlation, coefficient_text(line.correlation)),
         Cell(line.exact, exact),
+        *([Cell(line.reliability, coefficient_text(line.reliability))] if is_nominal else []),
         line.note,
     ]
 

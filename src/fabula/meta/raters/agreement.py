@@ -15,10 +15,12 @@ from fabula.core.story import count_text
 from fabula.core.table import ScoreTable
 from fabula.meta.arrays import Values
 from fabula.meta.raters.alpha import MEASUREMENT_LEVELS, MeasurementLevel, kendall_w, krippendorff
+from fabula.meta.raters.chosen import ChosenAgreement, agree_on_chosen
 from fabula.meta.raters.icc import Icc, one_way, two_way
 from fabula.meta.raters.kappa import cohen_pairs, fleiss, gwet, light, sharing_pairs
 from fabula.meta.raters.rater_lines import RaterLine, rater_lines
 from fabula.meta.raters.ratings import MANY, Ratings, complete_rows, ratings_of
+from fabula.meta.raters.reliability import find_reliability
 from fabula.meta.resampling import (
     NO_ESTIMATE,
     Estimate,
@@ -70,7 +72,8 @@ class AgreementLine:
 class Agreement:
     """Coefficients by aspect and figures by rater, with how they were found.
 
-    Where it is not known who rated, there are no figures by rater.
+    Where it is not known who rated, there are no figures by rater. `chosen` is there where raters
+    chose what to speak of.
     """
 
     level: MeasurementLevel
@@ -79,6 +82,7 @@ class Agreement:
     raters_known: bool
     lines: tuple[AgreementLine, ...]
     raters: tuple[RaterLine, ...] = ()
+    chosen: ChosenAgreement | None = None
 
     @property
     def aspects(self) -> list[str]:
@@ -129,17 +133,27 @@ def agree(
     if resamples < 1:
         raise SettingError(f"resamples={resamples} will not do", "give 1 or more")
     known = source.card.raters_known if isinstance(source, Dataset) else True
-    parts = _choose_aspects(
-        ratings_of(source.ratings if isinstance(source, Dataset) else source), aspects
-    )
+    table = source.ratings if isinstance(source, Dataset) else source
+    parts = _choose_aspects(ratings_of(table), aspects)
     lines: list[AgreementLine] = []
     for rated in track(parts, progress):
         scale = source.card.scale(rated.aspect) if isinstance(source, Dataset) else None
         columns = _choose_slots(rated, slots) if known else ()
         asked = AgreementOptions(level, known, resamples, seed, scale, columns)
         lines += agreement_lines(rated, asked)
-    by_rater = [line for rated in parts for line in rater_lines(rated)] if known else []
-    return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater))
+    by_rater = [line for rated in parts for line in _describe_raters(rated, level)] if known else []
+    chosen = agree_on_chosen(table, resamples=resamples, seed=seed) if known else None
+    return Agreement(level, resamples, seed, known, tuple(lines), tuple(by_rater), chosen)
+
+
+def _describe_raters(ratings: Ratings, level: MeasurementLevel) -> list[RaterLine]:
+    """Describe raters; of categories, how reliable each of them is."""
+    lines = rater_lines(ratings)
+    found = find_reliability(ratings) if level == "nominal" else None
+    if found is None:
+        return lines
+    shares = found.informedness
+    return [replace(line, reliability=float(shares[i])) for i, line in enumerate(lines)]
 
 
 def _choose_aspects(parts: list[Ratings], aspects: Sequence[str]) -> list[Ratings]:

@@ -23,6 +23,7 @@ class RaterLine:
     `bias` is the mean difference from the others' mean of the same story, `correlation` Pearson's
     with that mean, `exact` the share of the others' ratings of the same stories that are equal.
     `shared` counts the ratings of stories that others rated too: only they tell of agreement.
+    `reliability` is for categories: how much more than habit the rater says (reliability.py).
     """
 
     rater: str
@@ -35,6 +36,7 @@ class RaterLine:
     correlation: float = math.nan
     exact: float = math.nan
     note: str = ""
+    reliability: float = math.nan
 
 
 def rater_lines(ratings: Ratings) -> list[RaterLine]:

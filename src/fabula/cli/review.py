@@ -91,6 +91,14 @@ _FORMS = {
     show_default=True,
     help="What judges the order of sentences: an asset, or a folder that `fabula train` made.",
 )
+@click.option(
+    "--grounder",
+    metavar="SPEC",
+    default="",
+    show_default="that of rovist_vg",
+    help="What looks for the story's nouns in its pictures: labels, the folder of a training, or a "
+    "CLIP.",
+)
 @seed_option(help="Where chance begins in the wording of comments.")
 @story_layout
 @OVERWRITE
@@ -106,6 +114,7 @@ def command(
     writer: str,
     weights: str,
     order: str,
+    grounder: str,
     seed: int,
     layout: StoryLayout,
     overwrite: bool,
@@ -124,7 +133,7 @@ def command(
     stories = _load_stories(source, prompt, images, layout)
     by = _choose_commenter(writer, quiet=quiet) if comments == "written" else None
     chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=not no_cache)
-    review = partial(chosen, comments=comments != "none", commenter=by)
+    review = partial(chosen, comments=comments != "none", commenter=by, grounder=grounder)
     pages = _choose_pages(stories, form, output, (source, overwrite))
     ranking = rank_stories(stories, weights=weights, cache=not no_cache) if stories[1:] else None
     if pages:

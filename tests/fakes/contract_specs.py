@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import fields, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +37,10 @@ SHORT = {
 }
 # Settings that name what is loaded: a model, a grounder, the weights of a learned metric.
 ASKED = {"model", "weights", "grounder"}
+PICTURES = tuple(
+    str(Path(__file__).parents[2] / "examples" / "pictures" / "late_train" / name)
+    for name in ("1.png", "4.png")
+)
 OTHER = "Once upon a time, 今日 a dragon slept. The end."
 
 
@@ -105,7 +110,7 @@ def metric_of(spec: str) -> Metric:
 
 def full_story(text: str, *references: str, id: str = "s") -> Story:
     """A story with all that any metric may need."""
-    return Story(id, text, "A prompt about a dragon.", references, (), "system", "item")
+    return Story(id, text, "A prompt about a dragon.", references, PICTURES, "system", "item")
 
 
 def check(metric: Metric, scores: list[Score]) -> None:

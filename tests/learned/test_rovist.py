@@ -74,6 +74,13 @@ def test_one_sentence_has_no_order_and_no_overall(story):
     assert scores["coherence"].note == "coherence: one sentence has no neighbour"
 
 
+def test_where_no_part_has_a_value_there_is_none(story):
+    scores = read(Story("s", "!", images=story.images))
+    assert {score.status for score in scores.values()} == {Status.UNDEFINED}
+    for part in PARTS[:3]:
+        assert f"{part}: " in scores["overall"].note
+
+
 def test_no_noun_leaves_the_other_two(story):
     scores = read(Story("s", "It ran. It swam.", images=story.images))
     assert [scores[part].ok for part in PARTS] == [False, True, True, False]

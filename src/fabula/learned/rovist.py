@@ -133,5 +133,7 @@ class Rovist(PictureMetric, BatchMetric):
             for part, reading in zip(PARTS, readings, strict=True)
             if reading.note
         ]
-        coverage = min(reading.coverage for reading in readings if reading.status is Status.OK)
-        return Reading((*values, overall), coverage=coverage, note="; ".join(notes))
+        coverages = [reading.coverage for reading in readings if reading.status is Status.OK]
+        if not coverages:
+            return self.missing(Status.UNDEFINED, "; ".join(notes))
+        return Reading((*values, overall), coverage=min(coverages), note="; ".join(notes))

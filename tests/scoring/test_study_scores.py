@@ -107,6 +107,12 @@ def test_references_are_taken_one_by_one(survey: Dataset) -> None:
     assert scored.by_references[1].scorers == ["ROUGE"]
 
 
+def test_metrics_that_take_long_need_not_be_run_again_for_every_number(survey: Dataset) -> None:
+    both = {"ROUGE": ROUGE, "BLEU": "bleu(order=1)"}
+    options = {"references": {"counts": [1, 2], "metrics": ["BLEU"]}}
+    assert run(survey, both, options=options).by_references[2].scorers == ["BLEU"]
+
+
 def test_stories_with_too_few_references_are_left_out_of_all_counts(survey: Dataset) -> None:
     first, *others = survey.stories
     short = replace(survey, stories=(replace(first, references=("red cat",)), *others))
@@ -123,6 +129,11 @@ def test_stories_with_too_few_references_are_left_out_of_all_counts(survey: Data
         ({"W": "words"}, {"items": -1}, "items = -1"),
         ({"W": "words"}, {"human": "A"}, "'A' is a system of the data set"),
         ({"W": "words"}, {"options": {"references": {"counts": [0]}}}, "below 1"),
+        (
+            {"W": "words"},
+            {"options": {"references": {"metrics": ["V"]}}},
+            "no column is called 'V'",
+        ),
     ],
 )
 def test_what_a_file_says_wrongly_is_named(survey: Dataset, metrics, file, words: str) -> None:

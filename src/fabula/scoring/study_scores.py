@@ -154,11 +154,23 @@ def _describe_missing(scores: Sequence[Score], stories: int) -> str:
 def _vary_references(
     file: StudyFile, wanted: Sequence[_Wanted], stories: Sequence[Story], cache: bool
 ) -> dict[int, ScoreTable]:
-    """Score the stories that have enough references with the first one, two … of them."""
-    counts = file.options.get("references", {}).get("counts", ())
+    """Score the stories that have enough references with the first one, two … of them.
+
+    Every metric that reads references is asked, unless the file names some.
+    """
+    asked = file.options.get("references", {})
+    counts, names = asked.get("counts", ()), asked.get("metrics", ())
+    for name in names:
+        if name not in file.metrics:
+            problem = f"[references] metrics: no column is called {name!r}"
+            raise SettingError(problem, closest(name, file.metrics))
     if any(count < 1 for count in counts):
         raise SettingError("[references] counts: a count is below 1", "give 1 or more")
-    chosen = [column for column in wanted if "reference" in column.metric.needs]
+    chosen = [
+        column
+        for column in wanted
+        if "reference" in column.metric.needs and (not names or column.name in names)
+    ]
     most = max(counts, default=1)
     enough = [story for story in stories if len(story.nonblank_references) >= most]
     tables = {}

@@ -56,7 +56,7 @@ def load_material(
         raise InputError("the campaign names no file of stories", 'write stories = "FILE"')
     path = folder / Path(definition.stories).expanduser()
     source = str(path) if path.exists() else definition.stories
-    if source == definition.stories and os.sep in source:
+    if not path.exists() and os.sep in source:
         raise InputError(f"stories = {source!r}: there is no {path}", "check the path")
     form = definition.form
     told = form.encoding, form.delimiter, form.sheet, form.skip_bad

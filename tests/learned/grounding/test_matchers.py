@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from fabula.core.model import Region
-from fabula.learned.grounding.matchers import JointMatcher, LabelMatcher, average_words, normalise
+from fabula.learned.grounding.matchers import (
+    DRAWING,
+    JointMatcher,
+    LabelMatcher,
+    average_words,
+    describe_drawing,
+    normalise,
+)
 from fabula.models import load_model
 from fabula.models.word_vectors import VectorTable
 
@@ -73,3 +80,20 @@ def test_a_joint_encoder_finds_the_colour_that_a_noun_names():
     similarities = matcher.match(views, matcher.name(["apple", "sea"]))
     assert np.diag(similarities) == pytest.approx([1.0, 1.0])
     assert (similarities.argmax(axis=1) == [0, 1]).all()
+
+
+@dataclass
+class Doubtful:
+    """Takes every crop for a comic book with the probability that it is told."""
+
+    chance: float
+    signature: str = "doubtful"
+    classes: tuple[str, ...] = ("web site, website", "tench, Tinca tinca", "comic book")
+
+    def classify(self, crops):
+        return np.array([[0.001, 0.999 - self.chance, self.chance]] * len(crops))
+
+
+@pytest.mark.parametrize(("chance", "note"), [(0.0, ""), (0.0005, ""), (0.0015, DRAWING)])
+def test_a_picture_that_may_be_a_comic_book_or_a_web_site_looks_like_a_drawing(chance, note):
+    assert describe_drawing(Doubtful(chance), CROP) == note

@@ -60,3 +60,15 @@ def test_labels_find_the_stop_sign_and_the_clock():
     assert clock.similarities[:, 1].max() > sign.similarities[:, 1].max()
     assert np.isnan(sign.similarities[:, 2]).all()
     assert any("xqzzt" in note for note in sign.notes)
+
+
+@pytest.mark.assets
+def test_the_embedded_grounder_finds_the_stop_sign_and_the_clock_and_notes_drawings():
+    grounder = open_grounder("embedded")
+    assert not grounder.absence
+    nouns = ["stop sign", "clock", "elephant"]
+    sign, clock = grounder.look([draw_stop_sign(), draw_clock()], nouns)
+    best = np.array([sight.similarities.max(axis=0) for sight in (sign, clock)])
+    assert best[0].argmax() == 0
+    assert best[1].argmax() == 1
+    assert best[0, 0] > best[1, 0] and best[1, 1] > best[0, 1]

@@ -26,7 +26,7 @@ CAPTION = "a photo of {article} {noun}"
 # What ImageNet's classifiers take drawings for, and photographs hardly ever.
 DRAWN = ("comic book", "book jacket", "jigsaw puzzle", "web site")
 # From this probability of them together on, a picture is called a drawing.
-DRAWN_FROM = 0.005
+DRAWN_FROM = 0.002
 DRAWING = "it looks like a drawing, of which detector and classifier know little"
 
 

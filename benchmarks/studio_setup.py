@@ -151,6 +151,7 @@ def set_environment(url: str, folder: Path) -> dict[str, str]:
         "FABULA_DATABASE_URL": url,
         "FABULA_RATE_ADDRESS": "off",
         "FABULA_RATE_PERSON": "off",
+        "FABULA_RATE_SIGN_IN": "off",
         "FABULA_PUBLIC_URL": "",
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,10 +166,13 @@ def find_port() -> int:
 
 @dataclass
 class Client:
-    """A connection to the studio for one person, opened again when it was lost."""
+    """A connection to the studio for one person, opened again when it was lost. A program shows its
+    token; a browser the cookie it was given, and the word of its page."""
 
     port: int
     token: str = ""
+    cookie: str = ""
+    csrf: str = ""
     timeout_s: float = 30.0
     connection: http.client.HTTPConnection | None = field(default=None, repr=False)
 
@@ -179,6 +183,8 @@ class Client:
                 "127.0.0.1", self.port, timeout=self.timeout_s
             )
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if self.cookie:
+            headers |= {"Cookie": self.cookie, "X-CSRF-Token": self.csrf}
         data = None
         if body is not None:
             data = json.dumps(body).encode()
@@ -187,6 +193,8 @@ class Client:
             self.connection.request(method, path, data, headers)
             answer = self.connection.getresponse()
             text = answer.read()
+            if given := answer.getheader("Set-Cookie"):
+                self.cookie = given.partition(";")[0]
         except LOST:
             self.close()
             raise

@@ -112,6 +112,7 @@ TABLE = {
     f"POST {C}/{{campaign}}/doors": "401 403 403 403 201 201",
     f"DELETE {C}/{{campaign}}/doors/{{door}}": "401 403 403 403 200 200",
     f"GET {C}/{{campaign}}/flags": "401 403 403 403 200 200",
+    f"GET {C}/{{campaign}}/export": "401 403 403 403 200 200",
     f"POST {C}/{{campaign}}/verdicts": "401 403 403 403 409 409",
     f"PUT {C}/{{campaign}}/raters/{{number}}/excluded": "401 403 403 403 200 200",
     f"DELETE {C}/{{campaign}}/raters/{{number}}/identity": "401 403 403 403 204 204",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -104,7 +103,7 @@ def test_the_same_seed_rater_and_places_give_the_same_task_and_other_seeds_other
 
 def test_where_a_system_has_clearly_more_open_it_comes_first():
     places = [
-        replace(place, left=9) if place.systems == ("c",) else place for place in make_places()
+        place._replace(left=9) if place.systems == ("c",) else place for place in make_places()
     ]
     for rater in range(1, 5):
         first = next(go_through(places, rater, make_campaign_definition(), 1))
@@ -112,13 +111,13 @@ def test_where_a_system_has_clearly_more_open_it_comes_first():
 
 
 def test_tasks_with_most_open_places_come_first_in_a_wave():
-    places = [replace(place, left=1 if place.number % 2 else 2) for place in make_places()]
+    places = [place._replace(left=1 if place.number % 2 else 2) for place in make_places()]
     first = list(go_through(places, 1, make_campaign_definition(), 4))
     assert all(place.left == 2 for place in first if place.systems in (("b",), ("d",)))
 
 
 def test_what_was_given_back_comes_again_only_when_nothing_else_is_left():
-    places = [replace(place, is_again=place.number == 1) for place in make_places(items=2)]
+    places = [place._replace(is_again=place.number == 1) for place in make_places(items=2)]
     chosen = [place.number for place in go_through(places, 1, make_campaign_definition(), 9)]
     assert chosen[-1] == 1 and len(chosen) == 8
 

@@ -24,7 +24,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from fabula.studio.campaigns.definition import Definition
 
@@ -38,10 +38,9 @@ _WAVES = 8
 _LEAST_WAVE = 30
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A task with places that are open to a rater: `left` of them. `is_again` if the rater has
-    given it back before."""
+    given it back before. (A tuple, for thousands are made whenever a task is chosen.)"""
 
     task_id: str
     number: int
@@ -90,7 +89,8 @@ def choose_task(
     left = _keep_least(left, [last is not None and place.item == last for place in left])
     rated = [each for each in seen if not each.is_check]
     exposure = Counter(system for each in rated for system in each.systems)
-    left = _keep_least(left, [_weigh(exposure, place.systems) for place in left])
+    weights = {systems: _weigh(exposure, systems) for systems in {each.systems for each in left}}
+    left = _keep_least(left, [weights[place.systems] for place in left])
     systems = _choose_systems(left, rater + len(rated) // max(1, len(kinds)), kinds)
     left = [place for place in left if place.systems == systems]
     wave = max(-(-tasks // _WAVES), 3 * definition.most_tasks, 2 * len(kinds), _LEAST_WAVE)

@@ -65,8 +65,13 @@ def test_a_usual_report_draws_the_first_sequences_and_says_so(
     page = write_report(folder).read_text(encoding="utf-8")
     assert page.count('class="pictured"') == 1
     assert "Pictures of 1 of 2 sequences are in this file" in page
+    monkeypatch.setattr(_report_pictures, "MOST_STORIES_OF_ONE", 1)
+    page = write_report(folder).read_text(encoding="utf-8")
+    assert page.count('class="telling"') == 1
+    assert list(data_of(page)["pictures"]) == ["0"]
     page = write_report(folder, stories=None).read_text(encoding="utf-8")
     assert page.count('class="pictured"') == 2
+    assert "sequences are in this file" not in page
 
 
 def test_pictures_that_are_gone_are_named_and_the_others_drawn(folder: Path):

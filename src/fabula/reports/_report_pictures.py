@@ -29,8 +29,10 @@ from fabula.scoring.review.pictures import PicturedStory, PictureValue, picture_
 from fabula.scoring.review.steps import place_transitions
 from fabula.text.repetition import find_repetitions
 
-# Sequences of pictures in a usual report. One of all texts draws all, and may be larger.
+# Sequences of pictures in a usual report, and stories of each. One of all texts draws all, and may
+# be larger.
 MOST_SEQUENCES = 12
+MOST_STORIES_OF_ONE = 8
 MOST_BYTES_OF_ALL = 60_000_000
 # Reasons that are named; of more the first.
 _FEW = 3
@@ -73,14 +75,18 @@ def draw_pictures(data: ReportData, chosen: Sequence[int], *, every: bool) -> Dr
     for place in chosen:
         if images := data.stories[place].images:
             sequences.setdefault(images, []).append(place)
-    shown = [*sequences.values()][: None if every else MOST_SEQUENCES]
+    shown = [*sequences.values()]
+    if not every:
+        shown = [places[:MOST_STORIES_OF_ONE] for places in shown[:MOST_SEQUENCES]]
+    wanted = [place for places in shown for place in places]
     notes = []
-    if len(shown) < len(sequences):
+    if len(wanted) < sum(map(len, sequences.values())):
         notes.append(
-            f"Pictures of {len(shown)} of {len(sequences):,} sequences are in this file, those of "
-            "the stories that are shown first; with all texts all of them are."
+            f"Pictures of {len(shown)} of {len(sequences):,} sequences are in this file, with at "
+            f"most {MOST_STORIES_OF_ONE} stories of each, the first that are shown; with all texts "
+            "all of them are."
         )
-    pictured, lacking = _look(data, [place for places in shown for place in places])
+    pictured, lacking = _look(data, wanted)
     if lacking:
         more = f"; and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
         stories = count_text(len(lacking), "story", "stories")

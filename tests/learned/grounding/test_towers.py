@@ -153,3 +153,12 @@ def test_a_damaged_folder_says_what_to_do(tmp_path):
     (folder / FILE).write_text('{"encoder": "fake()", "text": "fake()", "label_weight": 2}')
     with pytest.raises((InputError, SettingError), match="share"):
         open_towers(folder)
+
+
+def test_a_background_of_classes_that_there_are_not_is_refused(tmp_path):
+    background = {BACKGROUND: np.ones((2, 4)), CLASS_VECTORS: np.ones((7, 16))}
+    background[BACKGROUND_CLASSES] = np.array([[1], [7]])
+    folder = save(tmp_path / "towers", **background)
+    write_config(folder, GrounderConfig("fake()", "fake()", 0.5, classes=1, calibrated=True))
+    with pytest.raises(InputError, match="no numbers of classes"):
+        open_towers(folder)

@@ -192,7 +192,7 @@ class TowerMatcher:
 
 
 def _append(rows: Array, column: Array) -> Array:
-    both: Array = np.concatenate([rows, column[:, None]], axis=1)
+    both: Array = np.concatenate([rows, column[:, None].astype(rows.dtype)], axis=1)
     return both
 
 
@@ -246,6 +246,9 @@ def _check_shapes(
     if config.calibrated:
         count = len(weights.get(BACKGROUND, ()))
         expected |= {BACKGROUND: (count, joint), BACKGROUND_CLASSES: (count, config.classes)}
+        numbers = weights.get(BACKGROUND_CLASSES, np.zeros(1))
+        if not count or not 0 <= numbers.min() <= numbers.max() < classes:
+            raise InputError(f"{file}: {BACKGROUND_CLASSES} are no numbers of classes", _REMEDY)
     for name, shape in expected.items():
         if name not in weights or weights[name].shape != shape:
             raise InputError(f"{file} holds no {name} of {' × '.join(map(str, shape))}", _REMEDY)

@@ -60,7 +60,7 @@ def test_raters_are_listed_with_what_an_hour_paid(run):
     assert [row["rater"] for row in rows] == ["r1", "r2"]
     # Three tasks of ten seconds at 0.50 each.
     assert (rows[0]["submitted"], rows[0]["median_s"]) == (3, 10)
-    assert rows[0]["paid_an_hour"] == "180.00"
+    assert rows[0]["paid_an_hour"] == 180
     assert rows[0]["flags"] >= 3
 
 

@@ -72,7 +72,7 @@ def _describe_rater(work: Work, rater: WorkRater, flags: int) -> dict[str, Any]:
         "submitted": len(done),
         "rejected": sum(one.is_rejected for one in done),
         "median_s": round(median(gaps)) if gaps else "",
-        "paid_an_hour": f"{hourly:.2f}" if paid and gaps else "",
+        "paid_an_hour": round(hourly, 2) if paid and gaps else "",
         "flags": flags,
         "state": "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
     }
@@ -213,7 +213,7 @@ def payments_command(*, studio: Studio, name: str, form: str) -> None:
             "finished": payment.is_finished,
             "accepted": payment.accepted,
             "rejected": payment.rejected,
-            "amount": payment.amount,
+            "amount": f"{payment.amount:.2f}" if form == "table" else payment.amount,
             "currency": payment.currency,
         }
         for payment in list_payments(studio, None, name)

@@ -18,6 +18,7 @@ from fabula.core.story import Story, count_text
 from fabula.learned.grounding.chance import rate_story
 from fabula.learned.grounding.grounder import GroundedStory
 from fabula.learned.grounding.metric import (
+    ASSETS,
     PictureMetric,
     describe_sights,
     keep_nouns,
@@ -58,7 +59,7 @@ class RovistVg(PictureMetric, BatchMetric):
         direction="higher",
         needs=("images",),
         aspects=("", "original"),
-        assets=("spacy_small", "ssd_mobilenet", "mobilenet_v2", "glove_50d"),
+        assets=ASSETS,
         paper="Wang, Han and Poon (2022). RoViST: Learning robust metrics for visual "
         "storytelling. Findings of NAACL, 2691–2702.",
         formula="of each noun i the best similarity mᵢ over all regions of all pictures and its "

@@ -14,6 +14,7 @@ from fabula.core.score import Missing, Reading, Status
 from fabula.core.story import Story
 from fabula.learned.grounding.grounder import Sight
 from fabula.learned.grounding.metric import (
+    ASSETS,
     PictureMetric,
     describe_sights,
     keep_nouns,
@@ -38,7 +39,7 @@ class Tiger(PictureMetric):
         high=1.0,
         needs=("reference", "images"),
         aspects=("ranking", "weights", "mean"),
-        assets=("spacy_small", "ssd_mobilenet", "mobilenet_v2", "glove_50d"),
+        assets=ASSETS,
         references="the mean relevance of each region over the references",
         paper="Jiang, Huang, Zhang, Wang, Zhang, Gan, Diesner and Gao (2019). TIGEr: Text-to-image "
         "grounding for image caption evaluation. EMNLP-IJCNLP, 2141–2152.",

@@ -15,13 +15,15 @@ from fabula.core.settings import Between, Means
 from fabula.core.story import Story, count_text
 from fabula.learned.grounding.grounder import Grounder, Sight
 from fabula.learned.grounding.nouns import read_nouns
-from fabula.learned.grounding.opening import DETECTOR, LABELS, open_grounder
+from fabula.learned.grounding.opening import DETECTOR, EMBEDDED, open_grounder
 from fabula.learned.grounding.region_grounder import REGIONS
 from fabula.models import PictureError, PictureReader
 from fabula.models.reading.tagging import tagger_trait
 from fabula.text.nouns import Noun
 
-GROUNDER = LABELS
+GROUNDER = EMBEDDED
+# What grounder and detector need by default, and who says what a noun is.
+ASSETS = ("spacy_small", "grounder", "ssd_mobilenet", "mobilenet_v2", "imagenet_labels", "minilm")
 # Pixels of all pictures of a story are in memory at once.
 MOST_PICTURES = 50
 # Names in a note; of more the first.
@@ -37,7 +39,7 @@ class PictureMetric(Metric):
     """
 
     grounder: Annotated[
-        str, Means("labels, the folder of a training, or a CLIP of a hub or a folder")
+        str, Means("embedded, labels, the folder of a training, or a CLIP of a hub or a folder")
     ] = GROUNDER
     detector: Annotated[str, Means("a model that finds regions, or boxes('FILE')")] = DETECTOR
     regions: Annotated[int, Between(1, 100), Means("boxes a picture, the surest")] = REGIONS

@@ -149,7 +149,9 @@ class TowerMatcher:
         cosines: Array = views[:, :joint] @ names[:, :joint].T
         if share:
             labels = views[:, joint:-1].reshape(len(views), -1, names.shape[1] - joint)
-            near = labels @ names[:, joint:].T  # (R, labels, nouns)
+            # One product of two matrices: numpy would make one a region.
+            flat = labels.reshape(-1, labels.shape[-1]) @ names[:, joint:].T
+            near = flat.reshape(*labels.shape[:2], len(names))  # (R, labels, nouns)
             # A region that nobody labelled, NaN, is as like a noun as its classes are.
             is_unlabelled = np.isnan(labels).any(axis=-1, keepdims=True)
             nearest = np.where(is_unlabelled, -1.0, near).max(axis=1)

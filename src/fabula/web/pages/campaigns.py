@@ -1,0 +1,66 @@
+"""Campaigns for researchers: all of them, and one as it goes on."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from fabula.core.errors import NotFound
+from fabula.studio.campaigns.opening import find_campaign, list_campaigns
+from fabula.studio.campaigns.raters import list_doors
+from fabula.studio.campaigns.work import read_work
+from fabula.web.dashboard.campaign import CampaignBoard, make_board
+from fabula.web.identity import Reader
+from fabula.web.pages import make_page_router, show
+from fabula.web.pages._paging import PageNumber, make_pager
+
+router = make_page_router()
+REMARKS_SHOWN, FLAGS_SHOWN = 30, 100
+_KINDS = {"svg": "image/svg+xml", "csv": "text/csv; charset=utf-8"}
+
+
+@router.get("/campaigns")
+def show_campaigns(call: Reader) -> Response:
+    """List campaigns and how far each is."""
+    return show(call, "campaigns.html", campaigns=list_campaigns(call.studio, call.person))
+
+
+@router.get("/campaigns/{name}")
+def show_campaign(call: Reader, name: str, page: PageNumber = 1) -> Response:
+    """Show a campaign as it goes on: progress, agreement, raters, systems, flags, comments."""
+    campaign = find_campaign(call.studio, call.person, name)
+    board = _read_board(call, campaign.name)
+    address = f"/campaigns/{campaign.name}"
+    total = len(board.remarks)
+    first = (page - 1) * REMARKS_SHOWN
+    return show(
+        call,
+        "campaign.html",
+        campaign=campaign,
+        board=board,
+        work=board.work,
+        doors=list_doors(call.studio, call.person, campaign.name),
+        origin=str(call.request.base_url).rstrip("/"),
+        flags=board.flags[:FLAGS_SHOWN],
+        left_out=max(0, len(board.flags) - FLAGS_SHOWN),
+        rejected={one.id for one in board.work.submitted if one.is_rejected},
+        remarks=board.remarks[first : first + REMARKS_SHOWN],
+        pager=make_pager(address, {}, page=page, total=total, size=REMARKS_SHOWN),
+        address=address,
+    )
+
+
+@router.get("/campaigns/{name}/{part_file}")
+def download_part(call: Reader, name: str, part_file: str) -> Response:
+    """Give a part's chart as SVG or its numbers as CSV."""
+    wanted, _, kind = part_file.rpartition(".")
+    campaign = find_campaign(call.studio, call.person, name)
+    part = _read_board(call, campaign.name).find(wanted)
+    if part is None or kind not in _KINDS or (kind == "svg" and part.draw is None):
+        raise NotFound("there is nothing at this address")
+    text = part.write_svg() if kind == "svg" else part.write_csv()
+    named = {"Content-Disposition": f'attachment; filename="{campaign.name}-{part_file}"'}
+    return Response(text, media_type=_KINDS[kind], headers=named)
+
+
+def _read_board(call: Reader, name: str) -> CampaignBoard:
+    return make_board(read_work(call.studio, call.person, name))

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
@@ -191,6 +191,27 @@ def read_work(studio: Studio, person: Person | None, name: str) -> Work:
             tuple(_read_assignments(db, campaign.id)),
             tuple(_read_scores(db, campaign.id, stories)),
         )
+
+
+def read_mark(studio: Studio, campaign_id: str) -> str:
+    """Give a word that is another as soon as anything in a campaign's work has changed."""
+    work, raters, scores = campaign_assignments, campaign_raters, campaign_scores
+    judged = select(func.max(campaign_verdicts.c.id)).join(
+        work, work.c.id == campaign_verdicts.c.assignment_id
+    )
+    questions = (
+        (select(func.count(), func.max(work.c.submitted_at), func.sum(work.c.version)), work),
+        (select(func.count(), func.max(raters.c.finished_at)), raters),
+        (select(func.max(raters.c.excluded_at)), raters),
+        (select(func.count(), func.sum(scores.c.value)), scores),
+        (judged, work),
+    )
+    with studio.read() as db:
+        rows = [
+            db.execute(question.where(table.c.campaign_id == campaign_id)).one()
+            for question, table in questions
+        ]
+    return repr([tuple(row) for row in rows])
 
 
 def _read_stories(db: Connection, campaign: str) -> Iterator[WorkStory]:

@@ -12,9 +12,9 @@ from statistics import fmean, median
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.story import count_text
-from fabula.meta.raters.agreement import Agreement, AgreementLine, agree
 from fabula.meta.ranking.means import system_means
 from fabula.meta.ranking.systems import Resampling, rank_systems
+from fabula.meta.raters.agreement import Agreement, AgreementLine, agree
 from fabula.reports.agreement import agreement_words
 from fabula.reports.figures.bars import Bar, draw_bars
 from fabula.reports.figures.drawing import shorten_names
@@ -220,8 +220,12 @@ def show_gaps(dataset: Dataset, aspects: Sequence[str]) -> Part:
 
 
 def _gap_cells(gap: SystemGap) -> list[Cell | Value]:
-    state = Cell("settled", tone="good") if gap.is_settled else (
-        Cell(gap.needed) if gap.needed else Cell("–", tone="quiet", title="no difference so far"))  # fmt: skip
+    if gap.is_settled:
+        state = Cell("settled", tone="good")
+    elif gap.needed:
+        state = Cell(gap.needed)
+    else:
+        state = Cell("–", tone="quiet", title="no difference so far")
     ends = interval_text(gap.difference.low, gap.difference.high, 2)
     by = number_cell(gap.difference.value, 2)
     return [gap.aspect, f"{gap.better} > {gap.worse}", by, ends or "–", gap.difference.n, state]
@@ -241,9 +245,7 @@ def show_choices(dataset: Dataset) -> Part:
     missing = ""
     for aspect in dict.fromkeys(one.aspect for one in dataset.preferences):
         chosen = tuple(one for one in dataset.preferences if one.aspect == aspect)
-        one_question = Dataset(
-            dataset.name, dataset.card, dataset.stories, preferences=chosen
-        )
+        one_question = Dataset(dataset.name, dataset.card, dataset.stories, preferences=chosen)
         try:
             ranking = rank_systems(one_question, by="win_rate", how=Resampling(RESAMPLES))
         except InputError as error:

@@ -93,6 +93,12 @@ function resume() {
   if (waiting) put(waiting);
 }
 
+// A page whose studio tells nothing by itself is asked again every so many seconds.
+function ask() {
+  setInterval(() => document.visibilityState === "visible" && refresh(), 1000 * board.dataset.poll);
+  tell(`Live. Up to date at ${clock()}.`);
+}
+
 function listen() {
   const source = new EventSource("/dashboard/events");
   source.addEventListener("changed", (event) => {
@@ -113,6 +119,9 @@ if (board && state) {
   document.addEventListener("selectionchange", () => {
     if (document.getSelection().isCollapsed) resume();
   });
-  addEventListener("pageshow", (event) => event.persisted && listen());
-  listen();
+  if (board.dataset.poll) ask();
+  else {
+    addEventListener("pageshow", (event) => event.persisted && listen());
+    listen();
+  }
 }

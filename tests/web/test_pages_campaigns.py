@@ -58,7 +58,7 @@ def dan(as_reader):
 
 def test_campaigns_are_for_researchers(client, as_reader, dan, rated):
     browsers = [as_reader("ann"), as_reader("cat")]
-    for path in ("/campaigns", f"/campaigns/{rated}", f"/campaigns/{rated}/systems.csv"):
+    for path in ("/campaigns", f"/campaigns/{rated}", f"/campaigns/{rated}/figures/systems.csv"):
         assert client.get(path, headers=PAGE, follow_redirects=False).status_code == 303
         assert [browser.get(path).status_code for browser in browsers] == [403, 403]
         assert dan.get(path).status_code == 200
@@ -71,12 +71,12 @@ def test_the_list_says_how_far_each_is(dan, rated):
 
 
 def test_the_figures_are_those_of_the_work(dan, studio, world, rated):
-    rows = read_rows(dan.get(f"/campaigns/{rated}/agreement.csv"))
+    rows = read_rows(dan.get(f"/campaigns/{rated}/figures/agreement.csv"))
     dataset = make_dataset(read_work(studio, world.people["dan"], rated))
     expected = agree(dataset, resamples=200).line("enjoyment", "ICC(2,k)").estimate
     [row] = [row for row in rows if row["statistic"] == "ICC(2,k)"]
     assert float(row["value"]) == pytest.approx(expected.value)
-    rows = read_rows(dan.get(f"/campaigns/{rated}/systems.csv"))
+    rows = read_rows(dan.get(f"/campaigns/{rated}/figures/systems.csv"))
     # System 0: 13/3, 14/3, 13/3.
     means = {row["system"]: float(row["mean"]) for row in rows}
     assert means["system 0"] == pytest.approx(4.44, abs=0.01)
@@ -111,5 +111,5 @@ def test_a_campaign_nobody_has_rated_in_says_so(dan):
 
 
 def test_there_is_no_part_of_another_name(dan, rated):
-    assert dan.get(f"/campaigns/{rated}/secrets.csv").status_code == 404
+    assert dan.get(f"/campaigns/{rated}/figures/secrets.csv").status_code == 404
     assert dan.get("/campaigns/nothing").status_code == 404

@@ -20,7 +20,7 @@ from fabula.reports.figures.bars import Bar, draw_bars
 from fabula.reports.figures.drawing import shorten_names
 from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text
-from fabula.reports.tables import Cell, Table, TableColumn, Value
+from fabula.reports.tables import Cell, Table, Value
 from fabula.studio.campaigns.checks import Flag, find_flags
 from fabula.studio.campaigns.opinions import list_rated_aspects, make_dataset
 from fabula.studio.campaigns.results import (
@@ -151,7 +151,7 @@ def show_raters(work: Work, found: Agreement | None, flags: Sequence[Flag]) -> P
             "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
         ])  # fmt: skip
     heads = [
-        "rater", "came by", "tasks", "rejected", TableColumn("median s"), "severity", "consistency",
+        "rater", "came by", "tasks", "rejected", "median s", "severity", "consistency",
         "flags", "state",
     ]  # fmt: skip
     notes = (

@@ -54,7 +54,7 @@ def show_campaign(call: Reader, name: str, page: PageNumber = 1) -> Response:
     )
 
 
-@router.get("/campaigns/{name}/{part_file}")
+@router.get("/campaigns/{name}/figures/{part_file}")
 def download_part(call: Reader, name: str, part_file: str) -> Response:
     """Give a part's chart as SVG or its numbers as CSV."""
     wanted, _, kind = part_file.rpartition(".")

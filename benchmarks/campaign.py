@@ -152,10 +152,13 @@ class Trial:
             self.faults += hand.faults
 
     def _kill_often(self) -> None:
+        # Not while they are coming in: tasks in their hands are what can be lost.
+        while sum(len(hand.acknowledged) for hand in self.hands) < self.raters:
+            time.sleep(0.1)
         # So many seconds of a server that answers; to start one takes longer than to kill it.
         draw, up_s = random.Random(self.seed), 0.0
         while up_s < self.kill_s:
-            up_s += (seconds := draw.uniform(0.2, 2.0))
+            up_s += (seconds := draw.uniform(0.5, 5.0))
             time.sleep(seconds)
             self.server.need_alive()
             self.server.kill()

@@ -3,7 +3,8 @@
 Who leaves takes along their name, address, password, sessions, tokens, drafts, the log of every
 edit, and suggestions that led to nothing. What was published stays, without an author, as others
 wrote on from it, unless the person asks for its text to be emptied too. Ratings stay, under a
-rater whom nobody can trace. The audit log keeps the bare identity.
+rater whom nobody can trace, and so does work in campaigns, under a number. The audit log keeps the
+bare identity.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from fabula.studio.drafts import cancel_unfinished
 from fabula.studio.people import Person, load_person, need_other_admin, write_audit
 from fabula.studio.tables import (
     audit,
+    campaign_assignments,
+    campaign_raters,
     characters,
     drafts,
     edits,
@@ -57,6 +60,10 @@ def export_person(studio: Studio, actor: Person | None, person_id: str) -> dict[
         for draft in written:
             draft["versions"] = _read_rows(db, versions, versions.c.draft_id == draft["id"])
             draft["edits"] = _read_rows(db, edits, edits.c.draft_id == draft["id"])
+        rated_in = _read_rows(db, campaign_raters, campaign_raters.c.person_id == person_id)
+        for rater in rated_in:
+            by_rater = campaign_assignments.c.rater_id == rater["id"]
+            rater["work"] = _read_rows(db, campaign_assignments, by_rater)
         member_of = select(members.c.game_id).where(members.c.person_id == person_id)
         about = or_(audit.c.person_id == person_id, audit.c.object == person_id)
         return {
@@ -72,6 +79,7 @@ def export_person(studio: Studio, actor: Person | None, person_id: str) -> dict[
             "drafts": written,
             "suggestions": _read_rows(db, suggestions, suggestions.c.person_id == person_id),
             "ratings": _read_rows(db, ratings, ratings.c.rater == person_id),
+            "campaigns": rated_in,
             "tokens": _read_rows(db, tokens, tokens.c.person_id == person_id),
             "sessions": _read_rows(db, sessions, sessions.c.person_id == person_id),
             "audit": _read_rows(db, audit, about),
@@ -153,6 +161,10 @@ def _forget_opinions(db: Connection, person_id: str, *, is_emptied: bool) -> Non
     silent: dict[str, Any] = {"comment": ""} if is_emptied else {}
     nobody = {"rater": f"anonymous-{new_id()}"}
     db.execute(update(ratings).where(ratings.c.rater == person_id).values(silent | nobody))
+    # A campaign calls its raters by numbers. Nobody has a secret of this digest.
+    unknown = {"person_id": None, "digest": new_id() + new_id()}
+    in_campaigns = campaign_raters.c.person_id == person_id
+    db.execute(update(campaign_raters).where(in_campaigns).values(unknown))
 
 
 def _read_rows(db: Connection, table: Table, which: Any) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from fabula.studio.campaigns.answers import release_task, save_answers
 from fabula.studio.campaigns.definition import Checks, PlantedStory, Question
 from fabula.studio.campaigns.opening import read_progress, set_campaign_state
 from fabula.studio.campaigns.showing import read_assignment
+from fabula.studio.campaigns.verdicts import exclude_rater
 from fabula.studio.tables import campaign_assignments, campaign_tasks
 from fakes.open_campaign import make_stories, open_campaign
 
@@ -108,6 +109,20 @@ def test_surplus_work_takes_the_next_place_that_opens(studio):
     opened.reject(done)
     assert third.take().step == "finished"
     assert read_assignment(*slow.where, late.id).state == "submitted"
+    assert set(opened.count_accepted().values()) == {1}
+
+
+def test_surplus_work_of_a_rater_who_is_excluded_takes_no_place(studio):
+    opened = open_campaign(studio, make_stories(1, 1), raters=1)
+    slow, quick, third = opened.enter(), opened.enter(), opened.enter()
+    late = slow.hold()
+    opened.expire(late)
+    done = quick.hold()
+    quick.submit(done)
+    slow.submit(late)
+    exclude_rater(studio, opened.owner, "lamps", "r1", reason="made up")
+    opened.reject(done)
+    assert len(third.rate_all()) == 1
     assert set(opened.count_accepted().values()) == {1}
 
 

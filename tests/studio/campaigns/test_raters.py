@@ -23,8 +23,9 @@ from fabula.studio.campaigns.raters import (
 )
 from fabula.studio.campaigns.showing import read_assignment
 from fabula.studio.people import create_person
+from fabula.studio.privacy import delete_person, export_person
 from fabula.studio.tables import campaign_raters
-from fakes.open_campaign import open_campaign
+from fakes.open_campaign import Hand, open_campaign
 
 PID = {"PROLIFIC_PID": "5f0c", "STUDY_ID": "s1", "SESSION_ID": "x"}
 TRAINING = (
@@ -136,6 +137,22 @@ def test_an_account_is_known_by_itself_and_sees_earlier_answers_anywhere(studio)
     first = enter_campaign(studio, opened.code, person=fay)
     again = enter_campaign(studio, opened.code, person=fay)
     assert again.rater.id == first.rater.id and again.rater.secret_at == first.rater.secret_at
+
+
+def test_who_leaves_the_studio_takes_along_who_rated_and_leaves_the_work(studio):
+    opened = open_campaign(studio, way="account")
+    fay = create_person(studio, None, name="fay", roles=("annotator",))
+    entrance = enter_campaign(studio, opened.code, person=fay)
+    hand = Hand(studio, opened.campaign, entrance.rater, entrance.secret or "")
+    hand.submit(hand.hold(), 4)
+    [rated] = export_person(studio, fay, fay.id)["campaigns"]
+    assert [work["state"] for work in rated["work"]] == ["submitted"] and "digest" not in rated
+    delete_person(studio, fay, fay.id)
+    with studio.read() as db:
+        assert db.execute(select(campaign_raters)).one().person_id is None
+    assert len(opened.count_accepted()) == 1
+    with pytest.raises(NotAllowed):
+        read_rater(*hand.where)
 
 
 def test_consent_comes_first_and_is_given_once(studio):

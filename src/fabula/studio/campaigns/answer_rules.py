@@ -19,6 +19,7 @@ from fabula.core.errors import InputError, closest
 from fabula.studio.campaigns.balance import Instructed
 from fabula.studio.campaigns.definition import TIE, Definition, Question
 
+# Answers to questions that only check: no opinion of a story.
 CHARACTER, INSTRUCTED = "_character", "_instructed"
 MOST_CHARACTERS = 20_000
 _MOST_SPANS = 500

@@ -211,8 +211,13 @@ def fill_places(db: Connection, task_id: str, left: int) -> int:
     is_spare = and_(
         work.c.task_id == task_id, work.c.state == "surplus", work.c.rejected_at.is_(None)
     )
-    spare = select(work.c.id).where(is_spare).order_by(work.c.submitted_at, work.c.id).limit(left)
-    filled = db.scalars(spare).all()
+    spare = (
+        select(work.c.id)
+        .join(campaign_raters, campaign_raters.c.id == work.c.rater_id)
+        .where(is_spare, campaign_raters.c.excluded_at.is_(None))
+        .order_by(work.c.submitted_at, work.c.id)
+    )
+    filled = db.scalars(spare.limit(left)).all()
     for assignment_id in filled:
         _change(db, assignment_id, state="submitted")
     return len(filled)
@@ -230,7 +235,8 @@ def _find_check(
         row.task_id
         for row in own
         if row.kind == "story" and row.state in DONE and row.number <= number - DUPLICATE_GAP
-    ]
+        and (row.item is None or row.item != own[-1].item)
+    ]  # fmt: skip
     for check in list_checks_due(definition, rater=rater.number, number=number, given=given):
         lot = f"{check} {definition.seed} {rater.number} {number}"
         if check == "planted":

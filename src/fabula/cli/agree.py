@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--slots",
     default="",
-    metavar="N|RATER,…",
+    metavar="N|NAMES",
     help="Give the N busiest raters, or those named, columns of their own in ICC(2) and ICC(3); "
     "all others fill the free places, as in HANNA's Table 3.",
 )

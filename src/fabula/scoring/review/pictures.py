@@ -22,8 +22,8 @@ from fabula.scoring.review.parts import MissingPart, PlacedTransition, Review, o
 from fabula.text.repetition import Repetition
 
 # A match is weak where more nouns than this share, chosen blindly, match the same pictures as well.
-# By labels, 54 % of the nouns in captions of photographs are seen in their own pictures, and 23 %
-# in those of other captions; of drawings 26 and 20 %.
+# By the embedded grounder 61 % of the nouns in captions of photographs are seen in their own
+# pictures, and 19 % in those of other captions; of drawings 21 and 13 %.
 WEAK_SHARE = 0.1
 
 

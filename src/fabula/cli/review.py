@@ -57,7 +57,7 @@ _FORMS = {
 @click.option(
     "--images",
     multiple=True,
-    metavar="FILE|FOLDER",
+    metavar="PATH",
     help="A picture that the story tells of, in its order, or a folder of them; may be repeated.",
 )
 @click.option(

@@ -122,6 +122,12 @@ def test_stories_that_cannot_be_asked_about_are_named(ask, given, words):
         ask(given)
 
 
+def test_stories_are_found_by_a_whole_path_too(ask, tmp_path):
+    definition, material = ask(rows("a"))
+    whole = str(tmp_path / definition.stories)
+    assert read_material(replace(definition, stories=whole), tmp_path / "far") == material
+
+
 def test_no_stories_and_no_file_are_said(ask, tmp_path):
     with pytest.raises(InputError, match="holds no stories"):
         ask([])

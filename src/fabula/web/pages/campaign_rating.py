@@ -261,19 +261,20 @@ def show_pause(here: Here) -> Response:
     if here.rater is None:
         return here.go()
     own = list_assignments(here.visit.studio, here.campaign.id, here.secret)
-    minutes = round(here.definition.lease_minutes)
-    lines = [
-        "Your answers are saved. Open the same link in this browser to go on.",
-        f"The task is kept for you for {count_text(minutes, 'minute')}; after that somebody else"
-        " may be given it, and you go on with another.",
-    ]
+    held = next((task for task in own if task.state == "leased"), None)
+    lines = ["Your answers are saved. Open the same link in this browser to go on."]
+    if held:
+        minutes = count_text(round(here.definition.lease_minutes), "minute")
+        lines.append(
+            f"The task is kept for you for {minutes}; after that somebody else may be given it, and"
+            " you go on with another."
+        )
     return here.show(
         "campaign_pause.html",
         "Tasks",
-        title="Paused",
         lines=lines,
         next=f"{here.home}/task",
-        next_label="Go on",
+        release=f"{here.api}/tasks/{held.id}/release" if held else "",
         earlier=_list_earlier(here, own),
     )
 

@@ -84,6 +84,15 @@ def test_the_figures_are_those_of_the_work(dan, studio, world, rated):
     assert "18 of 18 ratings are in (100 %)" in page
 
 
+def test_raters_are_compared_with_the_others_and_not_told_by_name(dan, rated):
+    rows = read_rows(dan.get(f"/campaigns/{rated}/figures/raters.csv"))
+    assert [row["rater"] for row in rows] == ["r1", "r2", "r3"]
+    # Of r1: 4, 3, 5, 3, 4, 3 where the others' means are 4.5, 2.5, 4.5, 2.5, 4.5, 2.5: 1 over 6.
+    assert float(rows[0]["severity"]) == pytest.approx(1 / 6, abs=0.01)
+    assert float(rows[0]["consistency"]) > 0.8
+    assert "crowd-" not in dan.get(f"/campaigns/{rated}").text
+
+
 def test_what_raters_wrote_is_shown_and_never_run(dan, rated):
     page = dan.get(f"/campaigns/{rated}").text
     assert "<script>alert" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -135,7 +135,7 @@ def show_raters(work: Work, found: Agreement | None, flags: Sequence[Flag]) -> P
         done = work.by_rater[rater.id]
         gaps = [work.gaps_s[one.id] for one in done]
         lines = [line for line in (found.raters if found else ())
-                 if line.rater.endswith(f":{rater.name}")]  # fmt: skip
+                 if line.rater == rater.name]  # fmt: skip
         bias = [line.bias for line in lines if math.isfinite(line.bias)]
         follows = [line.correlation for line in lines if math.isfinite(line.correlation)]
         flagged = counts[rater.id]

@@ -18,7 +18,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "commands"
 # What an option takes; a choice shows its values instead.
 TAKEN = {
     "FILE", "FOLDER", "PATH", "NAME", "NAMES", "NAME|FOLDER", "NAMES|FILE", "PATTERN", "ROLE=NAME",
-    "SPECS", "SOURCE", "MODEL", "TEXT", "SIGN", "NAME|NUMBER", "URL", "HOST",
+    "SPEC", "SPECS", "SOURCE", "MODEL", "TEXT", "SIGN", "NAME|NUMBER", "URL", "HOST",
     "N", "N N", "N,N,…", "N|all", "N|NAMES", "X", "X|Xsd",
 }  # fmt: skip
 

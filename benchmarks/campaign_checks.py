@@ -36,7 +36,7 @@ DEFINITION = Definition(
     tuple(Question(name, "scale", name) for name in ASPECTS),
     show=Show(prompt=True, reference=True),
     checks=Checks(
-        character=True, floor_s=30, floor_words=150, all_same=5, all_lowest=True, agreement=0.0
+        character=True, floor_s=30, floor_words=120, all_same=5, all_lowest=True, agreement=0.0
     ),
 )
 

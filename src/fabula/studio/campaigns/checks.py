@@ -168,8 +168,8 @@ def _find_best(answer: Any) -> Any:
 def find_floors(work: Work, done: Sequence[WorkAssignment]) -> Floors:
     """Give the least time that each task of a rater takes, in seconds, and its words.
 
-    For the pace all texts shown count but for those that the rater has seen before: prompts and
-    references come again from system to system.
+    All texts shown count but for those that the rater has seen before: prompts and references come
+    again from system to system, and nobody reads them twice.
     """
     checks = work.definition.checks
     seen: set[str] = set()
@@ -179,8 +179,7 @@ def find_floors(work: Work, done: Sequence[WorkAssignment]) -> Floors:
         count = sum(_count_words(text) for text in dict.fromkeys(texts) if text not in seen)
         seen.update(texts)
         least = 60 * count / checks.words_per_minute if checks.words_per_minute > 0 else 0.0
-        shown = sum(map(_count_words, texts))
-        floors[one.id] = max(least, checks.floor_s if shown >= checks.floor_words else 0.0), count
+        floors[one.id] = max(least, checks.floor_s if count >= checks.floor_words else 0.0), count
     return floors
 
 

@@ -13,6 +13,7 @@ from fabula.core.score import Score
 from fabula.core.table import ScoreTable
 from fabula.datasets import load_dataset
 from fabula.datasets.hanna import CRITERIA
+from fabula.datasets.table import read_table
 from fabula.meta.ranking.systems import rank_systems
 from fabula.meta.raters.agreement import agree
 from fabula.meta.study import Study, read_study
@@ -192,6 +193,29 @@ def test_systems_are_ranked_and_metrics_judged_by_the_choices(studio, researcher
     export_campaign(studio, researcher, "tales", tmp_path)
     [found] = Study(resamples=20).run(DatasetSource(str(tmp_path)).load()).of(metric="liker")
     assert (found.estimate.value, found.estimate.n) == (pytest.approx(10 / 11), 11)
+
+
+def test_choices_of_more_than_two_are_categories_for_agree(studio, researcher, tmp_path):
+    """Three raters call three stories human or machine's, and differ on the last."""
+    question = Question("source", "choice", "Who?", choices=("human", "machine", "unsure"))
+    told = {"r1": "hmu", "r2": "hmm", "r3": "hmh"}
+    full = {"h": "human", "m": "machine", "u": "unsure"}
+    given = {
+        rater: {f"s{i}": {"source": full[letter]} for i, letter in enumerate(letters)}
+        for rater, letters in told.items()
+    }
+    work = make_work(make_campaign([question]), make_stories(3), spread(given))
+    put_work(studio, researcher, work)
+    done = export_campaign(studio, researcher, "tales", tmp_path)
+    assert done.rows["categories.csv"] == 9
+    found = agree(read_table(tmp_path / "categories.csv"), level="nominal", resamples=20)
+    # Observed: 1, 1 and 0 of the pairs; shares 4/9, 4/9 and 1/9.
+    observed, chance = 2 / 3, (16 + 16 + 1) / 81
+    expected = (observed - chance) / (1 - chance)
+    assert found.line("source", "Fleiss kappa").estimate.value == pytest.approx(expected)
+    assert set(ScoreTable.load(tmp_path).means()) == {
+        f"human:r{r}.source={choice}" for r in (1, 2, 3) for choice in full.values()
+    }
 
 
 def test_the_study_file_holds_metrics_against_the_raters(studio, researcher, tmp_path):

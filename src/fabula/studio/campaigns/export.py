@@ -2,7 +2,8 @@
 
 A folder holds `stories.jsonl` and `scores.jsonl`, a table of scores as every other, with
 `preferences.jsonl` where stories were compared: what counts (`opinions.py` says how answers become
-numbers). `study.toml` holds metrics against it. Beside them lie all answers, assignments, raters
+numbers), and `categories.csv` where there were more choices than two, for `agree --level nominal`.
+`study.toml` holds metrics against it. Beside them lie all answers, assignments, raters
 and flags as rows, rejected work too, marked so; `campaign.json` says what was asked. Where HANNA's
 six criteria were asked, its annotation file is written as well.
 
@@ -36,7 +37,13 @@ from fabula.studio.campaigns.layouts import (
     list_annotations,
     write_study,
 )
-from fabula.studio.campaigns.opinions import list_rated_aspects, make_dataset, score_answer
+from fabula.studio.campaigns.opinions import (
+    HUMAN,
+    code_choices,
+    list_rated_aspects,
+    make_dataset,
+    score_answer,
+)
 from fabula.studio.campaigns.work import (
     Work,
     WorkAssignment,
@@ -48,7 +55,7 @@ from fabula.studio.export import Export
 from fabula.studio.people import Person, write_audit
 from fabula.studio.tables import campaign_pictures
 
-CAMPAIGN, STUDY = "campaign.json", "study.toml"
+CAMPAIGN, STUDY, CATEGORIES = "campaign.json", "study.toml", "categories.csv"
 _PICTURES = "pictures"
 _SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
 
@@ -102,6 +109,13 @@ RATER: dict[str, Kind] = {
     "came_at": "moment",
     "finished_at": "moment",
 }
+CATEGORY: dict[str, Kind] = {
+    "story": "text",
+    "rater": "text",
+    "aspect": "text",
+    "value": "integer",
+    "choice": "text",
+}
 FLAG: dict[str, Kind] = {
     "rater": "text",
     "assignment": "text",
@@ -127,6 +141,7 @@ def export_campaign(
     written = [*files, STORIES, SCORES, CAMPAIGN]
     written += [PREFERENCES] if any(one.compares for one in work.definition.questions) else []
     written += [STUDY] if list_rated_aspects(work) else []
+    written += [CATEGORIES] if _has_categories(work) else []
     written += [ANNOTATIONS] if asks_hannas_criteria(work) else []
     refuse_foreign(folder, written, overwrite=overwrite)
     counts = {file: write_rows(folder / file, form, *parts) for file, parts in files.items()}
@@ -134,6 +149,8 @@ def export_campaign(
     write_json(folder / CAMPAIGN, describe_campaign(work, counts))
     if STUDY in written:
         write_text(folder / STUDY, write_study(work))
+    if CATEGORIES in written:
+        counts[CATEGORIES] = write_rows(folder / CATEGORIES, "csv", CATEGORY, _list_codes(work))
     if ANNOTATIONS in written:
         made = list_annotations(work)
         counts[ANNOTATIONS] = write_rows(folder / ANNOTATIONS, "csv", HANNA_ROW, made)
@@ -141,6 +158,22 @@ def export_campaign(
     with studio.write() as db:
         write_audit(db, person, "export_campaign", work.id)
     return Export(folder, counts)
+
+
+def _has_categories(work: Work) -> bool:
+    """Whether a question has more choices than one number in the table of scores can tell."""
+    return any(len(one.choices) > 2 for one in work.definition.questions if one.kind == "choice")
+
+
+def _list_codes(work: Work) -> Iterator[Mapping[str, Any]]:
+    for score in code_choices(work):
+        yield {
+            "story": score.story,
+            "rater": score.scorer.removeprefix(HUMAN),
+            "aspect": score.aspect,
+            "value": int(score.value),
+            "choice": score.note,
+        }
 
 
 def _make_rows(

@@ -84,6 +84,25 @@ def score_answer(question: Question, answer: Any) -> Iterator[tuple[str, float]]
                     yield choice, float(answer[choice]["rating"])
 
 
+def code_choices(work: Work) -> list[Score]:
+    """Give answers to questions with choices as numbers of the choices, from 1, the note saying it.
+
+    For coefficients of categories (`agree(…, level="nominal")`), which want one number an answer;
+    of a rater who met a story in several tasks the first answer.
+    """
+    codes: dict[tuple[str, str, str], Score] = {}
+    for one in list_counted(work):
+        scorer = f"{HUMAN}{work.raters[one.rater].name}"
+        for question in work.definition.questions:
+            for place in one.shown if question.kind == "choice" else ():
+                answer = one.answer(question, place)
+                if answer in question.choices and not work.stories[place].is_planted:
+                    key = work.stories[place].story.id, scorer, question.name
+                    number = float(question.choices.index(answer) + 1)
+                    codes.setdefault(key, Score(*key, number, note=answer))
+    return list(codes.values())
+
+
 def make_preferences(work: Work) -> list[Preference]:
     """Give what raters said when they compared stories, question by question."""
     preferences = []

@@ -1,4 +1,8 @@
-"""How often the right noun is among the likeliest: recall of nouns, each noun counting the same."""
+"""How often the right noun is among the likeliest: recall of nouns, each noun counting the same.
+
+Every region ranks all candidate nouns by its similarity to them. What is measured on crops that
+were held out in training and what `benchmarks/grounding.py` prints go by the same places.
+"""
 
 from __future__ import annotations
 

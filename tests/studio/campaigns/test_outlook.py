@@ -106,4 +106,4 @@ def test_the_preview_of_a_comparison_shows_every_story_and_what_they_share_once(
     assert "Story 1:\n" in seen
     assert "Story 2:\n" in seen
     assert "one of the stories, or tie" in seen
-    assert "What decided it, if you can say? (may be left out)" in seen
+    assert "What spoke for this story or against it, if you can say? (may be left out)" in seen

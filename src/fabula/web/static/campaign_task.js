@@ -93,16 +93,19 @@ function complain(lacking) {
 }
 
 async function submit() {
+  const button = find("submit");
+  // Pressed twice is sent once.
+  if (button.disabled) return;
   const lacking = fields.filter(({ lack }) => lack);
   complain(lacking);
   if (lacking.length) return;
-  const button = find("submit");
   button.disabled = true;
   try {
     if (data.training) showFeedback(await call("POST", data.training, { number: data.number, answers: read() }));
     else {
       await keeper.submit();
       location.assign(data.next);
+      return;
     }
   } catch (problem) {
     if (problem.status === 409 && keeper) await keeper.meet(problem);
@@ -110,9 +113,8 @@ async function submit() {
       find("refusal").textContent = spellProblem(problem);
       if (keeper) find("state").textContent = "";
     }
-  } finally {
-    button.disabled = false;
   }
+  button.disabled = false;
 }
 
 // What is said of a practice story: which answers will do, and why.

@@ -218,7 +218,8 @@ def fill_places(db: Connection, task_id: str, left: int) -> int:
         .order_by(work.c.submitted_at, work.c.id)
     )
     filled = db.scalars(spare.limit(left)).all()
-    for assignment_id in filled:
+    # In the order in which verdicts lock them.
+    for assignment_id in sorted(filled):
         _change(db, assignment_id, state="submitted")
     return len(filled)
 

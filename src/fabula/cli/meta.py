@@ -152,6 +152,7 @@ def command(
     beside them.
     """
     from fabula.cli import show_progress
+    from fabula.meta.results import asks_choices
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 
@@ -159,7 +160,7 @@ def command(
     if baselines:
         dataset = add_baselines(dataset)
     result = study.run(dataset, show_progress("tables", quiet=quiet))
-    if dataset.asks_choices(study.aspects):
+    if asks_choices(dataset, study.aspects):
         levels, coefficients = ("pooled",), ("accuracy",)
     elif output:
         from fabula.reports.study import write_plain_study

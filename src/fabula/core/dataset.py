@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fabula.core.card import Direction
-from fabula.core.errors import UnknownName, closest
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 
@@ -100,24 +99,6 @@ class Dataset:
     scorers: Mapping[str, ScorerCard] = field(default_factory=dict)
     preferences: tuple[Preference, ...] = ()
     annotations: tuple[Annotation, ...] = ()
-
-    def asks_choices(self, aspects: Sequence[str] = ()) -> bool:
-        """Whether choices between stories are meant: nothing else is there, or they are named."""
-        if not self.preferences:
-            return False
-        named = {choice.aspect for choice in self.preferences}
-        rated = {score.aspect for score in self.ratings}
-        return not rated or (bool(aspects) and {*aspects} <= named - rated)
-
-    def list_choices(self, aspects: Sequence[str] = ()) -> tuple[Preference, ...]:
-        """Give the choices on these aspects; all without any."""
-        if not aspects:
-            return self.preferences
-        known = {choice.aspect for choice in self.preferences}
-        for name in aspects:
-            if name not in known:
-                raise UnknownName(f"no aspect is called {name!r} here", closest(name, known))
-        return tuple(choice for choice in self.preferences if choice.aspect in aspects)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fabula.core.dataset import Dataset, ScorerCard
+from fabula.core.dataset import Dataset, Preference, ScorerCard
+from fabula.core.errors import UnknownName, closest
 from fabula.meta.arrays import Flags, Places, Values
 from fabula.meta.bootstrap import gains_over
 from fabula.meta.grid import Grid, Layout
@@ -100,6 +101,24 @@ def list_cautions(dataset: Dataset, layout: Layout, results: Sequence[MetricResu
             "strict counts as noise, and the noise ceilings are too low. A metric may lie above."
         )
     return words
+
+
+def asks_choices(dataset: Dataset, aspects: Sequence[str] = ()) -> bool:
+    """Whether choices between stories are meant: nothing else is there, or they are named."""
+    if not dataset.preferences:
+        return False
+    named = {choice.aspect for choice in dataset.preferences}
+    rated = {score.aspect for score in dataset.ratings}
+    return not rated or (bool(aspects) and {*aspects} <= named - rated)
+
+
+def list_choices(dataset: Dataset, aspects: Sequence[str] = ()) -> tuple[Preference, ...]:
+    """Give the choices on these aspects; all without any."""
+    known = {choice.aspect for choice in dataset.preferences}
+    for name in aspects:
+        if name not in known:
+            raise UnknownName(f"no aspect is called {name!r} here", closest(name, known))
+    return tuple(one for one in dataset.preferences if not aspects or one.aspect in aspects)
 
 
 def preference_accuracies(

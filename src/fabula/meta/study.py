@@ -24,7 +24,14 @@ from fabula.meta.levels import LEVELS, Level
 from fabula.meta.measure import STATISTICS, Measuring, Sign, Statistic, drop_sign, measure
 from fabula.meta.raters.ceiling import gold_ceilings
 from fabula.meta.resampling import Estimates, percentile_interval
-from fabula.meta.results import PREFERENCE, MetricResult, list_cautions, preference_accuracies
+from fabula.meta.results import (
+    PREFERENCE,
+    MetricResult,
+    asks_choices,
+    list_cautions,
+    list_choices,
+    preference_accuracies,
+)
 
 # A study of scorers beside ratings is run here; the other kinds have rooms of their own.
 KINDS = ("ratings", "storyer")
@@ -102,7 +109,7 @@ class Study:
 
     def run(self, dataset: Dataset, progress: Progress | None = None) -> StudyResult:
         """Hold the scores of a data set against its ratings."""
-        if dataset.asks_choices(self.aspects):
+        if asks_choices(dataset, self.aspects):
             return self._run_on_preferences(dataset)
         metrics, gold = self.grids(dataset)
         results: list[MetricResult] = []
@@ -122,7 +129,7 @@ class Study:
 
     def _run_on_preferences(self, dataset: Dataset) -> StudyResult:
         """Hold the scores against the choices between pairs of stories, where these are all."""
-        named = [choice for choice in dataset.list_choices(self.aspects) if not choice.is_tie]
+        named = [choice for choice in list_choices(dataset, self.aspects) if not choice.is_tie]
         dataset = replace(dataset, preferences=tuple(named))
         if not named:
             raise InputError(f"{dataset.name}: nothing but ties", "no metric can be held to them")

@@ -34,6 +34,7 @@ from fabula.meta.ranking.preferences import (
     strength_intervals,
 )
 from fabula.meta.resampling import Estimate, Estimates
+from fabula.meta.results import asks_choices, list_choices
 
 SystemRule = Literal["mean", "win_rate", "bradley_terry", "elo"]
 _ORDERS = 100
@@ -114,7 +115,7 @@ def rank_systems(
     `aspects` name.
     """
     how = how or Resampling()
-    if not len(dataset.ratings) or dataset.asks_choices(aspects):
+    if not len(dataset.ratings) or asks_choices(dataset, aspects):
         return _rank_by_preferences(dataset, by, aspects, over, how, progress)
     aspects = _choose_aspects(aspects, dataset.ratings)
     name = aspects[0] if len(aspects) == 1 else AVERAGE
@@ -141,7 +142,7 @@ def _rank_by_preferences(
     if by == "mean":
         asked = f" on {', '.join(aspects)}" if aspects else ""
         raise InputError(f"{dataset.name} has no ratings{asked}", _BY_STRENGTH)
-    choices = choose_by_preferences(dataset.list_choices(aspects), dataset.stories)
+    choices = choose_by_preferences(list_choices(dataset, aspects), dataset.stories)
     lines = _rank_by_choices(choices, by, how, progress)
     return SystemRanking(by, ", ".join(aspects), "preferences", over, len(choices.items), lines)
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
 from fabula.meta.study import USUAL_PARTS
 from fakes.hanna_study import hanna_study
 from fakes.release_samples import FOLDERS, SAMPLES, put
@@ -176,3 +179,25 @@ def test_hanna_s_study_runs_from_end_to_end(
     ]
     with (ran.folder / "tables" / "correlations.csv").open(encoding="utf-8") as file:
         assert sum(1 for _ in csv.DictReader(file)) == (72 + 4) * 6 * 3 * 3
+
+
+def test_a_study_beside_its_table_says_where_both_lie(fabula: Run, tmp_path: Path) -> None:
+    stories = [
+        Story(f"{item}-{system}", f"It was {item} by the {system}. " * (item + 1),
+              system=system, item=str(item))
+        for item in range(ITEMS) for system in SYSTEMS
+    ]  # fmt: skip
+    scores = [
+        Score(story.id, f"human:{rater}", "mood", 1.0 + (len(story.text) + place) % 5)
+        for place, rater in enumerate(("r1", "r2"))
+        for story in stories
+    ]
+    folder = tmp_path / "people"
+    ScoreTable(stories, scores).save(folder)
+    study = 'title = "Mood"\ndataset = "."\nreport = "report"\nparts = ["standing"]\n'
+    metrics = '\n[study]\nresamples = 20\n\n[metrics]\ndistinct = "distinct"\n'
+    (folder / "study.toml").write_text(study + metrics, encoding="utf-8")
+    done = fabula("study", "run", folder / "study.toml", "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    page = folder / "report" / "study.html"
+    assert done.stdout.decode().strip() == str(page) and "distinct" in page.read_text("utf-8")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.core.dataset import Dataset, ScorerCard
+from fabula.core.dataset import Dataset, Preference, ScorerCard
 from fabula.core.errors import InputError, SettingError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
@@ -254,3 +254,35 @@ def test_ids_that_a_run_does_not_have_are_counted_and_three_named(write, run: Pa
 def test_a_table_of_ratings_without_any_is_refused(write) -> None:
     with pytest.raises(InputError, match="no ratings by people"):
         read_ratings(write("g.csv", "id,note\na,good\n"))
+
+
+def save_pair(folder: Path, *rows: dict[str, object]) -> Path:
+    """A saved table of two stories, and choices between them."""
+    ScoreTable([Story("a", "Once.", system="x"), Story("b", "Twice.", system="y")]).save(folder)
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "preferences.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_choices_that_lie_beside_a_table_are_read_with_it(tmp_path: Path) -> None:
+    won = {"better": "b", "worse": "a", "rater": "r1", "aspect": "best", "is_tie": False}
+    found = read_run_with(save_pair(tmp_path, won, won | {"is_tie": True, "rater": "r2"}))
+    assert found.preferences == (
+        Preference("b", "a", "r1", "best"),
+        Preference("b", "a", "r2", "best", is_tie=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"better": "c", "worse": "a"}, "line 1: no story 'c'"),
+        ({"better": "a"}, "line 1: worse is missing"),
+        ({"better": "a", "worse": 7}, "line 1: worse"),
+    ],
+)
+def test_a_choice_that_will_not_do_is_named(
+    row: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_run_with(save_pair(tmp_path, row))

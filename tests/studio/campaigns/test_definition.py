@@ -79,7 +79,10 @@ def test_a_file_that_is_no_toml_is_named(tmp_path):
         ({"checks": {"floor_s": -1}}, r"checks: floor_s = -1.0 will not do"),
         ({"checks": {"agreement": 2}}, "is no correlation"),
         ({"pay": {"amount": -1}}, "pay: amount or expected_s is below 0"),
-        ({"stop": {"question": "coherense", "half_width": 0.2}}, "no question 'coherense'; .*coh"),
+        (
+            {"stop": {"question": "coherense", "half_width": 0.2}},
+            "'coherense' is no scale that is asked; .*coh",
+        ),
         ({"stop": {"question": "coherence", "half_width": 0}}, "stop: half_width"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -359,11 +359,13 @@ class Definition:
                     f"question {question.name} compares stories, and a task shows {self.shown}",
                     "write unit = 'pair', or unit = 'group' and a size",
                 )
-        if self.stop and self.stop.question not in names:
-            raise SettingError(
-                f"stop.question: there is no question {self.stop.question!r}",
-                closest(self.stop.question, names),
-            )
+        if self.stop:
+            scales = [question.name for question in self.questions if question.kind == "scale"]
+            if self.stop.question not in scales:
+                raise SettingError(
+                    f"stop.question: {self.stop.question!r} is no scale that is asked",
+                    closest(self.stop.question, scales),
+                )
 
 
 def read_definition(path: Path) -> Definition:

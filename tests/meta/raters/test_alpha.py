@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import math
 
+import evalica
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,3 +117,11 @@ def test_continuous_values_have_an_ordinal_alpha_of_ranks() -> None:
 
 def test_continuous_values_have_no_nominal_alpha() -> None:
     assert math.isnan(alpha(continuous(), "nominal"))
+
+
+@pytest.mark.parametrize("level", MEASUREMENT_LEVELS)
+@pytest.mark.parametrize("matrix", [KRIPPENDORFF, THREE, OWN, SHROUT_FLEISS])
+def test_values_are_those_of_evalica(matrix: np.ndarray, level: MeasurementLevel) -> None:
+    # Its rows are observers and its columns units.
+    expected = evalica.alpha(pd.DataFrame(matrix.T), distance=level).alpha
+    assert alpha(matrix, level) == pytest.approx(expected, abs=1e-9)

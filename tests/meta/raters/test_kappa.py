@@ -135,3 +135,32 @@ def test_no_coefficient_is_above_one(matrix: np.ndarray) -> None:
     for make in (fleiss, light, gwet):
         value = value_of(make(matrix), 6)
         assert math.isnan(value) or value <= 1 + 1e-9
+
+
+# How often each of 14 raters put a story into each of five categories (Fleiss, 1971).
+FLEISS_1971 = [
+    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+]  # fmt: skip
+
+
+def spread_counts(counts: list[list[int]]) -> np.ndarray:
+    """Ratings that give these counts: a row a story, the categories 1, 2, …"""
+    return np.array(
+        [[k for k, n in enumerate(row, 1) for _ in range(n)] for row in counts], dtype=float
+    )
+
+
+def test_fleiss_of_counts_is_the_textbooks() -> None:
+    found = of_fleiss(spread_counts(FLEISS_1971))
+    assert found == pytest.approx(0.210, abs=5e-4)
+    assert found == pytest.approx(fleiss_kappa(np.array(FLEISS_1971)))
+
+
+def test_three_raters_of_a_crowd_by_hand() -> None:
+    """Four texts, three raters, five grades: pairs agree in 3, 1, 1 and 0 of 3; of twelve grades
+    six are 4, three are 5 and one each 1, 2, 3: chance is (36 + 9 + 3) / 144."""
+    counts = [[0, 0, 0, 3, 0], [0, 0, 0, 1, 2], [1, 0, 0, 2, 0], [0, 1, 1, 0, 1]]
+    observed, chance = 5 / 12, 48 / 144
+    expected = (observed - chance) / (1 - chance)
+    assert of_fleiss(spread_counts(counts)) == pytest.approx(expected)

@@ -88,3 +88,23 @@ def test_transitions_are_the_pairs_with_their_probabilities(told: Told) -> None:
     ]
     assert found[2].probability == pytest.approx(0.8807970780)
     assert RovistC().transitions(make_story("One.")) == []
+
+
+def test_with_the_story_as_context_a_sentence_follows_as_much_of_it_as_fits(told: Told) -> None:
+    told.pair_room = 6
+    RovistC(context="story").score([make_story(RAIN)])
+    # Two words, four, four, two: the first sentence goes when the third has come.
+    assert told.asked == [
+        ("It rained.", "She took a coat."),
+        ("She took a coat.", "She left."),
+    ]
+    told.asked.clear()
+    told.pair_room = 100
+    [score] = RovistC(context="story").score([make_story(RAIN + " It ended.")])
+    # The first pair was asked about before.
+    assert told.asked == [
+        ("It rained. She took a coat. She took a coat.", "She left."),
+        ("It rained. She took a coat. She took a coat. She left.", "It ended."),
+    ]
+    # Identical neighbours stay as they are: 0.5, 0, 0.880797, 0.5.
+    assert score.value == pytest.approx((0.5 + 0 + 0.8807970780 + 0.5) / 4)

@@ -71,11 +71,12 @@ class RovistC(ReaderMetric):
 
     weights: Weights = "order"
     by: Literal["probability", "logit"] = "probability"
+    context: Literal["sentence", "story"] = "sentence"
 
     def transitions(self, story: Story) -> list[Transition]:
         """Give every pair of neighbouring sentences with its probability, in the story's order."""
         pairs = _neighbours(story)
-        chances = _probabilities(self._logits(pairs), pairs)
+        chances = _probabilities(self._logits(self._add_context(pairs), pairs), pairs)
         return [
             Transition(*pair, float(chance)) for pair, chance in zip(pairs, chances, strict=True)
         ]
@@ -83,7 +84,8 @@ class RovistC(ReaderMetric):
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Ask about the pairs of all stories at once."""
         by_story = [_neighbours(story) for story in stories]
-        logits = self._logits([pair for pairs in by_story for pair in pairs])
+        asked = [pair for pairs in by_story for pair in self._add_context(pairs)]
+        logits = self._logits(asked, [pair for pairs in by_story for pair in pairs])
         ends = np.cumsum([len(pairs) for pairs in by_story])[:-1]
         return [
             self._average(story, pairs, of_pairs)
@@ -99,13 +101,29 @@ class RovistC(ReaderMetric):
         coverage = self.model.pair_coverage([pairs[0][0], *(second for _, second in pairs)])
         return self.make_reading(story, [float(values.mean())], coverage=coverage)
 
-    def _logits(self, pairs: list[Pair]) -> Array:
+    def _add_context(self, pairs: list[Pair]) -> list[Pair]:
+        """Give what each sentence is held against: the one before it, or the story so far."""
+        if self.context == "sentence":
+            return pairs
+        sentences = [first for first, _ in pairs]
+        lengths = self.model.source.lengths(sentences)
+        room, begin, size = self.model.source.pair_room, 0, 0
+        asked = []
+        for place, (_, second) in enumerate(pairs):
+            size += lengths[place]
+            while size > room and begin < place:
+                size -= lengths[begin]
+                begin += 1
+            asked.append((" ".join(sentences[begin : place + 1]), second))
+        return asked
+
+    def _logits(self, asked: list[Pair], pairs: list[Pair]) -> Array:
         """Logits of all pairs; the model is asked about those of two different sentences."""
         logits = np.full(len(pairs), IDENTICAL_LOGIT)
-        asked = [place for place, (first, second) in enumerate(pairs) if first != second]
-        if asked:
-            outputs = self.model.pair_outputs([pairs[place] for place in asked], "order")
-            logits[asked] = outputs[:, 0]  # (pairs, 1) → (pairs,)
+        places = [place for place, (first, second) in enumerate(pairs) if first != second]
+        if places:
+            outputs = self.model.pair_outputs([asked[place] for place in places], "order")
+            logits[places] = outputs[:, 0]  # (pairs, 1) → (pairs,)
         return logits
 
 

@@ -47,7 +47,8 @@ class RovistC(ReaderMetric):
         paper="Wang, Han and Poon (2022). RoViST: Learning robust metrics for visual "
         "storytelling. Findings of NAACL, 2691–2702.",
         formula="mean over neighbouring sentences a, b of p(a before b), from 0 to 1; with "
-        "by='logit' the mean of log(p / (1 − p)), without bounds",
+        "by='logit' the mean of log(p / (1 − p)), without bounds; with context='story' a is the "
+        "story so far, as much of it as 120 tokens hold",
         compat="The same numbers: the model of the release, an ALBERT, is another; its rule for "
         "identical neighbours is the default here too.",
         quirks=(
@@ -58,6 +59,9 @@ class RovistC(ReaderMetric):
             "Of either sentence of a pair the first 120 tokens are read; where one is longer, the "
             "coverage says so.",
             "Sentences are Fabula's, in the release NLTK's.",
+            "The values published for human VIST stories go with neighbours hardly beyond the "
+            "first pair, and with each sentence beside all before it well: context='story' is for who "
+            "compares with them.",
             "Sure answers pull the mean probability to 0 and 1; the mean logit keeps how sure.",
             "Measured on neighbours of stories that it did not learn from, either way round: told "
             "right .844 [.837, .851] of ROCStories' (2,029 stories), .691 [.686, .696] of those of "

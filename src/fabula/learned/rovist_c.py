@@ -60,8 +60,8 @@ class RovistC(ReaderMetric):
             "coverage says so.",
             "Sentences are Fabula's, in the release NLTK's.",
             "The values published for human VIST stories go with neighbours hardly beyond the "
-            "first pair, and with each sentence beside all before it well: context='story' is for who "
-            "compares with them.",
+            "first pair, and well with each sentence beside all before it: context='story' is for "
+            "who compares with them.",
             "Sure answers pull the mean probability to 0 and 1; the mean logit keeps how sure.",
             "Measured on neighbours of stories that it did not learn from, either way round: told "
             "right .844 [.837, .851] of ROCStories' (2,029 stories), .691 [.686, .696] of those of "

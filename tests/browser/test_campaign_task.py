@@ -70,9 +70,15 @@ def practise(page, check):
     page.keyboard.press("Enter")
     page.wait_for_selector("#feedback:has-text('One try is left')")
     check(page)
-    page.get_by_label("2 Slightly").check()
+    # What was wrong is not sent again: a digit changes what is marked, and Enter goes on.
     page.keyboard.press("Control+Enter")
-    page.get_by_role("link", name="Go on").click()
+    page.wait_for_selector("#refusal:text-is('Please change what is marked first.')")
+    page.keyboard.press("2")
+    assert page.inner_text("#refusal") == ""
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#feedback:has-text('Right')")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
     page.wait_for_url("**/task")
     page.wait_for_selector(READY)
 

@@ -28,10 +28,14 @@ function showLeft() {
   for (const { root } of fields) root.toggleAttribute("data-current", root === current?.root);
 }
 
-// The question that a digit answers: that which has the focus, or the first that lacks something.
+// A question waits while it lacks something, and in practice while its answer is known to be wrong.
+const isMarked = ({ root }) => root.dataset.practice === "wrong";
+const isWaiting = (field) => Boolean(field.lack) || isMarked(field);
+
+// The question that a digit answers: that which has the focus, or the first that waits.
 function findCurrent() {
   const held = fields.find(({ root }) => root.contains(document.activeElement));
-  return held ?? fields.find(({ lack }) => lack) ?? null;
+  return held ?? fields.find(isWaiting) ?? null;
 }
 
 // What the studio refuses, and what can be done about it; nothing is lost by it.
@@ -99,6 +103,14 @@ async function submit() {
   const lacking = fields.filter(({ lack }) => lack);
   complain(lacking);
   if (lacking.length) return;
+  // A try at practice is not spent on answers that were wrong before.
+  const marked = fields.find(isMarked);
+  if (marked) {
+    marked.say(EXPECTED);
+    marked.focus();
+    find("refusal").textContent = "Please change what is marked first.";
+    return;
+  }
   button.disabled = true;
   try {
     if (data.training) showFeedback(await call("POST", data.training, { number: data.number, answers: read() }));
@@ -117,6 +129,8 @@ async function submit() {
   button.disabled = false;
 }
 
+const EXPECTED = "Another answer was expected here.";
+
 // What is said of a practice story: which answers will do, and why.
 function showFeedback({ wrong, feedback, tries_left: left }) {
   const [isRight, mayTry] = [!wrong.length, wrong.length > 0 && left > 0];
@@ -124,7 +138,7 @@ function showFeedback({ wrong, feedback, tries_left: left }) {
   for (const field of fields) {
     const isWrong = wrong.includes(field.name);
     field.root.dataset.practice = isWrong ? "wrong" : "right";
-    field.say(isWrong ? "Another answer was expected here." : "");
+    field.say(isWrong ? EXPECTED : "");
   }
   const title = document.createElement("p");
   title.className = "verdict";
@@ -135,8 +149,9 @@ function showFeedback({ wrong, feedback, tries_left: left }) {
   const parts = [title, words];
   const make = (tag, values) => Object.assign(document.createElement(tag), values);
   if (mayTry) {
-    const tries = left === 1 ? "One try is left." : `${left} tries are left.`;
-    parts.push(make("p", { textContent: `Please look again, and change what is marked. ${tries}` }));
+    const tries = left === 1 ? "One try is left" : `${left} tries are left`;
+    parts.push(make("p", { textContent: "Please look again, and change what is marked. "
+      + `${tries}; the tasks are for those who get it right.` }));
   } else {
     parts.push(make("a", { href: data.next, className: "button first", textContent: "Go on" }));
     find("submit").hidden = true;
@@ -144,7 +159,8 @@ function showFeedback({ wrong, feedback, tries_left: left }) {
   }
   place.replaceChildren(...parts);
   place.hidden = false;
-  place.focus();
+  // Enter goes on from here; what is said is a status, and read out by itself.
+  (place.querySelector("a") ?? place).focus();
 }
 
 // Keys
@@ -153,7 +169,7 @@ const isTyping = (target) => target.matches?.("textarea, select, input:not([type
 
 function goOn(field) {
   const rest = fields.slice(fields.indexOf(field) + 1);
-  const next = rest.find(({ lack }) => lack) ?? fields.find(({ lack }) => lack);
+  const next = rest.find(isWaiting) ?? fields.find(isWaiting);
   // What has a second part to answer is not left yet.
   if (field.lack) showLeft();
   else if (next) next.focus();
@@ -183,7 +199,7 @@ document.addEventListener("keydown", (event) => {
   if (find("instructions").open || event.defaultPrevented) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    if (data.can_answer) form.requestSubmit();
+    if (data.can_answer && !find("submit").hidden) form.requestSubmit();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -230,7 +246,8 @@ form.addEventListener("input", (event) => {
   const field = fields.find(({ root }) => root.contains(event.target));
   // What was missing is said until it is there, and nothing new while one is at it.
   if (field?.wrong.textContent && !field.lack) field.say("");
-  if (fields.every(({ lack }) => !lack)) find("refusal").textContent = "";
+  if (field && isMarked(field)) delete field.root.dataset.practice;
+  if (!fields.some(isWaiting)) find("refusal").textContent = "";
   showLeft();
   keeper?.note();
 });

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
+import random
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -50,13 +51,13 @@ def test_a_square_has_each_thing_once_in_each_position_and_each_pair_once_in_a_r
     rows = [make_row(4, number) for number in range(4)]
     for column in zip(*rows, strict=True):
         assert sorted(column) == [0, 1, 2, 3]
-    pairs = Counter(pair for row in rows for pair in itertools.pairwise(row))
+    pairs = Counter(pair for row in rows for pair in pairwise(row))
     assert len(pairs) == 12 and set(pairs.values()) == {1}
 
 
 def test_of_an_odd_number_of_things_both_directions_together_are_balanced():
     rows = [make_row(5, number) for number in range(10)]
-    pairs = Counter(pair for row in rows for pair in itertools.pairwise(row))
+    pairs = Counter(pair for row in rows for pair in pairwise(row))
     assert len(pairs) == 20 and set(pairs.values()) == {2}
 
 
@@ -72,7 +73,7 @@ def test_at_any_time_a_rater_has_seen_each_system_equally_often_give_or_take_one
 def test_no_two_stories_of_one_item_come_in_a_row():
     items = [place.item for place in go_through(make_places(), 3, make_campaign_definition(), 32)]
     assert len(items) == 32
-    assert all(one != other for one, other in itertools.pairwise(items))
+    assert all(one != other for one, other in pairwise(items))
 
 
 def test_an_item_twice_in_a_row_is_better_than_nothing():
@@ -141,3 +142,32 @@ def test_one_task_in_so_many_is_a_check_and_never_the_first(rater):
     told = [find_instructed(definition, rater=rater, number=number) for number in range(1, 21)]
     assert told[0] is None and sum(each is not None for each in told) == 5
     assert all(1 <= each.value <= 5 for each in told if each)
+
+
+def test_raters_who_come_and_go_at_random_fill_every_place_each_in_balance():
+    definition, draw = make_campaign_definition(most_tasks=10), random.Random(4)
+    places = {place.task_id: place for place in make_places(items=30, left=2)}
+    seen = {rater: [] for rater in range(1, 28)}
+    had = {rater: set() for rater in seen}
+    there = list(seen)
+    while there:
+        rater = draw.choice(there)
+        # The first four leave half-way; their places are others' then.
+        most = 5 if rater <= 4 else 10
+        free = [each for each in places.values() if each.left and each.task_id not in had[rater]]
+        place = choose_task(
+            free, seen[rater], definition=definition, rater=rater, kinds=KINDS, tasks=len(places)
+        )
+        if place is None or len(seen[rater]) == most:
+            there.remove(rater)
+            continue
+        places[place.task_id] = place._replace(left=place.left - 1)
+        had[rater].add(place.task_id)
+        seen[rater].append(Seen(place.item, place.systems))
+    assert all(place.left == 0 for place in places.values())
+    finished = [each for each in seen.values() if len(each) in (5, 10)]
+    assert len(finished) >= 20
+    for each in finished:
+        counts = Counter(system for task in each for system in task.systems)
+        assert max(counts.values()) - min(counts[system] for system in SYSTEMS) <= 1
+        assert all(one.item != other.item for one, other in pairwise(each))

@@ -90,7 +90,8 @@ class Answers(Body):
 @router.post("/enter/{code}")
 def enter(visit: Passer, response: Response, code: Code, body: Entering) -> RaterAnswer:
     """Come in by a link, or come back; gives the cookie of the campaign."""
-    visit.limit_sign_in()
+    # A class of forty comes in at once, behind one address.
+    visit.web.people.take(visit.address)
     _, campaign = read_door(visit.studio, code)
     cookie = name_rater_cookie(campaign.id)
     shown = visit.read_cookie(cookie)

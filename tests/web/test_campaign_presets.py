@@ -40,48 +40,63 @@ def answer(question, stories):
     return dict.fromkeys(ids, value)
 
 
+class Visitor:
+    """Somebody who comes in by a link and agrees to take part."""
+
+    def __init__(self, app, campaign, home):
+        self.client = TestClient(app, base_url=HOME, client=("127.0.0.1", 5000))
+        self.home, self.rating = home, f"{RATING}/{campaign.id}"
+        self.welcome = self.read()
+        code = home.rpartition("/")[2]
+        entered = self.client.post(f"{RATING}/enter/{code}", json={"consents": True})
+        self.headers = {"X-CSRF-Token": entered.json()["csrf"]}
+
+    def read(self, path=""):
+        shown = self.client.get(f"{self.home}{path}")
+        assert shown.status_code == 200, shown.text
+        return squeeze(unescape(shown.text))
+
+    def send(self, path, body=None):
+        sent = self.client.post(f"{self.rating}{path}", json=body, headers=self.headers)
+        assert sent.status_code == 200, sent.text
+        return sent.json()
+
+    def practise(self, training):
+        for number, story in enumerate(training):
+            assert squeeze(story.text) in self.read("/practice")
+            given = {question: right[0] for question, right in story.answers.items()}
+            assert self.send("/training", {"number": number, "answers": given})["wrong"] == []
+
+    def rate(self, definition):
+        """Answer the task that is shown, as far as anybody can see it."""
+        page, task = self.read("/task"), self.send("/next")["assignment"]
+        for question in definition.questions:
+            assert all(words in page for words in (question.text, *question.anchors))
+        assert all(story["text"] in page for story in task["stories"])
+        answers = {each.name: answer(each, task["stories"]) for each in definition.questions}
+        if definition.checks.character:
+            answers["_character"] = {story["id"]: "Mira" for story in task["stories"]}
+        body = {"version": task["version"], "answers": answers}
+        self.send(f"/tasks/{task['id']}/submit", body)
+
+
+def squeeze(text):
+    return " ".join(text.split())
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_rated_from_the_welcome_to_the_export(name, app, studio, world, tmp_path):
     preset = find_preset(name)
     stories = write_campaign_stories(tmp_path, read_definition(preset), items=2)
     made = make_campaign(preset, {"stories": stories.name}, tmp_path)
-    owner = world.people["dan"]
-    campaign, home = open_campaign(studio, owner, made.definition, made.material)
-    client = TestClient(app, base_url=HOME, client=("127.0.0.1", 5000))
-
-    def read(path=""):
-        shown = client.get(f"{home}{path}")
-        assert shown.status_code == 200, shown.text
-        return " ".join(unescape(shown.text).split())
-
-    assert made.definition.title in read()
-    code = home.rpartition("/")[2]
-    entered = client.post(f"{RATING}/enter/{code}", json={"consents": True})
-    assert entered.status_code == 200, entered.text
-    headers = {"X-CSRF-Token": entered.json()["csrf"]}
-    instructions = read("/instructions")
-    for example in made.definition.examples:
-        assert " ".join(example.text.split()) in instructions
-    rating = f"{RATING}/{campaign.id}"
-    for number, story in enumerate(made.definition.training):
-        assert " ".join(story.text.split()) in read("/practice")
-        given = {question: right[0] for question, right in story.answers.items()}
-        body = {"number": number, "answers": given}
-        tried = client.post(f"{rating}/training", json=body, headers=headers)
-        assert tried.json()["wrong"] == [], tried.text
-    page = read("/task")
-    for question in made.definition.questions:
-        assert question.text in page
-        assert all(anchor in page for anchor in question.anchors)
-    task = client.post(f"{rating}/next", headers=headers).json()["assignment"]
-    assert all(story["text"] in page for story in task["stories"])
-    answers = {each.name: answer(each, task["stories"]) for each in made.definition.questions}
-    if made.definition.checks.character:
-        answers["_character"] = {story["id"]: "Mira" for story in task["stories"]}
-    body = {"version": task["version"], "answers": answers}
-    done = client.post(f"{rating}/tasks/{task['id']}/submit", json=body, headers=headers)
-    assert done.status_code == 200, done.text
-    export_campaign(studio, owner, made.definition.name, tmp_path / "out", form="jsonl")
+    owner, definition = world.people["dan"], made.definition
+    visitor = Visitor(app, *open_campaign(studio, owner, definition, made.material))
+    assert definition.title in visitor.welcome
+    instructions = visitor.read("/instructions")
+    assert all(squeeze(example.text) in instructions for example in definition.examples)
+    visitor.practise(definition.training)
+    visitor.rate(definition)
+    export_campaign(studio, owner, definition.name, tmp_path / "out", form="jsonl")
     lines = (tmp_path / "out" / "answers.jsonl").read_text(encoding="utf-8").splitlines()
-    asked = {question.name for question in made.definition.questions}
+    asked = {question.name for question in definition.questions}
     assert {json.loads(line)["question"] for line in lines} == asked

@@ -275,6 +275,13 @@ def test_answers_given_offline_are_sent_later_and_a_stale_tab_is_told(visit, ser
     wait_saved(page)
     (identity,) = name_stories(served)
     assert read_work(served)[0][1] == {"flow": {identity: 4}}
+    # What the studio took without being heard is nobody else's: it is not asked about.
+    page.route("**/tasks/*", lambda route: (route.fetch(), route.abort()), times=1)
+    page.get_by_label("3 Somewhat").first.check()
+    page.wait_for_selector("#state:has-text('Offline')")
+    page.get_by_label("4 Mostly").first.check()
+    wait_saved(page)
+    assert read_work(served)[0][1] == {"flow": {identity: 4}}
     # A second tab saves; the first is told, keeps what it has, and is asked.
     other = page.context.new_page()
     other.goto(page.url)
@@ -292,6 +299,37 @@ def test_answers_given_offline_are_sent_later_and_a_stale_tab_is_told(visit, ser
     other.get_by_label("1 Not at all").last.check()
     other.wait_for_selector("#trouble:has-text('submitted already')")
     assert read_work(served) == [("submitted", {"flow": {identity: 4}, "care": {identity: 5}})]
+
+
+def test_what_was_answered_as_a_tab_closed_is_there_again(visit, served):
+    marks = {"name": "marks", "kind": "spans", "text": "Mark it."}
+    _, door = open_campaign(
+        served.studio, served.people["dan"], define([SCALE, marks]), write_stories(1)
+    )
+    page = visit(door, None)
+    begin(page)
+    address = page.url
+    page.keyboard.press("4")
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector(READY)
+    assert page.get_by_label("4 Mostly").is_checked()
+    # Offline it was only in the browser: it is sent by the page that is opened next. Three clicks
+    # select a line with what comes after it, and mark the line alone.
+    page.context.set_offline(True)
+    page.get_by_label("2 Slightly").check()
+    page.locator("[data-text]").click(click_count=3, position={"x": 20, "y": 10})
+    page.get_by_role("button", name="Mark it").click()
+    page.wait_for_selector("#state:has-text('Offline')")
+    other = page.context.new_page()
+    page.close()
+    other.context.set_offline(False)
+    other.goto(address)
+    wait_saved(other)
+    ((_, answers),) = read_work(served)
+    ((identity, (mark,)),) = answers["marks"].items()
+    assert answers["flow"] == {identity: 2}
+    assert (mark["start"], mark["stop"]) == (0, len(write_stories(1)[0].text))
 
 
 def test_a_story_that_reads_from_right_to_left_is_shown_so(visit, served, check_accessibility):

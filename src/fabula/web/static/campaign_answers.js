@@ -214,7 +214,7 @@ class AspectsField extends Field {
     if (!this.chosen.length) return undefined;
     return Object.fromEntries(this.chosen.map((aspect) => {
       const [rating, reason] = [this.rate(aspect), aspect.why?.value ?? ""];
-      return [aspect.choice, { ...(rating && { rating: Number(rating) }), reason }];
+      return [aspect.choice, { rating: rating ? Number(rating) : null, reason }];
     }));
   }
 

@@ -12,11 +12,14 @@ const OFFLINE = "Offline: kept here, sent later";
 // No answer, too many at once, or a studio that is being started again: later it may do.
 const isPassing = ({ status }) => status === 0 || status === 429 || status >= 500;
 
-// The same answers are the same words, whatever the order of their names.
+// The same answers are the same words, whatever the order of their names, and although the studio
+// keeps what was asked for beside an instructed answer.
 function spell(value) {
-  return JSON.stringify(value, (_, inner) => (inner && typeof inner === "object" && !Array.isArray(inner)
-    ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-    : inner));
+  return JSON.stringify(value, (_, inner) => {
+    if (!inner || typeof inner !== "object" || Array.isArray(inner)) return inner;
+    if ("asked" in inner) return inner.given;
+    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }
 
 // The browser's own store may be closed to us: then what is kept is only in the page.
@@ -45,6 +48,8 @@ export class Keeper {
     this.key = `fabula-campaign:${data.assignment}`;
     this.seen = { total: data.visible_s ?? 0, since: document.hidden ? null : performance.now() };
     this.saved = spell(read());
+    // What went out and was not heard of again.
+    this.sent = [];
     this.retry_ms = 1000;
     document.addEventListener("visibilitychange", () => this.look());
     addEventListener("pagehide", () => this.leave());
@@ -55,7 +60,10 @@ export class Keeper {
   restore() {
     const kept = readKept(this.key);
     if (!kept || spell(kept.answers) === this.saved) return null;
-    return { answers: kept.answers, isStale: kept.version !== this.version };
+    // What this browser sent itself, without hearing back, is nobody else's.
+    this.sent = kept.sent ?? [];
+    const isOwn = kept.version === this.version || this.sent.includes(this.saved);
+    return { answers: kept.answers, isStale: !isOwn };
   }
 
   get isDirty() {
@@ -72,8 +80,12 @@ export class Keeper {
     if (document.hidden && this.isDirty) this.flush();
   }
 
+  keep() {
+    writeKept(this.key, { answers: this.read(), version: this.version, sent: this.sent });
+  }
+
   note() {
-    writeKept(this.key, { answers: this.read(), version: this.version });
+    this.keep();
     if (this.isStopped) return;
     this.isLate = true;
     this.show(this.isOffline ? OFFLINE : "Not saved yet");
@@ -105,6 +117,8 @@ export class Keeper {
   async send() {
     const { body } = this;
     this.isLate = false;
+    this.sent.push(spell(body.answers));
+    this.keep();
     this.show(this.isOffline ? OFFLINE : "Saving …");
     try {
       const answer = await call("PUT", this.data.save, body);
@@ -116,11 +130,12 @@ export class Keeper {
 
   accept(version, answers) {
     this.version = version;
+    this.sent = [];
     this.saved = spell(answers);
     this.isOffline = false;
     this.retry_ms = 1000;
     this.dirtySince = undefined;
-    if (this.isDirty) writeKept(this.key, { answers: this.read(), version });
+    if (this.isDirty) this.keep();
     else writeKept(this.key, null);
     this.show(this.isDirty ? "Not saved yet" : "Saved");
   }
@@ -152,7 +167,8 @@ export class Keeper {
     try {
       const current = await call("GET", this.data.read);
       if (current.submitted_at) this.refuse(problem, current);
-      else if (spell(current.answers) === spell(this.read())) {
+      else if ([...this.sent, spell(this.read())].includes(spell(current.answers))) {
+        // Its answer to what was sent from here got lost: nobody else was at it.
         this.take(current.version, current.answers);
       } else this.collide(current);
     } catch (other) {
@@ -195,7 +211,8 @@ export class Keeper {
   // A page that goes away has no time to wait for an answer.
   leave() {
     if (this.isStopped || !this.isDirty) return;
-    writeKept(this.key, { answers: this.read(), version: this.version });
+    this.sent.push(spell(this.read()));
+    this.keep();
     call("PUT", this.data.save, this.body, { keepalive: true }).catch(() => {});
   }
 }

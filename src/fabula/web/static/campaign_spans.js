@@ -26,11 +26,13 @@ class StoryText {
     const selected = getSelection();
     if (!selected.rangeCount || selected.isCollapsed) return null;
     const range = selected.getRangeAt(0);
-    if (!this.element.contains(range.startContainer) || !this.element.contains(range.endContainer)) {
-      return null;
-    }
-    return this.trim(this.locate(range.startContainer, range.startOffset),
-      this.locate(range.endContainer, range.endOffset));
+    if (!range.intersectsNode(this.element)) return null;
+    // Three clicks on a last line select up to what comes after the story: only what is in it counts.
+    const holds = (node) => this.element.contains(node);
+    const start = holds(range.startContainer) ? this.locate(range.startContainer, range.startOffset) : 0;
+    const stop = holds(range.endContainer)
+      ? this.locate(range.endContainer, range.endOffset) : this.text.length;
+    return this.trim(start, stop);
   }
 
   trim(start, stop) {

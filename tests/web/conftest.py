@@ -132,7 +132,13 @@ def begin_a_campaign(studio: Studio, world: World) -> None:
     ids["campaign_id"] = create_campaign(studio, dan, asked, stories).id
     set_campaign_state(studio, dan, "lamps", "open")
     door = make_door(studio, dan, "lamps")
-    ids |= {"campaign": "lamps", "code": door.code, "door": door.id, "digest": "0" * 64}
+    ids |= {
+        "campaign": "lamps",
+        "name": "lamps",
+        "code": door.code,
+        "door": door.id,
+        "digest": "0" * 64,
+    }
     rater = enter_campaign(studio, door.code)
     world.secrets["rater"] = rater.secret or ""
     turn = take_task(studio, ids["campaign_id"], world.secrets["rater"])

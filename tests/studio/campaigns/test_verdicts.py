@@ -53,6 +53,18 @@ def test_what_is_rejected_and_restored_counts_again_and_both_verdicts_are_kept(s
     assert actions(studio) == ["reject_work", "restore_work"]
 
 
+def test_restored_work_whose_place_somebody_else_has_is_surplus(studio, researcher):
+    [one, *_] = of_rater(studio, "r1")
+    reject_work(studio, researcher, "tales", [one.id], reason="hurried")
+    with studio.write() as db:
+        # One place is wanted now, and r2 has it.
+        db.execute(tables.campaign_tasks.update().values(wanted=1))
+    restore_work(studio, researcher, "tales", [one.id], reason="a mistake")
+    restored = next(each for each in read(studio).assignments if each.id == one.id)
+    assert restored.state == "surplus" and not restored.is_rejected
+    assert len(read(studio).accepted) == 5
+
+
 def test_a_second_rejection_changes_nothing(studio, researcher):
     [one, *_] = of_rater(studio, "r1")
     reject_work(studio, researcher, "tales", [one.id], reason="hurried")

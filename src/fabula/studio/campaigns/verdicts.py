@@ -9,16 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from fabula.core.errors import Conflict, InputError, NotFound
+from fabula.studio.campaigns.assigning import is_held, lock_task
 from fabula.studio.campaigns.opening import find_campaign_row
 from fabula.studio.campaigns.work import HANDED_IN
 from fabula.studio.database import Studio
 from fabula.studio.people import Person, write_audit
-from fabula.studio.tables import campaign_assignments, campaign_raters, campaign_verdicts, now
+from fabula.studio.tables import (
+    campaign_assignments,
+    campaign_raters,
+    campaign_tasks,
+    campaign_verdicts,
+    now,
+)
 
 Decision = Literal["rejected", "restored"]
 _LONGEST_REASON = 2000
@@ -45,7 +53,7 @@ def reject_work(
 def restore_work(
     studio: Studio, person: Person, name: str, assignments: Sequence[str], *, reason: str = ""
 ) -> tuple[str, ...]:
-    """Take rejected assignments in again; a task may have one rating more than it wanted then.
+    """Take rejected assignments in again; what has lost its place meanwhile is kept as surplus.
 
     The work of a rater who is excluded stays rejected: that comes first.
     """
@@ -181,4 +189,21 @@ def _write_verdicts(
         db.execute(insert(campaign_verdicts), verdicts)
         marked = update(campaign_assignments).where(campaign_assignments.c.id.in_(ids))
         db.execute(marked.values(rejected_at=moment if rejects else None))
+        if not rejects:
+            _spare_the_late(db, [row for row in rows if row.id in ids], moment)
     return ids
+
+
+def _spare_the_late(db: Connection, rows: Sequence[Row[Any]], moment: datetime) -> None:
+    """Make surplus of restored work whose place somebody else has, so that no task has too many."""
+    work, tasks = campaign_assignments, campaign_tasks
+    for row in sorted(rows, key=lambda row: (row.task_id, row.id)):
+        if row.state != "submitted":
+            continue
+        lock_task(db, row.task_id)
+        wanted = db.execute(
+            select(tasks.c.wanted, tasks.c.kind).where(tasks.c.id == row.task_id)
+        ).one()
+        held = select(func.count()).where(work.c.task_id == row.task_id, is_held(moment))
+        if wanted.kind == "story" and (db.scalar(held) or 0) > wanted.wanted:
+            db.execute(update(work).where(work.c.id == row.id).values(state="surplus"))

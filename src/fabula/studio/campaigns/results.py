@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from fabula.meta.distributions import t_reach
 from fabula.meta.plans.difference import items_for_power
 from fabula.meta.resampling import Estimate
 from fabula.studio.campaigns.definition import Question
+from fabula.studio.campaigns.stopping import average_by_key, list_differences
 from fabula.studio.campaigns.work import Work, WorkAssignment
 
 POWER = 0.8
@@ -93,23 +94,26 @@ def compare_systems(dataset: Dataset, aspect: str) -> list[SystemGap]:
 def _average_items(dataset: Dataset, aspect: str) -> Mapping[str, Mapping[str, float]]:
     """Mean rating by system and item; a story without an item is one of its own."""
     stories = {story.id: story for story in dataset.stories}
-    given: dict[tuple[str, str], list[float]] = {}
-    for score in dataset.ratings:
-        if score.aspect == aspect and score.ok:
-            story = stories[score.story]
-            key = story.system or "", story.item or story.id
-            given.setdefault(key, []).append(score.value)
+    rated = [(stories[name], value) for name, value in _list_values(dataset.ratings, aspect)]
+    by_place = average_by_key(
+        ((story.system or "", story.item or story.id), value) for story, value in rated
+    )
     means: dict[str, dict[str, float]] = {}
-    for (system, item), values in given.items():
-        means.setdefault(system, {})[item] = fmean(values)
+    for (system, item), mean in by_place.items():
+        means.setdefault(system, {})[item] = mean
     return means
+
+
+def _list_values(ratings: ScoreTable, aspect: str) -> list[tuple[str, float]]:
+    """What people said on an aspect, each with the id of its story."""
+    return [(one.story, one.value) for one in ratings if one.aspect == aspect and one.ok]
 
 
 def _measure_gap(
     aspect: str, pair: tuple[str, str], means: Mapping[str, Mapping[str, float]], alpha: float
 ) -> SystemGap:
     first, second = (means[system] for system in pair)
-    values = np.array([first[item] - second[item] for item in first if item in second])
+    values = np.array(list_differences(first, second))
     better, worse = pair if values.mean() >= 0 else pair[::-1]
     values = values if values.mean() >= 0 else -values
     mean, reach = float(values.mean()), t_reach(values, alpha)
@@ -135,20 +139,12 @@ class Parting:
 
 def compare_scorers(dataset: Dataset, aspect: str) -> list[Parting]:
     """Hold the scorers that stand in a campaign against people's mean rating on an aspect."""
-    people = _average_stories(dataset.ratings, aspect)
+    people = average_by_key(_list_values(dataset.ratings, aspect))
     columns: dict[tuple[str, str], dict[str, float]] = {}
     for score in dataset.scores:
         if score.ok and score.story in people:
             columns.setdefault((score.scorer, score.aspect), {})[score.story] = score.value
     return [_part(key, values, people, aspect) for key, values in columns.items()]
-
-
-def _average_stories(ratings: ScoreTable, aspect: str) -> dict[str, float]:
-    given: dict[str, list[float]] = {}
-    for score in ratings:
-        if score.aspect == aspect and score.ok:
-            given.setdefault(score.story, []).append(score.value)
-    return {story: fmean(values) for story, values in given.items()}
 
 
 def _part(

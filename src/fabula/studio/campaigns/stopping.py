@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, func, select
@@ -30,6 +30,7 @@ from fabula.studio.tables import campaign_assignments, campaign_stories, campaig
 # Work that comes in between two looks, as a share of what is there: each look reads it all.
 _LOOK_EVERY = 0.02
 _looks: LruCache[tuple[int, bool]] = LruCache(64)
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -87,18 +88,13 @@ def measure_intervals(rated: Iterable[RatedStory], stop: Stop) -> list[Interval]
             for system in sorted(by_system)
         ]
     items = {
-        system: _average((story.item, story.mean) for story in stories)
+        system: average_by_key((story.item, story.mean) for story in stories)
         for system, stories in by_system.items()
     }
     return [
-        _measure(
-            pair,
-            [items[pair[0]][item] - items[pair[1]][item] for item in items[pair[0]]
-             if item in items[pair[1]]],
-            stop,
-        )
+        _measure(pair, list_differences(items[pair[0]], items[pair[1]]), stop)
         for pair in combinations(sorted(items), 2)
-    ]  # fmt: skip
+    ]
 
 
 def _measure(systems: tuple[str, ...], values: list[float], stop: Stop) -> Interval:
@@ -106,8 +102,14 @@ def _measure(systems: tuple[str, ...], values: list[float], stop: Stop) -> Inter
     return Interval(systems, fmean(values) if values else math.nan, reach, len(values))
 
 
-def _average(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
-    values: dict[str, list[float]] = defaultdict(list)
+def list_differences(first: Mapping[str, float], second: Mapping[str, float]) -> list[float]:
+    """Give how much more the one has than the other, item by item where both have it."""
+    return [first[item] - second[item] for item in first if item in second]
+
+
+def average_by_key(pairs: Iterable[tuple[T, float]]) -> dict[T, float]:
+    """Give the mean of the values of every key, in the order of their first."""
+    values: dict[T, list[float]] = defaultdict(list)
     for key, value in pairs:
         values[key].append(value)
     return {key: fmean(several) for key, several in values.items()}
@@ -135,7 +137,7 @@ def read_rated(db: Connection, campaign: Campaign, stop: Stop) -> list[RatedStor
         )
     )
     given = (answers.get(stop.question) for answers in db.scalars(accepted))
-    means = _average(pair for answer in given for pair in _read_values(answer))
+    means = average_by_key(pair for answer in given for pair in _read_values(answer))
     return [
         RatedStory(named[story].system or "", named[story].item or named[story].name, mean)
         for story, mean in sorted(means.items())

@@ -47,12 +47,6 @@ _MOST = click.option(
     show_default=True,
     help="How many raters it lets in; 0 is any number.",
 )
-# What a crowd site puts into the address of who comes from it, and where to say so there.
-_PARAMETERS = {
-    "prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
-    "&SESSION_ID={{%SESSION_ID%}}",
-    "mturk": "?workerId=WORKER&assignmentId=ASSIGNMENT&hitId=HIT",
-}
 _HINTS = {
     "code": "whoever has this link can come in:",
     "prolific": "this is the study's URL on Prolific, which fills in what is in braces:",
@@ -106,6 +100,7 @@ def _create(studio: Studio, owner: Person, path: Path) -> Campaign:
     campaign = create_campaign(studio, owner, definition, material)
     stories = count_text(len(material), "story", "stories")
     echo(f"{campaign.name} is in the studio, {owner.name}'s: {stories}", err=True)
+    echo("the link works while the studio runs: fabula serve", err=True)
     return campaign
 
 
@@ -258,4 +253,4 @@ def spell_door(campaign: str, door: Door) -> str:
     from fabula.web.settings import read_settings
 
     address = read_settings().public_url or "http://127.0.0.1:8000"
-    return f"{address}/campaigns/{campaign}/{door.code}{_PARAMETERS.get(door.way, '')}"
+    return door.spell_link(address, campaign)

@@ -32,6 +32,12 @@ Step = Literal["consent", "training", "failed", "excluded", "tasks"]
 # What crowd sites put into the address: whose name it is, and what else is kept for paying.
 _NAMED_BY = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}
 _KEPT = {"prolific": ("STUDY_ID", "SESSION_ID"), "mturk": ("assignmentId", "hitId")}
+# What stands in a link for the site to fill in, or for who writes the HIT.
+_PARAMETERS = {
+    "prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
+    "&SESSION_ID={{%SESSION_ID%}}",
+    "mturk": "?workerId=WORKER&assignmentId=ASSIGNMENT&hitId=HIT",
+}
 _NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _LONGEST_NAME = 200
 _SEEN_EVERY = timedelta(minutes=1)
@@ -58,6 +64,10 @@ class Door:
     created_at: datetime
     closed_at: datetime | None
     raters: int = 0
+
+    def spell_link(self, origin: str, campaign: str) -> str:
+        """The link as raters, or the crowd site, are given it."""
+        return f"{origin}/campaigns/{campaign}/{self.code}{_PARAMETERS.get(self.way, '')}"
 
 
 @dataclass(frozen=True)

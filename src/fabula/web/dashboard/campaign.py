@@ -93,8 +93,8 @@ def show_progress(work: Work) -> Part:
     )
 
     def draw(width: int) -> str:
-        bars = [Bar(f"{number} ratings", {"tasks": float(counts[int(str(number))])})
-                for number, *_ in rows]  # fmt: skip
+        bars = [Bar(count_text(number, "rating"), {"tasks": float(counts[number])})
+                for number in range(len(rows))]  # fmt: skip
         return draw_bars(bars, title="Tasks by number of ratings", x_label="tasks", width=width)
 
     heads = ["accepted ratings", "tasks that have so many", "tasks that want so many"]

@@ -31,6 +31,10 @@ COUNTS = {
     "writingprompts": (4, 3, 0, 0, 0, 0),
     "vist": (5, 2, 3, 0, 0, 0),
     "rovist": (2, 0, 0, 0, 4, 0),
+    "lamp": (4, 3, 2, 5, 0, 0),
+    "narratives": (3, 0, 0, 41, 0, 0),
+    "coauthor": (8, 2, 2, 0, 8, 5),
+    "storycloze": (4, 2, 0, 0, 0, 2),
 }
 published = pytest.mark.parametrize("name", PUBLISHED)
 sampled = pytest.mark.parametrize("name", SAMPLES)

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.model import Region
+from fabula.learned.grounding.chance import choose_blind
 from fabula.learned.grounding.nouns import read_nouns
 from fabula.learned.grounding.opening import open_grounder
 from fabula.learned.grounding.recall import rank_own
@@ -152,7 +153,8 @@ def measure_sequences(specs: list[str], folder: Path) -> None:
         grounder = open_grounder(spec)
         if grounder.absence:
             sys.exit(grounder.absence)
-        nouns = sorted({noun for text in texts for noun in text})
+        blind = choose_blind()
+        nouns = sorted({noun for text in texts for noun in text} | set(blind))
         best, drawn = [], []
         for row in rows:
             pictures = reader.read_all([folder / name for name in row["images"]])
@@ -160,12 +162,14 @@ def measure_sequences(specs: list[str], folder: Path) -> None:
             best.append(np.max([sight.similarities.max(axis=0) for sight in sights], axis=0))
             drawn.append(np.mean([any("drawing" in n for n in sight.notes) for sight in sights]))
         scores[spec] = score_texts(np.array(best), texts, nouns)
+        shares = share_blind(np.array(best), [nouns.index(noun) for noun in blind])
+        scores[f"{spec}, beyond chance"] = score_texts(shares, texts, nouns)
         for kind in sorted(set(kinds)):
             share = np.mean(np.array(drawn)[kinds == kind])
             print(f"{spec}: pictures of {kind} that are taken for drawings: {share:.2f}")
     for kind in sorted(set(kinds)):
         for spec, table in scores.items():
-            print(f"{kind:26} {spec:16} {compare(table, kinds == kind)}")
+            print(f"{kind:26} {spec:26} {compare(table, kinds == kind)}")
 
 
 def score_texts(best: Any, texts: list[list[str]], nouns: list[str]) -> Any:
@@ -174,6 +178,14 @@ def score_texts(best: Any, texts: list[list[str]], nouns: list[str]) -> Any:
     return np.stack(
         [np.nanmean(best[:, [places[noun] for noun in text]], axis=1) for text in texts], axis=1
     )
+
+
+def share_blind(best: Any, blind: list[int]) -> Any:
+    """Share of blind nouns that match a sequence's pictures worse than each noun: as `best`."""
+    there = [place for place in blind if not np.isnan(best[:, place]).any()]
+    others = best[:, None, there]  # (sequences, 1, blind)
+    worse = (others < best[:, :, None]).mean(axis=2) + (others == best[:, :, None]).mean(axis=2) / 2
+    return np.where(np.isnan(best), np.nan, worse)
 
 
 def compare(table: Any, mine: Any) -> str:

@@ -12,7 +12,7 @@ from fabula.cli import cli
 from fabula.scoring.catalogue import choose_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
-NUMBERS = {"twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16}
+NUMBERS = {"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20}
 
 
 def test_readme_counts_data_sets_as_the_list_does(monkeypatch, tmp_path):

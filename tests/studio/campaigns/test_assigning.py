@@ -98,14 +98,21 @@ def test_work_that_comes_when_its_place_is_taken_is_kept_as_surplus(studio):
     assert slow.take().completion == "C0DE"
 
 
-def test_surplus_work_takes_the_next_place_that_opens(studio):
+def submit_too_late(studio):
+    """One place, filled by a quick rater while a slow one, r1, still writes: theirs is surplus."""
     opened = open_campaign(studio, make_stories(1, 1), raters=1)
-    slow, quick, third = opened.enter(), opened.enter(), opened.enter()
+    slow, quick = opened.enter(), opened.enter()
     late = slow.hold()
     opened.expire(late)
     done = quick.hold()
     quick.submit(done)
     slow.submit(late)
+    return opened, slow, late, done
+
+
+def test_surplus_work_takes_the_next_place_that_opens(studio):
+    opened, slow, late, done = submit_too_late(studio)
+    third = opened.enter()
     opened.reject(done)
     assert third.take().step == "finished"
     assert read_assignment(*slow.where, late.id).state == "submitted"
@@ -113,13 +120,8 @@ def test_surplus_work_takes_the_next_place_that_opens(studio):
 
 
 def test_surplus_work_of_a_rater_who_is_excluded_takes_no_place(studio):
-    opened = open_campaign(studio, make_stories(1, 1), raters=1)
-    slow, quick, third = opened.enter(), opened.enter(), opened.enter()
-    late = slow.hold()
-    opened.expire(late)
-    done = quick.hold()
-    quick.submit(done)
-    slow.submit(late)
+    opened, _, _, done = submit_too_late(studio)
+    third = opened.enter()
     exclude_rater(studio, opened.owner, "lamps", "r1", reason="made up")
     opened.reject(done)
     assert len(third.rate_all()) == 1

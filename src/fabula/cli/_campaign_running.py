@@ -233,7 +233,11 @@ def list_doors_command(*, studio: Studio, name: str, form: str) -> None:
         }
         for door in list_doors(studio, None, name)
     ]
+    # A link is for copying: in a table it would be broken over lines.
+    links = [row.pop("link") for row in rows] if form == "table" else []
     print_rows(rows, form)
+    for link in links:
+        echo(link)
 
 
 @doors.command("close")

@@ -93,7 +93,9 @@ def create_campaign(
     with studio.write() as db:
         if insert_new(db, campaigns, row | {"digest": _digest(plain, rows)}) is None:
             raise Conflict(
-                f"there is a campaign {definition.name} already", "give this one another name"
+                f"there is a campaign {definition.name} already",
+                "give this one another name, or"
+                f" go on with that one: fabula campaign open {definition.name}",
             )
         db.execute(insert(campaign_stories), rows)
         for picture in {picture["digest"]: picture for picture in pictures.values()}.values():

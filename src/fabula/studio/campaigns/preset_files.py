@@ -40,7 +40,8 @@ def find_preset(name: str) -> Path:
     if name.endswith(".toml"):
         return Path(name)
     names = [path.stem for path in FOLDER.glob("*.toml")]
-    raise UnknownName(f"there is no preset {name!r}", f"{closest(name, names)}, or name a .toml")
+    problem = f"there is no preset {name!r}, and it is no .toml"
+    raise UnknownName(problem, closest(name, names))
 
 
 def fill_preset(preset: Path, changes: Mapping[str, Any]) -> str:

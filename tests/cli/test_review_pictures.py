@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli.review import command
+from fabula.core.errors import InputError
 from fabula.learned.grounding import metric
 from fabula.learned.grounding.chance import choose_blind
 from fakes.grounding import ToldGrounder, plain_nouns, save_picture, told
@@ -54,6 +55,20 @@ def test_page_markdown_and_json_tell_the_same(story: Path) -> None:
     pictures = json.loads(review(story, "--images", picture, "-f", "json"))["pictures"]
     assert [noun["match"] for noun in pictures["nouns"]] == [0.8, 0.2, 0.8]
     assert pictures["pictures"][0]["picture"] == str(picture)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("nix.png", "there is no picture nix.png"), ("empty", "no picture lies in empty")],
+)
+def test_pictures_that_are_named_and_not_there_are_refused(
+    story: Path, monkeypatch: pytest.MonkeyPatch, name: str, problem: str
+) -> None:
+    monkeypatch.chdir(story.parent)
+    (story.parent / "empty").mkdir()
+    done = CliRunner().invoke(command, ["story.txt", "--images", name, "-o", "page.html", *FAKE])
+    assert isinstance(done.exception, InputError) and problem in str(done.exception)
+    assert not (story.parent / "page.html").exists()
 
 
 def test_the_grounder_that_is_named_looks(

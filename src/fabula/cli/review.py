@@ -18,7 +18,7 @@ from fabula.cli._completion import (
 )
 from fabula.cli._inputs import story_layout
 from fabula.cli._options import NO_CACHE, OVERWRITE, QUIET, output_option, seed_option
-from fabula.core.errors import SettingError, UserError
+from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -158,7 +158,14 @@ def _load_stories(
         raise SettingError(f"--images are one story's, and there are {len(stories)}", remedy)
     from fabula.core.images import find_images
 
-    return [replace(stories[0], images=find_images(images, Path()))]
+    found = find_images(images, Path())
+    for path in map(Path, found):
+        # Who names a picture wants it seen: a page without it would be no answer.
+        if path.is_dir():
+            raise InputError(f"--images: no picture lies in {path}", "name another folder")
+        if not path.is_file():
+            raise InputError(f"--images: there is no picture {path}", "name a file")
+    return [replace(stories[0], images=found)]
 
 
 def _choose_pages(

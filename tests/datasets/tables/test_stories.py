@@ -157,7 +157,7 @@ def test_a_data_set_is_opened_by_its_name_and_a_file_by_its_layout(write: Write)
     with open_stories(str(table), StoryLayout("tsv", {"id": "n"})) as stories:
         assert list(stories) == [Story("1", "one")]
     with (
-        pytest.raises(InputError, match="no such file or data set; check it; data sets: coherence"),
+        pytest.raises(InputError, match="no such file or data set; check it; data sets: coauthor"),
         open_stories("nowhere", StoryLayout()),
     ):
         pass

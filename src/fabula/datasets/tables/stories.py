@@ -194,8 +194,6 @@ class StoryFile:
         self.path = Path(path)
         self.label = label or name_path(path)
         self.origin: Path | None = None  # where a file came from that was put aside
-        # The folder that names of pictures are relative to; a folder's rows give them whole.
-        self.pictures: Path | None = None if self.path.is_dir() else self.path.parent
         self.given = dict(columns or {})
         self.reading = Reading(self.label, FileForm(**form))
         self._file = TextFile(self.path, self.label, self.reading.form.encoding)
@@ -206,6 +204,8 @@ class StoryFile:
         if self.path.is_dir() != (self.kind == "folder"):
             what = f"a folder, not a {self.kind} file" if self.path.is_dir() else "no folder"
             raise InputError(f"{self.label}: {what}", "check --input-format")
+        # The folder that names of pictures are relative to; a folder's rows give them whole.
+        self.pictures: Path | None = None if self.path.is_dir() else self.path.parent
 
     @property
     def encoding(self) -> str:

@@ -98,7 +98,8 @@ def ratings_of(scores: Iterable[Score]) -> list[Ratings]:
             )
         cells[cell] = score.value
     if not parted:
-        raise InputError("there are no ratings here", "name the columns that hold them (--gold)")
+        remedy = "name the columns that hold them (--gold); choices between stories: fabula rank"
+        raise InputError("there are no ratings here", remedy)
     return [_ratings(aspect, cells) for aspect, cells in parted.items()]
 
 

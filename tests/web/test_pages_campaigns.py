@@ -122,3 +122,30 @@ def test_a_campaign_nobody_has_rated_in_says_so(dan):
 def test_there_is_no_part_of_another_name(dan, rated):
     assert dan.get(f"/campaigns/{rated}/figures/secrets.csv").status_code == 404
     assert dan.get("/campaigns/nothing").status_code == 404
+
+
+def test_chosen_aspects_and_categories_have_figures_of_their_own(dan, studio, world):
+    questions = (
+        Question("aspects", "aspects", "Choose", choices=("plot", "ending", "mood")),
+        Question("source", "choice", "Who?", choices=("human", "machine")),
+    )
+    rated = {"plot": {"rating": 4, "reason": ""}, "ending": {"rating": 2, "reason": ""}}
+    table = {
+        f"r{rater}": {
+            f"s{story}": {
+                "aspects": rated if rater < 3 else {"mood": {"rating": 3, "reason": ""}},
+                "source": ("human", "machine")[story % 2 if rater < 3 else 0],
+            }
+            for story in range(6)
+        }
+        for rater in (1, 2, 3)
+    }
+    work = make_work(make_campaign(questions), make_stories(6, 2), spread(table))
+    put_work(studio, world.people["dan"], replace(work, name="chosen"))
+    [shared, *_] = read_rows(dan.get("/campaigns/chosen/figures/chosen.csv"))
+    # Of plot, ending and mood two were chosen by more than one.
+    assert float(shared["value"]) == pytest.approx(0.67, abs=0.01)
+    rows = read_rows(dan.get("/campaigns/chosen/figures/reliability.csv"))
+    beyond = {row["rater"]: float(row["beyond habit"]) for row in rows}
+    assert beyond["r1"] > 0.9 and beyond["r2"] > 0.9 and beyond["r3"] < 0.1
+    assert "Dawid and Skene" in dan.get("/campaigns/chosen").text

@@ -11,10 +11,14 @@ from statistics import fmean, median
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
+from fabula.core.score import Score
 from fabula.core.story import count_text
 from fabula.meta.ranking.means import system_means
 from fabula.meta.ranking.systems import Resampling, rank_systems
 from fabula.meta.raters.agreement import Agreement, AgreementLine, agree
+from fabula.meta.raters.chosen import ChosenAgreement, agree_on_chosen
+from fabula.meta.raters.ratings import ratings_of
+from fabula.meta.raters.reliability import find_reliability
 from fabula.reports.agreement import agreement_words
 from fabula.reports.figures.bars import Bar, draw_bars
 from fabula.reports.figures.drawing import shorten_names
@@ -22,7 +26,7 @@ from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.tables import Cell, Table, Value
 from fabula.studio.campaigns.checks import Flag, find_flags
-from fabula.studio.campaigns.opinions import list_rated_aspects, make_dataset
+from fabula.studio.campaigns.opinions import code_choices, list_rated_aspects, make_dataset
 from fabula.studio.campaigns.results import (
     Pace,
     Remark,
@@ -64,6 +68,10 @@ def make_board(work: Work) -> CampaignBoard:
     aspects = list_rated_aspects(work)
     found = agree(dataset, resamples=RESAMPLES) if len(dataset.ratings) else None
     parts = [show_progress(work), show_agreement(found), show_raters(work, found, flags)]
+    if chosen := agree_on_chosen(dataset.ratings, resamples=RESAMPLES):
+        parts.append(show_chosen(chosen))
+    if codes := code_choices(work):
+        parts.append(show_reliability(codes))
     if aspects:
         parts += [show_systems(dataset, aspects), show_gaps(dataset, aspects)]
     if dataset.preferences:
@@ -161,6 +169,50 @@ def show_raters(work: Work, found: Agreement | None, flags: Sequence[Flag]) -> P
     )
     missing = "" if rows else "Nobody has come in yet."
     return Part("raters", "Raters", table=Table(heads, rows), missing=missing, notes=notes)
+
+
+def show_chosen(found: ChosenAgreement) -> Part:
+    """How far raters agree where each chose what to speak of."""
+    figures = {
+        "aspects of a story that more than one rater chose": found.shared,
+        "ρ of two raters on an aspect that both chose": found.spearman,
+        "τ of the same": found.kendall,
+    }
+    rows: list[list[Cell | Value]] = [
+        [name, number_cell(value.value, 2, "too few"),
+         interval_text(value.low, value.high, 2) or "–", value.n]
+        for name, value in figures.items()
+    ]  # fmt: skip
+    words = (
+        f"Of {count_text(found.chosen, 'aspect')} chosen for "
+        f"{count_text(found.stories, 'story', 'stories')} with two raters or more, "
+        f"{number_text(100 * found.shared.value, 0)} % were chosen by more than "
+        f"one; by chance it would be {number_text(100 * found.chance, 0)} %."
+    )
+    heads = ["agreement on what was chosen", "value", "95 %", "n"]
+    return Part("chosen", "Aspects that raters chose", words, Table(heads, rows))
+
+
+def show_reliability(codes: Sequence[Score]) -> Part:
+    """How reliable each rater is where answers are categories (Dawid and Skene, 1979)."""
+    rows: list[list[Cell | Value]] = []
+    for rated in ratings_of(codes):
+        if (found := find_reliability(rated)) is None:
+            continue
+        rows += [
+            [rated.aspect, rater, number_cell(right, 2), number_cell(beyond, 2, "same answers")]
+            for rater, right, beyond in zip(
+                found.raters, found.accuracy.tolist(), found.informedness.tolist(), strict=True
+            )
+        ]
+    heads = ["question", "rater", "right", "beyond habit"]
+    notes = (
+        "By Dawid and Skene's model: what is true of a story is guessed from all raters, each by "
+        "what is known of them. “Beyond habit” is 0 for who answers at random or always the same.",
+    )
+    missing = "" if rows else "Two raters and two different answers are needed."
+    return Part("reliability", "How reliable raters are", "", Table(heads, rows),
+                missing=missing, notes=notes)  # fmt: skip
 
 
 def show_systems(dataset: Dataset, aspects: Sequence[str]) -> Part:

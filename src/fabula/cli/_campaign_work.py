@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,17 +62,16 @@ def raters_command(*, studio: Studio, name: str, form: str) -> None:
 
 
 def _describe_rater(work: Work, rater: WorkRater, flags: int) -> dict[str, Any]:
-    done = work.by_rater[rater.id]
-    gaps = [work.gaps_s[one.id] for one in done]
-    paid = work.definition.pay.amount * sum(not one.is_rejected for one in done)
-    hourly = paid / (sum(gaps) / 3600) if sum(gaps) else 0.0
+    from fabula.studio.campaigns.results import measure_pace
+
+    done, pace = work.by_rater[rater.id], measure_pace(work, rater.id)
     return {
         "rater": rater.name,
         "way": rater.way,
         "submitted": len(done),
         "rejected": sum(one.is_rejected for one in done),
-        "median_s": round(median(gaps)) if gaps else "",
-        "paid_an_hour": round(hourly, 2) if paid and gaps else "",
+        "median_s": round(pace.median_s) if pace.tasks else "",
+        "paid_an_hour": round(pace.hourly, 2) if math.isfinite(pace.hourly) else "",
         "flags": flags,
         "state": "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
     }

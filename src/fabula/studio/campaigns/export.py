@@ -13,7 +13,7 @@ are, where they came from and who judged their work stays in the studio.
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -44,6 +44,7 @@ from fabula.studio.campaigns.opinions import (
     make_dataset,
     score_answer,
 )
+from fabula.studio.campaigns.results import measure_pace
 from fabula.studio.campaigns.work import (
     Work,
     WorkAssignment,
@@ -273,17 +274,16 @@ def _list_names(named: Any) -> list[str]:
 
 def _list_raters(work: Work, flags: Mapping[str, list[str]]) -> Iterator[Mapping[str, Any]]:
     for rater in work.raters.values():
-        done = work.by_rater[rater.id]
-        gap = statistics.median(work.gaps_s[one.id] for one in done) if done else None
-        pay = work.definition.pay
+        done, pace = work.by_rater[rater.id], measure_pace(work, rater.id)
+        is_paid = math.isfinite(pace.hourly)
         yield _describe_rater(rater) | {
             "submitted": len(done),
             "accepted": sum(one.state == "submitted" and not one.is_rejected for one in done),
             "rejected": sum(one.is_rejected for one in done),
             "surplus": sum(one.state == "surplus" for one in done),
-            "median_gap_s": gap,
-            "hourly_pay": round(3600 * pay.amount / gap, 2) if gap and pay.amount else None,
-            "currency": pay.currency if pay.amount else None,
+            "median_gap_s": pace.median_s if pace.tasks else None,
+            "hourly_pay": round(pace.hourly, 2) if is_paid else None,
+            "currency": pace.currency if is_paid else None,
             "flags": tuple(dict.fromkeys(flags.get(rater.id, ()))),
         }
 

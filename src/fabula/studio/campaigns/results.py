@@ -45,13 +45,14 @@ class Pace:
     currency: str = ""
 
 
-def measure_pace(work: Work) -> Pace:
-    """Measure how long raters take over a task; who left and came back later is not counted.
+def measure_pace(work: Work, rater: str | None = None) -> Pace:
+    """Measure how long raters, or one, take over a task; who left and came back is not counted.
 
     A gap longer than the lease is no time at work.
     """
     longest = 60 * work.definition.lease_minutes
-    gaps = [gap for gap in work.gaps_s.values() if 0 < gap <= longest]
+    done = work.submitted if rater is None else work.by_rater[rater]
+    gaps = [gap for one in done if 0 < (gap := work.gaps_s[one.id]) <= longest]
     if not gaps:
         return Pace(0)
     middle, pay = median(gaps), work.definition.pay

@@ -15,6 +15,7 @@ from fabula.studio.campaigns.opinions import make_dataset
 from fabula.studio.campaigns.scorers import add_scorer
 from fabula.studio.campaigns.verdicts import reject_work
 from fabula.studio.campaigns.work import read_work
+from fabula.studio.tables import campaign_raters
 from fakes.campaign_work import (
     make_campaign,
     make_scales,
@@ -149,3 +150,11 @@ def test_chosen_aspects_and_categories_have_figures_of_their_own(dan, studio, wo
     beyond = {row["rater"]: float(row["beyond habit"]) for row in rows}
     assert beyond["r1"] > 0.9 and beyond["r2"] > 0.9 and beyond["r3"] < 0.1
     assert "Dawid and Skene" in dan.get("/campaigns/chosen").text
+
+
+def test_who_did_not_pass_the_training_is_said(dan, studio, world, rated):
+    with studio.write() as db:
+        failed = campaign_raters.update().where(campaign_raters.c.number == 3)
+        db.execute(failed.values(training={"done": 0, "tries": [], "failed": True}))
+    rows = read_rows(dan.get(f"/campaigns/{rated}/figures/raters.csv"))
+    assert [row["state"] for row in rows] == ["", "", "did not pass"]

@@ -73,7 +73,7 @@ def _describe_rater(work: Work, rater: WorkRater, flags: int) -> dict[str, Any]:
         "median_s": round(pace.median_s) if pace.tasks else "",
         "paid_an_hour": round(pace.hourly, 2) if math.isfinite(pace.hourly) else "",
         "flags": flags,
-        "state": "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
+        "state": rater.state,
     }
 
 

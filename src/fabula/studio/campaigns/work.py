@@ -69,11 +69,21 @@ class WorkRater:
     trained_at: datetime | None = None
     finished_at: datetime | None = None
     excluded_at: datetime | None = None
+    has_failed: bool = False  # the training: no tries are left
 
     @property
     def name(self) -> str:
         """What the rater is called in all that leaves the studio."""
         return f"r{self.number}"
+
+    @property
+    def state(self) -> str:
+        """What became of them, in a word or two; nothing while they are at work."""
+        if self.excluded_at:
+            return "excluded"
+        if self.has_failed:
+            return "did not pass"
+        return "finished" if self.finished_at else ""
 
 
 @dataclass(frozen=True)
@@ -258,7 +268,8 @@ def _read_raters(db: Connection, campaign: str) -> Iterator[WorkRater]:
     )
     for row in db.execute(wanted):
         moments = row.consented_at, row.trained_at, row.finished_at, row.excluded_at
-        yield WorkRater(row.id, row.number, row.way, row.created_at, *moments)
+        has_failed = bool(row.training.get("failed"))
+        yield WorkRater(row.id, row.number, row.way, row.created_at, *moments, has_failed)
 
 
 def _read_assignments(db: Connection, campaign: str) -> Iterator[WorkAssignment]:

@@ -156,7 +156,7 @@ def show_raters(work: Work, found: Agreement | None, flags: Sequence[Flag]) -> P
             number_cell(fmean(bias) if bias else math.nan, 2, "alone" if done else ""),
             number_cell(fmean(follows) if follows else math.nan, 2, "too few" if done else ""),
             Cell(flagged, tone="warn" if flagged else ""),
-            "excluded" if rater.excluded_at else "finished" if rater.finished_at else "",
+            rater.state,
         ])  # fmt: skip
     heads = [
         "rater", "came by", "tasks", "rejected", "median s", "severity", "consistency",

@@ -51,9 +51,12 @@ export function openBox(title, fill, { wide = false, onclose } = {}) {
 function leaveBox() {
   const { before, onclose } = shown;
   shown = null;
-  find("box").replaceChildren();
+  const box = find("box");
+  // This is told after the box has closed: who has gone on to somewhere else stays there.
+  const isLost = document.activeElement === document.body || box.contains(document.activeElement);
+  box.replaceChildren();
   // Where the focus was may be gone, or hidden: then the sheet is the place to be.
-  if (before?.isConnected && before !== document.body) before.focus();
+  if (isLost && before?.isConnected && before !== document.body) before.focus();
   onclose?.();
 }
 

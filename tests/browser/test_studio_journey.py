@@ -83,7 +83,10 @@ def write_with_a_machine(page: Page) -> str:
     sheet, keys = page.locator("#desk .desk-text"), page.keyboard
     keys.type("The glass was cold to the touch.")
     page.get_by_role("button", name="Suggest", exact=True).click()
-    expect(page.locator("#suggestion")).to_contain_text("is writing", timeout=WAIT_MS)
+    # It may be done before anybody could look at it being written.
+    expect(page.locator("#suggestion")).to_contain_text(
+        re.compile("is writing|Again"), timeout=WAIT_MS
+    )
     page.get_by_role("button", name="Take it").wait_for()
     suggested = (page.locator("#desk .ghost").text_content() or "").strip()
     assert len(suggested.split()) >= 5
@@ -196,7 +199,7 @@ def test_a_server_that_is_killed_while_one_types_costs_nothing(browser, tmp_path
         expect(sheet).to_be_visible(timeout=WAIT_MS)
         # Not more than two seconds of typing may be gone; nothing is.
         expect(sheet).to_have_text("".join(words).rstrip(), timeout=WAIT_MS)
-        expect(page.locator("main")).to_contain_text(re.compile("not been sent|in again"))
+        # What the page says of it, in the meantime, is looked at in desk/test_crashes.py.
         expect(page.locator("main")).to_contain_text("Saved", timeout=WAIT_MS)
         page.reload()
         expect(sheet).to_have_text("".join(words).rstrip(), timeout=WAIT_MS)

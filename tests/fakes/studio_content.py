@@ -35,6 +35,7 @@ def fill_studio(studio: Studio, suggestions: int = 4) -> SimpleNamespace:
         _write_game(db, ids)
         _write_machines(db, ids)
         _write_drafts(db, ids)
+        _write_campaign(db, ids)
         for number in range(suggestions):
             _write_suggestion(db, ids, number)
         write_audit(db, ids.ann, "publish_entry", ids.entries[0])
@@ -92,6 +93,30 @@ def _write_drafts(db, ids):
             span = {"start": 0, "stop": 0, "removed": "", "inserted": inserted}
             edit = {"draft_id": draft, "version": version, "position": 0, "source": "person"}
             _put(db, tables.edits, **edit, **span, person_id=person.id)
+
+
+def _write_campaign(db, ids):
+    """A story with a picture, asked about and asked about again, rated and judged."""
+    row = {"name": "tales", "owner_id": ids.reader.id, "definition": {"title": "Tales"}}
+    own = {"campaign_id": _put(db, tables.campaigns, **row, digest="0" * 64, state="open")}
+    picture = {"digest": "1" * 64, "media_type": "image/png", "width": 1, "height": 2}
+    _put(db, tables.campaign_pictures, **own, **picture, data=bytes(range(256)))
+    told = {"name": "a", "text": "Once “so”.\n", "pictures": ["1" * 64], "extra": {"input": None}}
+    story = _put(db, tables.campaign_stories, **own, **told)
+    # What comes again has the lesser identity: in order of identities it would come first.
+    task = {"stories": [story], "systems": ["one"], "wanted": 3}
+    _put(db, tables.campaign_tasks, id="f" * 32, **own, **task, number=1)
+    again = {"id": "0" * 32, "kind": "duplicate", "original_id": "f" * 32}
+    _put(db, tables.campaign_tasks, **again, **own, **task, number=2)
+    door = _put(db, tables.campaign_doors, **own, way="code", code="come-in")
+    rater = {"number": 1, "door_id": door, "external_id": "crowd-1", "digest": "2" * 64}
+    rater_id = _put(db, tables.campaign_raters, **own, **rater)
+    work = {"task_id": "f" * 32, "rater_id": rater_id, "number": 1, "shown": [story]}
+    work |= {"state": "submitted", "answers": {"mood": {story: 4}}, "leased_until": BEGAN}
+    done = _put(db, tables.campaign_assignments, **own, **work, submitted_at=BEGAN)
+    verdict = {"assignment_id": done, "person_id": ids.reader.id, "verdict": "rejected"}
+    _put(db, tables.campaign_verdicts, **verdict, reason="hurried", at=BEGAN)
+    _put(db, tables.campaign_scores, **own, story_id=story, scorer="words", value=2.5)
 
 
 def _write_suggestion(db, ids, number):

@@ -22,6 +22,7 @@ from sqlalchemy import (
     JSON,
     Connection,
     DateTime,
+    LargeBinary,
     MetaData,
     Table,
     event,
@@ -41,6 +42,7 @@ from fabula.studio.tables import Json, Moment
 
 _FORMAT = "fabula studio backup 1"
 _MANIFEST = "manifest.json"
+_HEX = "\\x"
 _ROWS_AT_ONCE = 500
 # What may be there before anybody has come: it gives way to what is restored.
 _PASSING = {"links", "attempts", "settings", "audit"}
@@ -162,7 +164,10 @@ def _refuse_damage(db: Connection) -> None:
 
 def _write_table(db: Connection, archive: zipfile.ZipFile, table: Table) -> BackupTable:
     watch.get().tell(f"writing {table.name}")
-    rows = select(table).order_by(*table.primary_key.columns)
+    # What refers to a row of its own table comes after it, as it has to when it is restored.
+    own = [key.parent for key in table.foreign_keys if key.column.table is table]
+    order = *(column.is_not(None) for column in own), *table.primary_key.columns
+    rows = select(table).order_by(*order)
     stream = db.execute(rows, execution_options={"yield_per": _ROWS_AT_ONCE}).mappings()
     count, digest = 0, hashlib.sha256()
     with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
@@ -177,6 +182,9 @@ def _write_table(db: Connection, archive: zipfile.ZipFile, table: Table) -> Back
 def _write_value(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
+    if isinstance(value, bytes | memoryview):
+        # As PostgreSQL reads and writes it.
+        return f"{_HEX}{bytes(value).hex()}"
     raise TypeError(f"{type(value).__name__} has no place in a backup")
 
 
@@ -218,14 +226,18 @@ def _read_table(db: Connection, archive: zipfile.ZipFile, table: Table) -> None:
                     {"rows": json.dumps(batch, ensure_ascii=False)},
                 )
             else:
-                db.execute(insert(table), list(_read_moments(table, batch)))
+                db.execute(insert(table), list(_read_values(table, batch)))
 
 
-def _read_moments(table: Table, batch: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _read_values(table: Table, batch: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Make moments and bytes of what JSON holds in their place."""
     moments = [column.name for column in table.columns if isinstance(column.type, Moment)]
+    binaries = [column.name for column in table.columns if isinstance(column.type, LargeBinary)]
     for row in batch:
         for name in moments:
             row[name] = datetime.fromisoformat(row[name]) if row[name] else None
+        for name in binaries:
+            row[name] = bytes.fromhex(row[name].removeprefix(_HEX)) if row[name] else row[name]
         yield row
 
 

@@ -30,7 +30,7 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from campaign_raters import ASPECTS, BAD, K, Library, Rating, make_library
+from campaign_raters import ASPECTS, BAD, K, RatedStories, Rating, make_rated_stories
 from studio_setup import (
     FABULA,
     Client,
@@ -64,7 +64,7 @@ class Trial:
 
     url: str
     folder: Path
-    library: Library
+    rated: RatedStories
     raters: int
     kill_s: float
     pace_s: float
@@ -98,7 +98,7 @@ class Trial:
         studio = open_studio(self.url)
         migrate(studio)
         owner = create_person(studio, None, name="researcher", roles=("researcher",))
-        self.most = -(-K * len(self.library.stories) // self.raters)
+        self.most = -(-K * len(self.rated.stories) // self.raters)
         checks = Checks(character=True, floor_s=30, floor_words=150, all_lowest=True, agreement=0.0)
         definition = Definition(
             "trial",
@@ -109,10 +109,10 @@ class Trial:
             most_tasks=self.most,
             lease_minutes=LEASE_MINUTES,
             seed=self.seed,
-            show=Show(prompt=True, reference=bool(self.library.stories[0].references)),
+            show=Show(prompt=True, reference=bool(self.rated.stories[0].references)),
             checks=checks,
         )
-        create_campaign(studio, owner, definition, self.library.stories)
+        create_campaign(studio, owner, definition, self.rated.stories)
         set_campaign_state(studio, owner, "trial", "open")
         self.code = make_door(studio, owner, "trial", way="prolific").code
         return studio, owner
@@ -136,7 +136,7 @@ class Trial:
         """Let raters come, all at once; the server is killed while they are at it."""
         hands = [
             Rating(len(self.hands) + number, kind, most, Client(self.port), self.code,
-                   self.library, self.pace_s)
+                   self.rated, self.pace_s)
             for number, (kind, most) in enumerate(kinds, 1)
         ]  # fmt: skip
         self.hands += hands
@@ -268,13 +268,13 @@ class Trial:
 def try_database(kind: Kind, options: argparse.Namespace) -> bool:
     """Run one trial and print its tally; whether all is well."""
     print(f"{kind}: {options.raters} raters, {options.stories} stories, {K} ratings each")
-    library = make_library(options.hanna, options.stories)
+    rated = make_rated_stories(options.hanna, options.stories)
     with tempfile.TemporaryDirectory(prefix="fabula-campaign-") as name:
         folder = (options.keep or Path(name)) / kind
         folder.mkdir(parents=True, exist_ok=True)
         with serve_database(kind, folder) as database:
             trial = Trial(
-                database.fresh(), folder, library, options.raters, options.kill_s,
+                database.fresh(), folder, rated, options.raters, options.kill_s,
                 options.pace_s, options.seed,
             )  # fmt: skip
             begun = time.monotonic()

@@ -29,7 +29,7 @@ _WORDS_PER_MINUTE = 240
 
 
 @dataclass
-class Library:
+class RatedStories:
     """Stories, and rows of ratings that people gave them."""
 
     stories: list[Story]
@@ -63,7 +63,7 @@ class Library:
             return row
 
 
-def make_library(folder: Path | None, count: int) -> Library:
+def make_rated_stories(folder: Path | None, count: int) -> RatedStories:
     """Stories of HANNA with their rows, or made-up ones."""
     if folder is not None:
         dataset = load_dataset("hanna", folder)
@@ -72,7 +72,7 @@ def make_library(folder: Path | None, count: int) -> Library:
             by_rater = rows.setdefault(score.story, {}).setdefault(score.scorer, {})
             by_rater[score.aspect] = int(score.value)
         stories = sorted(dataset.stories, key=lambda story: (story.item or "", story.system or ""))
-        return Library(stories[:count], {name: list(rows[name].values()) for name in rows})
+        return RatedStories(stories[:count], {name: list(rows[name].values()) for name in rows})
     draw = random.Random(0)
     stories = [
         Story(f"{item}-{system}", f"Ida {item} met Tom {system}. " * 30, prompt=f"Prompt {item}",
@@ -80,7 +80,7 @@ def make_library(folder: Path | None, count: int) -> Library:
         for item in range(-(-count // 10)) for system in range(10)
     ][:count]  # fmt: skip
     level = {story.id: draw.gauss(3, 1) for story in stories}
-    return Library(
+    return RatedStories(
         stories,
         {
             name: [
@@ -101,7 +101,7 @@ class Rating(threading.Thread):
     most: int
     client: Client
     code: str
-    library: Library
+    rated: RatedStories
     pace_s: float
     acknowledged: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     spent_s: dict[str, float] = field(default_factory=dict)
@@ -154,13 +154,13 @@ class Rating(threading.Thread):
 
     def _make_answers(self, task: dict[str, Any]) -> dict[str, Any]:
         story = task["stories"][0]
-        row = self.library.answer(self.kind, story["text"], self.draw)
+        row = self.rated.answer(self.kind, story["text"], self.draw)
         texts = [story["text"], story["prompt"] or "", *story["references"]]
         words = sum(len(text.split()) for text in texts)
         seconds = 60 * words / self.words_per_minute * self.draw.lognormvariate(0, 0.2) + 18
         quick = self.kind == "too fast"
         self.spent_s[task["id"]] = self.draw.uniform(4, 15) if quick else max(seconds, 31.0)
-        named = {story["id"]: self.library.characters[story["text"]]}
+        named = {story["id"]: self.rated.characters[story["text"]]}
         return {aspect: {story["id"]: row[aspect]} for aspect in ASPECTS} | {"_character": named}
 
     def _send(self, what: str, method: str, path: str, body: Any = None) -> Any:

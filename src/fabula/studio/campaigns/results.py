@@ -15,6 +15,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.table import ScoreTable
+from fabula.meta.arrays import average_ranks
 from fabula.meta.coefficients import correlate
 from fabula.meta.distributions import t_reach
 from fabula.meta.plans.difference import items_for_power
@@ -156,17 +157,11 @@ def _part(
         return Parting(*key, aspect, math.nan, len(names))
     machine, human = (np.array([side[name] for name in names]) for side in (values, people))
     rho = float(correlate(machine, human, "spearman"))
-    ranks = [_rank_share(side) for side in (human, machine)]
+    # From 0, the lowest, to 1; ties share their places.
+    ranks = [(average_ranks(side) - 1) / (len(names) - 1) for side in (human, machine)]
     order = np.argsort(-abs(ranks[0] - ranks[1]), kind="stable")[:_MOST_APART]
     furthest = tuple((names[at], float(ranks[0][at]), float(ranks[1][at])) for at in order)
     return Parting(*key, aspect, rho, len(names), furthest)
-
-
-def _rank_share(values: Any) -> Any:
-    """Ranks from 0 (lowest) to 1, ties in the middle."""
-    below = (values[:, None] > values).sum(1)
-    same = (values[:, None] == values).sum(1)
-    return (below + (same - 1) / 2) / (len(values) - 1)
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,14 @@ export class Saver {
 
   // Saves what there is; a page that is left does not wait for its store.
   save({ leaving = false } = {}) {
-    this.#running ??= this.#save(leaving).finally(() => (this.#running = null));
+    this.#running ??= this.#save(leaving).finally(() => (this.#running = null))
+      .then(() => this.#saveRest());
     return this.#running;
+  }
+
+  // What was written while the last saving came to its end waits for a saving of its own.
+  #saveRest() {
+    if (this.log.edits.length && this.#timer === null && !this.problem) this.#saveIn(WAIT_MS);
   }
 
   // Goes on until all is sent that was there, or throws what is in the way.
@@ -117,7 +123,6 @@ export class Saver {
         if (!(await this.#mend(problem))) throw problem;
         continue;
       }
-      if (this.log.edits.length) this.#saveIn(WAIT_MS);
       return this.keep();
     }
     // What was unsent may turn out to be there already.

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Problem } from "../../src/fabula/web/static/api.js";
 import { Log, applyEdits } from "../editor/log.js";
 import { recallUnsent } from "../editor/meeting.js";
-import { Saver } from "../editor/saving.js";
+import { Saver, WAIT_MS } from "../editor/saving.js";
 import { makeForgetfulStore } from "../editor/store.js";
 
 const AT = Date.parse("2026-01-05T14:02:00Z");
@@ -87,6 +87,28 @@ test("one request at a time, and what comes meanwhile is in the next", async () 
   assert.equal(saver.save(), first);
   assert.equal(await saver.flush(), 2);
   assert.deepEqual(studio.asked.map(({ body }) => body.edits.map((edit) => edit.inserted)), [["a"], ["b"]]);
+});
+
+test("what comes while a saving tidies up is saved by itself, soon", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const studio = new FakeStudio();
+  const store = makeForgetfulStore();
+  const { saver, write } = open(studio, { store });
+  // The record is taken out of the browser when all is sent: one goes on writing just then.
+  const { remove } = store;
+  store.remove = async () => {
+    store.remove = remove;
+    write(1, "b");
+  };
+  write(0, "a");
+  await saver.save();
+  assert.equal(studio.draft.text, "a");
+  assert.equal(saver.state.kind, "unsaved");
+  t.mock.timers.tick(WAIT_MS);
+  assert.equal(saver.state.kind, "saving");
+  await saver.save();
+  assert.equal(studio.draft.text, "ab");
+  saver.stop();
 });
 
 test("a lost answer is asked for with the same key, and nothing is there twice", async () => {

@@ -35,6 +35,13 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name what passed only the second time, and what went wrong the first."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"RERUN {report.nodeid}")
+        terminalreporter.line(report.longreprtext)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Folder of the material that lies beside the repository and is no part of it."""

@@ -49,6 +49,15 @@ _FIND = """(rules) => axe.run({
     failureSummary.split("\\n").slice(1).join("\\n  "))))"""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A page on a busy machine may be late: what fails is tried once more. The end of the run names
+    it (RERUN) with what went wrong the first time: it is to be looked into all the same.
+    """
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=2))
+
+
 def chromium() -> str | None:
     """Path of the browser to use, if there is one."""
     given = os.environ.get("FABULA_CHROMIUM")

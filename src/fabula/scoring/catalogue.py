@@ -13,7 +13,7 @@ from fabula.core.settings import parse_spec, split_specs
 
 METRICS = MetricCatalogue(
     "metric",
-    ("fabula.metrics", "fabula.learned"),
+    ("fabula.metrics", "fabula.learned", "fabula.judges"),
     lambda module: cast(type[Metric], pick_subclass(module, Metric)),
 )
 

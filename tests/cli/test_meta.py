@@ -179,3 +179,61 @@ def test_only_baselines_can_be_asked_for(fabula: Run, tmp_path: Path) -> None:
 def test_progress_goes_to_stderr(fabula: Run, table: Path) -> None:
     done = fabula("meta", table, "--gold", "stars", "--resamples", "20", "-f", "json")
     assert done.returncode == 0 and rows_of(done.stdout.decode())
+
+
+def test_three_metrics_beside_the_choices_of_a_data_set_are_as_counted_directly(
+    fabula: Run, tmp_path: Path
+) -> None:
+    from fabula import load_dataset
+    from fabula.text.words import words as words_of
+    from fakes.release_samples import SAMPLES, put
+
+    folder = put(tmp_path / "data", SAMPLES["storyer"])
+    assert fabula("data", "add", "storyer", folder).returncode == 0
+    texts = {
+        story.id: story.text for story in load_dataset("storyer", folder, partial=True).stories
+    }
+    rows: list[dict[str, object]] = [{"id": name, "text": text} for name, text in texts.items()]
+    write(tmp_path / "tales.csv", rows)
+    specs = "words,unique_words,word_length"
+    assert fabula("score", "tales.csv", "-m", specs, "-o", "run", "--no-report").returncode == 0
+    done = fabula(
+        "meta", "run", "--gold", "storyer", "--partial", "-f", "json", "--resamples", "20"
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = {
+        (row["metric"], row["coefficient"]): row["value"] for row in rows_of(done.stdout.decode())
+    }
+    pairs = load_dataset("storyer", folder, partial=True).preferences
+    direct = {
+        "words": lambda text: len(words_of(text)),
+        "unique_words": lambda text: len({word.lower() for word in words_of(text)}),
+        "word_length": lambda text: np.mean([len(word) for word in words_of(text)]),
+    }
+    for name, measure in direct.items():
+        gaps = np.array([measure(texts[one.better]) - measure(texts[one.worse]) for one in pairs])
+        assert found[name, "distance"] == pytest.approx(gaps.mean())
+        assert found[name, "strict_accuracy"] == pytest.approx((gaps > 0).mean())
+        accuracy = ((gaps > 0) + (gaps == 0) / 2).mean()
+        assert found[name, "accuracy"] == pytest.approx(accuracy)
+
+
+def test_a_run_is_held_against_a_table_of_choices(fabula: Run, tmp_path: Path) -> None:
+    assert fabula("score", "examples", "-m", "words", "-o", "run", "--no-report").returncode == 0
+    lines = (tmp_path / "run" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
+    stories = [json.loads(line) for line in lines]
+    longest, shortest = (
+        choose(stories, key=lambda story: len(story["text"].split())) for choose in (max, min)
+    )
+    rows: list[dict[str, object]] = [
+        {"chosen": longest["text"], "rejected": shortest["text"], "rater": "ann"},
+        {"chosen": shortest["id"], "rejected": longest["id"], "rater": "bob"},
+    ]
+    write(tmp_path / "choices.csv", rows)
+    done = fabula("meta", "run", "--gold", "choices.csv", "-f", "json", "-q", "--no-baselines")
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = {row["coefficient"]: row for row in rows_of(done.stdout.decode())}
+    assert found["accuracy"]["value"] == 0.5 and found["distance"]["value"] == 0
+    assert found["accuracy"]["n"] == 2
+    unknown = fabula("meta", "run", "--gold", "hana")
+    assert unknown.returncode == 2

@@ -147,12 +147,12 @@ def command(
     """Hold the scores of metrics against the ratings of people.
 
     SOURCE is a data set by name, a table of your own with ratings and scores, or a run folder with
-    --gold RATINGS. Correlations are per item and then averaged, of the systems' means, or over all
-    stories; with bootstrap intervals, the noise ceiling of the ratings, and the trivial baselines
-    beside them.
+    --gold: ratings of its stories, choices between them, or a data set that they are from.
+    Correlations are per item and then averaged, of the systems' means, or over all stories; with
+    bootstrap intervals, the noise ceiling of the ratings, and the trivial baselines beside them.
     """
     from fabula.cli import show_progress
-    from fabula.meta.results import asks_choices
+    from fabula.meta.results import CHOICE_FIGURES, asks_choices
     from fabula.reports.correlations import render_correlations
     from fabula.scoring.evaluate import add_baselines
 
@@ -161,7 +161,7 @@ def command(
         dataset = add_baselines(dataset)
     result = study.run(dataset, show_progress("tables", quiet=quiet))
     if asks_choices(dataset, study.aspects):
-        levels, coefficients = ("pooled",), ("accuracy",)
+        levels, coefficients = ("pooled",), CHOICE_FIGURES
     elif output:
         from fabula.reports.study import write_plain_study
 

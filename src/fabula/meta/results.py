@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from fabula.core.dataset import Dataset, Preference, ScorerCard
 from fabula.core.errors import UnknownName, closest
-from fabula.meta.arrays import Flags, Places, Values
+from fabula.meta.arrays import Places, Values, mean_defined
 from fabula.meta.bootstrap import gains_over
 from fabula.meta.grid import Grid, Layout
 from fabula.meta.levels import Level
@@ -23,6 +23,7 @@ from fabula.meta.measure import Statistic
 from fabula.meta.resampling import (
     NO_ESTIMATE,
     Estimate,
+    Estimates,
     number_units,
     percentile_interval,
     resample_means,
@@ -30,6 +31,11 @@ from fabula.meta.resampling import (
 )
 
 PREFERENCE = "preference"  # the aspect of choices between stories
+# What is said of choices: the share of pairs in which the better story has the higher value, a tie
+# being half right or, strictly, wrong (as StoryER counts); and by how much it is higher on average,
+# in the metric's unit, or in standard deviations of its values.
+ChoiceFigure = Literal["accuracy", "strict_accuracy", "distance", "distance_sd"]
+CHOICE_FIGURES: tuple[ChoiceFigure, ...] = get_args(ChoiceFigure)
 # Below so many items, systems or stories an interval is a hint at best.
 FEW = {"item": 20, "system": 8, "pooled": 30}
 _CHANCE = 0.5
@@ -47,7 +53,7 @@ class MetricResult:
     metric: str
     aspect: str
     level: Level
-    coefficient: Statistic | Literal["accuracy"]
+    coefficient: Statistic | ChoiceFigure
     estimate: Estimate
     ceiling: float = math.nan
     gain: Estimate = NO_ESTIMATE
@@ -121,46 +127,75 @@ def list_choices(dataset: Dataset, aspects: Sequence[str] = ()) -> tuple[Prefere
     return tuple(one for one in dataset.preferences if not aspects or one.aspect in aspects)
 
 
-def preference_accuracies(
+def preference_results(
     dataset: Dataset, metrics: Grid, *, resamples: int = 1000, seed: int = 0, alpha: float = 0.05
 ) -> list[MetricResult]:
-    """Give the accuracy of every metric of a grid, turned so that more is better, on the pairs.
+    """Say how far every metric of a grid, turned so that more is better, chooses as people do.
 
-    A tie counts half. Pairs that lack a value of either story are left out, and counted as
-    undefined. The bootstrap draws items (the prompts that the pairs answer), not pairs: those of
-    one prompt share stories. A baseline is taken the way round that suits it.
+    `CHOICE_FIGURES` names the figures. Pairs that lack a value of either story are left out, and
+    counted as undefined. The bootstrap draws items (the prompts that the pairs answer), not pairs:
+    those of one prompt share stories. A baseline is taken the way round that suits it.
     """
+    better, worse = _pair_values(dataset, metrics)
+    gaps = better - worse  # (metrics, pairs)
+    units = _number_items(dataset)
+    cards = [
+        dataset.scorers.get(column.scorer, ScorerCard("", "descriptive"))
+        for column in metrics.columns
+    ]
+    trivial = np.array([card.family == "baseline" for card in cards])
+    results = []
+    for figure, values in _choice_values(gaps, _spread(metrics, dataset)).items():
+        value, draws = _resample(values, units, resamples, seed)
+        known = ~np.isnan(values)[:, :, None]
+        ends = percentile_interval(draws, alpha)
+        estimates = Estimates(value, *ends, known.sum(1), (~known).sum(1))
+        has_gain = figure == "accuracy"  # a distance is in its metric's unit, not in another's
+        gains = gains_over(value - _CHANCE, draws - _CHANCE, trivial, alpha) if has_gain else None
+        results += [
+            MetricResult(
+                column.label,
+                PREFERENCE,
+                "pooled",
+                figure,
+                estimates[i, 0],
+                gain=gains[i, 0] if gains else NO_ESTIMATE,
+                family=cards[i].family,
+                direction=cards[i].direction,
+            )
+            for i, column in enumerate(metrics.columns)
+        ]
+    return results
+
+
+def _pair_values(dataset: Dataset, metrics: Grid) -> tuple[Values, Values]:
+    """Give the values of the better and of the worse story of every pair: (metrics, pairs) each."""
     cells = metrics.layout.places
     pairs = [(cells[choice.better], cells[choice.worse]) for choice in dataset.preferences]
     better, worse = (np.array([pair[side] for pair in pairs]).T for side in (0, 1))
-    gaps = metrics.values[:, better[0], better[1]] - metrics.values[:, worse[0], worse[1]]
+    return metrics.values[:, better[0], better[1]], metrics.values[:, worse[0], worse[1]]
+
+
+def _spread(metrics: Grid, dataset: Dataset) -> Values:
+    """Standard deviation of every metric over the stories that stand in pairs: (metrics,)."""
+    chosen = {name for one in dataset.preferences for name in (one.better, one.worse)}
+    rows, columns = np.array([metrics.layout.places[name] for name in sorted(chosen)]).T
+    values = metrics.values[:, rows, columns]
+    means = mean_defined(values)
+    spread: Values = np.sqrt(mean_defined((values - means[:, None]) ** 2))
+    return spread
+
+
+def _choice_values(gaps: Values, spread: Values) -> dict[ChoiceFigure, Values]:
+    """Give what is averaged over pairs for each figure; NaN where a value is missing."""
     known = ~np.isnan(gaps)
-    won = np.where(known, (gaps > 0) + (gaps == 0) / 2, 0.0)  # (metrics, pairs)
-    value, draws = _resample(won, known, _number_items(dataset), resamples, seed)
-    unknown = ScorerCard("", "descriptive")
-    cards = [dataset.scorers.get(column.scorer, unknown) for column in metrics.columns]
-    trivial = np.array([card.family == "baseline" for card in cards])
-    low, high = percentile_interval(draws, alpha)
-    gains = gains_over(value - _CHANCE, draws - _CHANCE, trivial, alpha)
-    return [
-        MetricResult(
-            column.label,
-            PREFERENCE,
-            "pooled",
-            "accuracy",
-            Estimate(
-                float(value[i, 0]),
-                float(low[i, 0]),
-                float(high[i, 0]),
-                int(known[i].sum()),
-                int((~known[i]).sum()),
-            ),
-            gain=gains[i, 0],
-            family=cards[i].family,
-            direction=cards[i].direction,
-        )
-        for i, column in enumerate(metrics.columns)
-    ]
+    divisor = np.where(spread > 0, spread, np.nan)[:, None]
+    return {
+        "accuracy": np.where(known, (gaps > 0) + (gaps == 0) / 2, np.nan),
+        "strict_accuracy": np.where(known, gaps > 0, np.nan),
+        "distance": gaps,
+        "distance_sd": gaps / divisor,
+    }
 
 
 def _number_items(dataset: Dataset) -> Places:
@@ -172,11 +207,9 @@ def _number_items(dataset: Dataset) -> Places:
     )
 
 
-def _resample(
-    won: Values, known: Flags, units: Places, resamples: int, seed: int
-) -> tuple[Values, Values]:
-    """Accuracy, and that of every draw: (metrics, 1) and (draws, metrics, 1)."""
-    sums, sizes = sum_units(np.where(known, won, np.nan).T, units)  # (items, metrics)
+def _resample(values: Values, units: Places, resamples: int, seed: int) -> tuple[Values, Values]:
+    """Mean over pairs, and that of every draw: (metrics, 1) and (draws, metrics, 1)."""
+    sums, sizes = sum_units(values.T, units)  # (items, metrics)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = sums.sum(0) / sizes.sum(0)
     none = np.full((1, sums.shape[1]), np.nan)

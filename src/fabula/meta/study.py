@@ -30,7 +30,7 @@ from fabula.meta.results import (
     asks_choices,
     list_cautions,
     list_choices,
-    preference_accuracies,
+    preference_results,
 )
 
 # A study of scorers beside ratings is run here; the other kinds have rooms of their own.
@@ -136,9 +136,13 @@ class Study:
         layout = Layout.of_single(dataset.stories)
         metrics = self.score_grid(dataset, layout)
         how = {"resamples": self.resamples, "seed": self.seed, "alpha": self.alpha}
-        results = preference_accuracies(dataset, metrics, **how)  # type: ignore[arg-type]
+        results = preference_results(dataset, metrics, **how)  # type: ignore[arg-type]
         gold = Grid(layout, (GridColumn("gold", PREFERENCE),), np.full((1, *layout.shape), np.nan))
-        cautions = [f"Accuracy on {count_text(len(dataset.preferences), 'pair')}; chance is .50."]
+        cautions = [
+            f"Over {count_text(len(named), 'pair')}; chance is .50. A tie is half right, or wrong. "
+            "Distance: by how much the better story's value is higher, in the metric's unit, and "
+            "in standard deviations of its values."
+        ]
         return StudyResult(self, dataset, metrics, gold, tuple(results), tuple(cautions))
 
     def grids(self, dataset: Dataset) -> tuple[Grid, Grid]:

@@ -10,9 +10,9 @@ from fabula._version import __version__
 from fabula.core.card import ARROWS
 from fabula.core.story import count_text
 from fabula.meta.levels import LEVEL_WORDS, Level
-from fabula.meta.results import MetricResult
+from fabula.meta.results import CHOICE_FIGURES, MetricResult
 from fabula.meta.study import StudyResult
-from fabula.reports.numbers import coefficient_text
+from fabula.reports.numbers import coefficient_text, decimals_for, interval_text, number_text
 from fabula.reports.standings import find_best
 from fabula.reports.tables import Cell, Table, Value, render
 
@@ -23,7 +23,10 @@ NAMES = {
     "kendall_c": "Kendall's τ-c",
     "pairwise": "Pairwise accuracy",
     "soft_pairwise": "Soft pairwise accuracy",
-    "accuracy": "Accuracy on pairs",
+    "accuracy": "accuracy",
+    "strict_accuracy": "ties wrong",
+    "distance": "distance",
+    "distance_sd": "in deviations",
 }
 # With more aspects than this, a line with intervals does not fit on a screen.
 _MOST_WITH_ENDS = 4
@@ -49,7 +52,10 @@ def render_correlations(form: str, result: StudyResult, tables: Sequence[tuple[L
     # Stories without systems have no level but the pooled one, whatever was asked for.
     asked = [table for table in tables if table in there] or list(there)
     shown = [table for table in asked if _has_values(result, *table)] or asked[:1]
-    printed = [_table(result, *table) for table in shown]
+    if {coefficient for _, coefficient in there} >= {*CHOICE_FIGURES}:
+        printed = [_choice_table(result)]
+    else:
+        printed = [_table(result, *table) for table in shown]
     if printed:
         legend = _legend(result.correlations)
         notes = (legend, *study_words(result))
@@ -136,6 +142,40 @@ def _table(result: StudyResult, level: Level, coefficient: str) -> Table:
         f"{title} ({LEVEL_WORDS[level]})",
         across="aspect",
     )
+
+
+def _choice_table(result: StudyResult) -> Table:
+    """Give a row a metric: how often, and by how much, it is higher for the better story."""
+    by_figure = {name: result.of(coefficient=name) for name in CHOICE_FIGURES}
+    writer = _CellWriter(_best(by_figure["accuracy"]), ends=True)
+    plain = _CellWriter(set(), ends=True)
+    rows: list[tuple[Cell | Value, ...]] = []
+    for metric in table_order(by_figure["accuracy"]):
+        lines = [next(x for x in by_figure[name] if x.metric == metric) for name in CHOICE_FIGURES]
+        strict, pairs = coefficient_text(lines[1].estimate.value), lines[0].estimate.n
+        rows.append(
+            (
+                _label(metric, lines),
+                writer.cell(lines[0]),
+                Cell(lines[1].estimate.value, strict),
+                _distance_cell(lines[2]),
+                plain.cell(lines[3]),
+                Cell(pairs, f"{pairs:,}"),
+            )
+        )
+    names = [NAMES[name] for name in CHOICE_FIGURES]
+    title = f"{result.dataset.name}: choices between two stories, people's and metrics'"
+    return Table(("metric", *names, "pairs"), rows, title)
+
+
+def _distance_cell(line: MetricResult) -> Cell:
+    """Write a distance in its metric's unit, which may be thousands or thousandths."""
+    result = line.estimate
+    if math.isnan(result.value):
+        return Cell(None, tone="quiet")
+    decimals = decimals_for([result.value])
+    ends = interval_text(result.low, result.high, decimals)
+    return Cell(result.value, f"{number_text(result.value, decimals)} {ends}".rstrip())
 
 
 def _legend(lines: Sequence[MetricResult]) -> str:

@@ -11,10 +11,12 @@ from fabula.core.errors import InputError, SettingError, UserError, closest
 from fabula.core.settings import split_specs
 from fabula.datasets import DATASETS, is_added, list_added, load_dataset, read_places
 from fabula.datasets.table import read_run_with, read_table
+from fabula.datasets.tables.sheet import Sheet
 from fabula.datasets.tables.stories import is_there
 from fabula.datasets.tables.text_file import FileForm
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.folder import RUN, read_run
+from fabula.scoring.gold import join_choices, join_dataset, read_scores
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class DatasetSource:
     """A data set's name, the path of a table or of a run folder, and how to read it.
 
     `gold` names the columns of a table that hold ratings, by commas; for a run it is the path of a
-    table of ratings. `lower` are metrics for which lower is better, `form` says how a table is
-    written.
+    table of ratings or of choices. For a run or a table of scores it may be the name of a data set
+    of the same stories; `path` then says where that lies. `lower` are metrics for which lower is
+    better, `form` says how a table is written.
     """
 
     name: str
@@ -36,8 +39,9 @@ class DatasetSource:
 
     def inputs(self) -> list[Path]:
         """Files that it is read from, which nothing may be written over."""
-        known = read_places().get(self.name)
-        places = [Path(self.name), self.path, self.gold, known.path if known else None]
+        known = read_places()
+        kept = [known[name].path for name in (self.name, self.gold) if name in known]
+        places = [Path(self.name), self.path, self.gold, *kept]
         found = [Path(place) for place in places if place and is_there(Path(place))]
         inner = [file for path in found if path.is_dir() for file in path.iterdir()]
         return [file for file in (*found, *inner) if file.is_file()]
@@ -58,6 +62,9 @@ class DatasetSource:
                     f"--gold, --column and --lower are not for {self.name}", "leave them out"
                 )
             return load_dataset(self.name, self.path, partial=self.partial)
+        if self.gold and self._names_dataset(self.gold):
+            gold = load_dataset(self.gold, self.path, partial=self.partial)
+            return join_dataset(self._read_scores(Path(self.name)), gold, self.form.say)
         if self.name == "table" and self.path:
             return self._read_table(self.path)
         if self.path:
@@ -69,6 +76,22 @@ class DatasetSource:
         path = Path(self.name)
         return self._join_run(path) if path.is_dir() else self._read_table(path)
 
+    def _names_dataset(self, name: str) -> bool:
+        """Whether a gold is a data set's name, and neither a file nor a column of the table."""
+        if name == "table" or not (name in DATASETS or is_added(name)):
+            return False
+        table = Path(self.name)
+        if not table.is_file():
+            return table.is_dir() and (name in DATASETS or not is_there(Path(name)))
+        return name not in Sheet.read(table, {}, replace(self.form, say=None)).names
+
+    def _read_scores(self, path: Path) -> Dataset:
+        """Read a run folder, or a table, for what metrics say alone."""
+        if path.is_dir():
+            return self._turn(self._read_run(path), path)
+        dataset = _fill_cards(read_scores(path, self.columns, self.form))
+        return self._turn(dataset, path)
+
     def _read_table(self, path: Path) -> Dataset:
         if not is_there(path):
             names = sorted({*DATASETS.names(), *list_added()} - {"table"})
@@ -79,17 +102,23 @@ class DatasetSource:
         )
 
     def _join_run(self, folder: Path) -> Dataset:
-        dataset = read_run_with(
-            folder,
-            self.gold,
-            columns=self.columns,
-            scorers=_read_cards(folder),
-            form=self.form,
-        )
+        joined = None
+        if self.gold and is_there(Path(self.gold)):
+            run = self._read_run(folder)
+            joined = join_choices(run, Path(self.gold), self.columns, self.form)
+        return self._turn(joined or self._read_run(folder, self.gold), folder)
+
+    def _read_run(self, folder: Path, gold: str | None = None) -> Dataset:
+        cards = _read_cards(folder)
+        columns = self.columns if gold else {}
+        return read_run_with(folder, gold, columns=columns, scorers=cards, form=self.form)
+
+    def _turn(self, dataset: Dataset, path: Path) -> Dataset:
+        """Note for which metrics lower is better, as the user says."""
         scorers = dict(dataset.scorers)
         for name in self.lower:
             if name not in scorers:
-                raise InputError(f"{folder}: no metric {name!r}", closest(name, scorers))
+                raise InputError(f"{path}: no metric {name!r}", closest(name, scorers))
             scorers[name] = replace(scorers[name], direction="lower")
         return replace(dataset, scorers=scorers)
 

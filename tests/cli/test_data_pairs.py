@@ -32,7 +32,10 @@ def test_pairs_of_posts_are_read_as_the_release_is(tmp_path: Path) -> None:
     out = tmp_path / "made" / "pairs.jsonl"
     done = run(posts(tmp_path), "-o", out, "-c", "text=body")
     assert done.stdout == f"{out}\n", done.exception
-    assert "4 pairs of 1 prompt, from 6 posts" in done.stderr
+    assert done.stderr.splitlines() == [
+        "4 pairs of 1 prompt",
+        "from 6 posts; left out: 1 too short, 1 between the votes",
+    ]
     found = load_dataset("storyer", out)
     texts = {story.id: story.text for story in found.stories}
     chosen = {(texts[one.better][:5], texts[one.worse][:5]) for one in found.preferences}
@@ -48,3 +51,29 @@ def test_bars_that_leave_nothing_and_places_that_cannot_be_written_are_named(tmp
     done = run(file, "-o", file / "o.jsonl", "-c", "text=body")
     assert isinstance(done.exception, UserError)
     assert "cannot be written" in str(done.exception)
+
+
+def test_posts_are_chosen_by_their_dates_kept_raw_and_split_by_prompt(tmp_path: Path) -> None:
+    file = tmp_path / "posts.csv"
+    with file.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["id", "prompt", "text", "votes", "created_utc", "edited"])
+        for prompt in range(4):
+            for place, votes in enumerate((90, 0)):
+                told = " ".join(f"word{prompt}x{place}x{at}" for at in range(250))
+                row = [f"{prompt}.{place}", f"Prompt {prompt}.", f"{told}\n\nEdit: thanks!", votes]
+                # 1 January 2019, and 1 January 2020 in the second prompt's posts alone.
+                writer.writerow([*row, 1546300800, 1577836800 if prompt == 1 else "false"])
+        writer.writerow(["late", "Prompt 0.", "word " * 250, 99, "2020-03-01T10:00:00", ""])
+    days = ("--before", "2020-03-01", "--not-updated", "2019-12-01", "2020-03-01")
+    out_file = tmp_path / "pairs.jsonl"
+    done = run(file, "-o", out_file, *days, "--raw", "--split", 1, 1, 1)
+    assert done.exit_code == 0, done.exception
+    parts = [tmp_path / f"pairs.{part}.jsonl" for part in ("train", "validation", "test")]
+    assert done.stdout.split() == [str(part) for part in parts]
+    assert "from 9 posts; left out: 2 updated in between, 1 too late" in done.stderr
+    prompts = [{story.prompt for story in load_dataset("storyer", part).stories} for part in parts]
+    assert sorted(map(sorted, prompts)) == [["Prompt 0."], ["Prompt 2."], ["Prompt 3."]]
+    together = load_dataset("storyer", tmp_path)  # the folder: all three
+    assert len(together.preferences) == 3
+    assert all(story.text.endswith("Edit: thanks!") for story in together.stories)

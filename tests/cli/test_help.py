@@ -19,7 +19,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "commands"
 TAKEN = {
     "FILE", "FOLDER", "PATH", "NAME", "NAMES", "NAME|FOLDER", "NAMES|FILE", "PATTERN", "ROLE=NAME",
     "SPEC", "SPECS", "SOURCE", "MODEL", "TEXT", "SIGN", "NAME|NUMBER", "URL", "HOST",
-    "N", "N N", "N,N,…", "N|all", "N|NAMES", "X", "X|Xsd",
+    "N", "N N", "N,N,…", "N|all", "N|NAMES", "X", "X X X", "X|Xsd", "DAY", "DAY DAY",
 }  # fmt: skip
 
 

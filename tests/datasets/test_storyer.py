@@ -48,8 +48,6 @@ def test_the_original_pickle_gives_the_same_but_is_not_counted(tmp_path: Path) -
 
 
 def test_a_pair_that_cannot_be_one_is_named(tmp_path: Path) -> None:
-    assert "line 2: the same pair as" in refused(tmp_path, PAIRS[0], PAIRS[0])
-    assert "line 1: the better and the worse" in refused(tmp_path, pair(LAMP, GOLD, GOLD))
     assert "line 1: target -1 is not 1" in refused(tmp_path, PAIRS[0] | {"c3": -1})
     assert "field 'poor' is missing" in refused(tmp_path, {"prompt": "a", "good": "b"})
     assert "field 'good' holds a int, not text" in refused(tmp_path, PAIRS[0] | {"good": 1})
@@ -60,3 +58,34 @@ def test_a_row_of_the_pickle_that_is_too_short_is_named(tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps([["a prompt", "a story"]]))
     with pytest.raises(InputError, match="row 1: not 5 values"):
         load(tmp_path)
+
+
+def test_a_pair_that_comes_again_or_is_none_is_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [*PAIRS, PAIRS[0], PAIRS[0], pair(LAMP, GOLD, GOLD), pair(LAMP, GOLD, HALF)]
+    dataset = load(put(tmp_path, {NAME: lines(*rows)}))
+    assert len(dataset.preferences) == 4
+    assert dataset.card.quirks[-3:] == (
+        "Left out: 2 pairs that came before.",
+        "Left out: 1 pair of a story with itself.",
+        "1 pair of stories told both ways round.",
+    )
+
+
+def test_all_parts_of_a_release_in_a_folder_are_read_together(tmp_path: Path) -> None:
+    (tmp_path / "rank_test.pkl").write_bytes(
+        pickle.dumps([list(pair(LAMP, GOLD, SHRUG).values()), list(PAIRS[0].values())])
+    )
+    (tmp_path / "val-ranking.pickle").write_bytes(pickle.dumps([list(PAIRS[2].values())]))
+    put(tmp_path, {"train_rank.jsonl": lines(*PAIRS[:2]), "frank.jsonl": "no pairs"})
+    dataset = load(tmp_path)
+    assert dataset.preferences == (
+        Preference("1.1", "1.2", "upvotes"),
+        Preference("1.1", "1.3", "upvotes"),
+        Preference("2.1", "2.2", "upvotes"),
+        Preference("1.2", "1.3", "upvotes"),
+    )
+    assert not dataset.card.counts
+    assert dataset.card.quirks[-2:] == (
+        "Left out: 1 pair that came before.",
+        "1 prompt with pairs in several files: a test would know them.",
+    )

@@ -49,9 +49,7 @@ def test_what_is_no_rating_is_named_with_its_slot(tmp_path: Path) -> None:
     assert "comment 1: aspect 11 is not 1 to 10" in refused(
         tmp_path, submission("a", 1.0, [11, 3, "x"])
     )
-    assert "comment 1: the comment is no text" in refused(
-        tmp_path, submission("a", 1.0, [1, 3, None])
-    )
+    assert "comment 1: the comment is no text" in refused(tmp_path, submission("a", 1.0, [1, 3, 7]))
     assert "comment 1: not [aspect, rating, comment]" in refused(
         tmp_path, submission("a", 1.0, [1, 3])
     )
@@ -103,3 +101,21 @@ def test_a_correlation_set_that_is_wrong_is_refused(
 
 def test_the_aspects_are_the_ten_of_the_paper() -> None:
     assert len(ASPECTS) == 10 and ASPECTS[2] == "ending" and ASPECTS[9] == "novelty"
+
+
+def test_parts_of_a_release_are_read_together_and_a_submission_once(tmp_path: Path) -> None:
+    first = submission("a", 1.0, [1, 3, "Bright."])
+    second = submission("a", 1.0, [1, 2, "Dull."])
+    put(tmp_path, {"test_rate.json": json.dumps([first, second])})
+    put(tmp_path, {"train_rate.json": json.dumps([first]), "curated.json": "none"})
+    dataset = load(tmp_path)
+    assert [(s.scorer, s.value) for s in dataset.ratings] == [("human:1", 3), ("human:2", 2)]
+    assert dataset.card.quirks[-1] == "Left out: 1 submission that came before."
+
+
+def test_a_rating_without_a_comment_is_kept_and_whole_numbers_may_be_floats(
+    tmp_path: Path,
+) -> None:
+    rows = [submission("a", 1.0, [2.0, 3.0, float("nan")], [None, 4, "on nothing"])]
+    dataset = load(put(tmp_path, {NAME: json.dumps(rows)}))
+    assert [(s.aspect, s.value, s.note) for s in dataset.ratings] == [("middle", 3.0, "")]

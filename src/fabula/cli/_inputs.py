@@ -58,7 +58,7 @@ def _split_names(_context: click.Context, _option: click.Parameter, text: str | 
 COLUMN = column_option("Column of a table that plays a role: rater=annotator; may be repeated.")
 GOLD = click.option(
     "--gold",
-    metavar="NAMES|FILE|SET",
+    metavar="NAMES|FILE",
     help="Columns of a table that hold people's ratings, separated by commas; for a run folder, a "
     "table of ratings or of choices between two stories, or a data set's name.",
 )

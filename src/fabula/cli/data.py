@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,18 @@ if TYPE_CHECKING:
     from fabula.core.dataset import DatasetCard
     from fabula.datasets import Place
     from fabula.datasets.tables.row_files import RowForm
+    from fabula.learned.training.pairs import Pair
     from fabula.scoring.sources import DatasetSource
+
+
+class _Day(click.DateTime):
+    """A day, as its first moment in universal time."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        return super().convert(value, param, ctx).replace(tzinfo=UTC)
+
+
+_DAY = _Day(["%Y-%m-%d"])
 
 
 @click.group("data", short_help="List, keep, check and convert rated data sets.")
@@ -80,15 +93,19 @@ def add_command(
     PATH is the folder of a data set's files, or the file of a table. Afterwards every command
     finds it by its name.
     """
-    from fabula.datasets import Place, add_place, load_place
+    from fabula.datasets import DATASETS, Place, add_place, load_place
     from fabula.scoring.sources import split_names
 
     place = Place(str(path.absolute()), split_names(gold or ""), columns, lower)
     # It is loaded before it is noted, so that a mistake is found now.
-    counts = load_place(name, place).counts
+    dataset = load_place(name, place)
     add_place(name, place)
-    held = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    held = ", ".join(f"{count:,} {what}" for what, count in dataset.counts.items() if count)
     echo(f"{name}: {held}", err=True)
+    usual = DATASETS.get(name).CARD.quirks if name in DATASETS else ()
+    for finding in dataset.card.quirks:
+        if finding not in usual:
+            echo(finding, err=True)
 
 
 @command.command("remove")
@@ -172,7 +189,10 @@ def convert_command(source: DatasetSource, output: Path, form: RowForm, overwrit
 @command.command("pairs", short_help="Pair liked with disliked posts on one prompt.")
 @click.argument("posts", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @output_option(metavar="FILE", required=True, help="JSONL file for the pairs.")
-@column_option("Column of the posts that holds text, prompt or votes: text=body; may be repeated.")
+@column_option(
+    "Column of the posts that holds text, prompt, votes, written or updated: text=body; may be "
+    "repeated."
+)
 @click.option(
     "--high",
     type=float,
@@ -205,39 +225,81 @@ def convert_command(source: DatasetSource, output: Path, form: RowForm, overwrit
     show_default="all",
     help="Draw at most so many pairs of each prompt.",
 )
+@click.option(
+    "--before",
+    type=_DAY,
+    metavar="DAY",
+    help="Take posts that were written before this day.",
+)
+@click.option(
+    "--not-updated",
+    nargs=2,
+    type=_DAY,
+    metavar="DAY DAY",
+    help="Leave out posts that were updated from the one day on and before the other.",
+)
+@click.option(
+    "--raw",
+    "cleaned",
+    is_flag=True,
+    callback=lambda _context, _option, raw: not raw,
+    help="Keep signatures, links and notes of posts.",
+)
+@click.option(
+    "--split",
+    nargs=3,
+    type=click.FloatRange(0, min_open=True),
+    metavar="X X X",
+    help="Write three files that share no prompt, with these shares of the prompts: train, "
+    "validation and test.",
+)
 @seed_option()
 def pairs_command(
     posts: Path,
     *,
     output: Path,
     columns: dict[str, str],
-    high: float,
-    low: float,
-    words: tuple[int, int],
     per_prompt: int | None,
+    before: datetime | None,
+    not_updated: tuple[datetime, datetime] | None,
+    split: tuple[float, float, float] | None,
     seed: int,
+    **bars: Any,
 ) -> None:
     """Pair liked with disliked posts on one prompt, for `fabula train storyer`.
 
-    POSTS is a table with the columns text, prompt and votes. Posts are cleaned of signatures,
-    links and notes. OUTPUT has the form of storyer: `fabula data add storyer OUTPUT`.
+    POSTS is a table with the columns text, prompt and votes, and dates where they are asked for.
+    Posts are cleaned of signatures, links and notes. OUTPUT has the form of storyer: `fabula data
+    add storyer OUTPUT`. StoryER's own: --before 2020-03-01 --not-updated 2019-12-01 2020-03-01
+    --raw --split 5892 2280 2280.
     """
     from fabula.core.files import refuse_input
-    from fabula.datasets.storyer import write_pairs
-    from fabula.learned.training.pairs import build_pairs, read_posts
+    from fabula.datasets.storyer import SPLITS
+    from fabula.learned.training.pairs import pair_sides, part_posts, split_by_prompt
+    from fabula.learned.training.posts import Period, read_posts
 
-    refuse_input(output, [posts])
+    files = [output.with_suffix(f".{part}{output.suffix}") for part in SPLITS if split] or [output]
+    for file in files:
+        refuse_input(file, [posts])
     read = read_posts(posts, columns=columns)
-    pairs = build_pairs(read, high=high, low=low, words=words, per_prompt=per_prompt, seed=seed)
-    texts = ((pair.better.prompt or pair.item, pair.better.text, pair.worse.text) for pair in pairs)
-    write_pairs(texts, output)
-    prompts = len({pair.item for pair in pairs})
-    echo(
-        f"{count_text(len(pairs), 'pair')} of {count_text(prompts, 'prompt')}, "
-        f"from {count_text(len(read), 'post')}",
-        err=True,
-    )
-    echo(output)
+    chosen, undated = Period(before, not_updated).choose(read)
+    sides = part_posts(chosen, **bars)
+    pairs = pair_sides(sides, seed=seed, per_prompt=per_prompt)
+    _write_parts(split_by_prompt(pairs, split, seed=seed) if split else [pairs], files)
+    reasons = ", ".join(f"{count:,} {why}" for why, count in {**undated, **sides.left_out}.items())
+    left = f"; left out: {reasons}" if reasons else ""
+    echo(f"from {count_text(len(read), 'post')}{left}", err=True)
+
+
+def _write_parts(parts: Sequence[Sequence[Pair]], files: Sequence[Path]) -> None:
+    """Write pairs, a file a part, and say what each holds."""
+    from fabula.datasets.storyer import write_pairs
+
+    for file, part in zip(files, parts, strict=True):
+        write_pairs(((pair.item, pair.better.text, pair.worse.text) for pair in part), file)
+        prompts = count_text(len({pair.item for pair in part}), "prompt")
+        echo(f"{count_text(len(part), 'pair')} of {prompts}", err=True)
+        echo(file)
 
 
 @command.command("docs")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +13,13 @@ from typing import Any
 from fabula.core.dataset import Dataset, DatasetCard, ScorerCard
 from fabula.core.errors import InputError
 from fabula.core.score import Score
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.core.table import ScoreTable
 from fabula.datasets.releases.pickles import is_pickle, read_pickled_rows
 from fabula.datasets.releases.reading import (
     Placed,
     StoriesByPrompt,
-    choose_file,
+    choose_files,
     clean_prompt,
     clean_text,
     fit_card,
@@ -25,6 +27,7 @@ from fabula.datasets.releases.reading import (
     get_field,
     get_list,
     get_text,
+    note_findings,
     read_rating,
 )
 from fabula.datasets.tables.rows import Row, read_rows
@@ -41,7 +44,8 @@ CARD = DatasetCard(
     "five of ten aspects that they are most sure of, rates each from 1 to 5 and says why; the "
     "comment is the note of the rating. The scorer `upvotes` is the number of votes the story "
     "had. The counts are those of the small public part; other files of the same form are read "
-    "as well, and not counted. A pickle of (story, mean rating) pairs, as the correlation sets of "
+    "as well, and not counted; of a folder, all whose names hold `rate` or `reason` together. A "
+    "pickle of (story, mean rating) pairs, as the correlation sets of "
     "the paper are, is read with one rating a story: `human:mean`, from 0 to 1.",
     licence="none stated",
     citation="Chen, Vo, Takamura, Miyao and Nakayama (2022). StoryER: Automatic story evaluation "
@@ -61,37 +65,57 @@ CARD = DatasetCard(
     scales=dict.fromkeys(ASPECTS, (1.0, 5.0)),
     quirks=(
         "A submission is a rater: `human:2` is the second submission for a story, whoever sent it.",
-        "A rating without an aspect (-1) is left out; the public part has two of them.",
+        "A rating without an aspect (-1) is left out; the public part has two of them. One without "
+        "a comment is kept.",
+        "A submission that comes again is left out; `fabula data add` says how many.",
         "The tag `<br>` is read as a line end, and `[WP]` before a prompt is dropped.",
     ),
     raters_known=False,
 )
 _SLOTS = 5
+_RATED = re.compile(r"(?<![a-z])(?:rat(?:e|es|ed|ing|ings)|reasons?)(?![a-z])")
 
 
 def load(path: Path | None = None) -> Dataset:
-    """Load rated and commented stories, or a pickled correlation set."""
-    file = choose_file(path, "train_rate_reason_small.json")
-    if is_pickle(file.path):
-        return load_correlation(file.path)
+    """Load rated and commented stories, of a folder all its parts; or a pickled correlation set.
+
+    A submission that comes again is left out; the card of what is loaded counts them.
+    """
+    files = choose_files(path, _is_part, "train_rate_reason_small.json")
+    if is_pickle(files[0].path):
+        return load_correlation(files[0].path)
     stories = StoriesByPrompt()
     submissions: Counter[str] = Counter()
     ratings: list[Placed[Score]] = []
     votes: dict[str, float] = {}
-    for where, row in read_rows(file):
-        prompt = clean_prompt(get_text(row, "prompt", where))
-        story = stories.add(prompt, clean_text(get_text(row, "story", where)))
-        submissions[story.id] += 1
-        ratings += _read_ratings(row, story, f"human:{submissions[story.id]}", where)
-        _note_votes(votes, story, row, where)
+    seen: set[str] = set()
+    again = 0
+    for file in files:
+        for where, row in read_rows(file):
+            prompt = clean_prompt(get_text(row, "prompt", where))
+            story = stories.add(prompt, clean_text(get_text(row, "story", where)))
+            _note_votes(votes, story, row, where)
+            key = f"{story.id} {row.get('comments')}"
+            if key in seen:
+                again += 1
+                continue
+            seen.add(key)
+            submissions[story.id] += 1
+            ratings += _read_ratings(row, story, f"human:{submissions[story.id]}", where)
+    findings = [f"Left out: {count_text(again, 'submission')} that came before."] * bool(again)
     return Dataset(
         "storyer_ratings",
-        fit_card(CARD, file),
+        note_findings(fit_card(CARD, *files), findings),
         stories.stories,
         gather_scores(stories.stories, ratings),
         ScoreTable(stories.stories, [Score(id, UPVOTES, "", value) for id, value in votes.items()]),
         {UPVOTES: ScorerCard("label", "higher")},
     )
+
+
+def _is_part(name: str) -> bool:
+    """Whether a file of a folder holds rated comments, by the names of the release."""
+    return name.endswith((".json", ".jsonl")) and bool(_RATED.search(name))
 
 
 def load_correlation(path: Path) -> Dataset:
@@ -130,13 +154,18 @@ def _split_triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
     if not isinstance(triple, list) or len(triple) != 3:
         raise InputError(f"{where}: not [aspect, rating, comment]", "write [-1, -1, NaN] if unused")
     number, value, comment = triple
-    if number == -1:
+    if number == -1 or _is_missing(number):
         return None, value, ""
-    if not isinstance(number, int) or not 1 <= number <= len(ASPECTS):
+    # A column with empty cells has its whole numbers as 3.0.
+    if not isinstance(number, int | float) or number not in range(1, len(ASPECTS) + 1):
         raise InputError(f"{where}: aspect {number!r} is not 1 to {len(ASPECTS)}", "mend it")
-    if not isinstance(comment, str):
+    if not isinstance(comment, str) and not _is_missing(comment):
         raise InputError(f"{where}: the comment is no text", 'write "" if there is none')
-    return ASPECTS[number - 1], value, comment
+    return ASPECTS[int(number) - 1], value, comment if isinstance(comment, str) else ""
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _note_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:

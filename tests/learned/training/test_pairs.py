@@ -7,13 +7,12 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
 from fabula.learned.training.pairs import (
     Pair,
-    Post,
     build_pairs,
     pairs_of,
     part_posts,
-    read_posts,
     split_by_prompt,
 )
+from fabula.learned.training.posts import Post
 
 
 def tale(name: str, words: int = 300) -> str:
@@ -97,19 +96,6 @@ def test_two_posts_with_one_id_are_refused():
         build_pairs([*POSTS, post("a", 0)], seed=0)
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        ({"votes": "12"}, "votes are '12'"),
-        ({"votes": float("nan")}, "nan"),
-        ({"text": None}, "text"),
-    ],
-)
-def test_a_post_with_a_wrong_field_is_refused_by_name(fields, problem):
-    with pytest.raises(InputError, match=f"post 'a': .*{problem}"):
-        Post(**({"id": "a", "prompt": "p", "text": "t", "votes": 1} | fields))
-
-
 def test_a_pair_is_of_one_item():
     with pytest.raises(InputError, match="do not share an item"):
         Pair(Story("a", "A", item="1"), Story("b", "B", item="2"))
@@ -177,49 +163,6 @@ def test_preferences_of_a_data_set_become_pairs_of_cleaned_stories():
     assert (found[0].better.id, found[0].worse.id, found[0].rater) == ("1", "2", "r")
 
 
-def test_a_table_of_posts_is_read_by_its_usual_names(tmp_path):
-    file = tmp_path / "posts.csv"
-    file.write_text('id,prompt_id,text,score\na,7,"It rained,\nall day.",12\nb,7,It snowed.,-1\n')
-    assert read_posts(file) == [
-        Post("a", "7", "It rained,\nall day.", 12.0),
-        Post("b", "7", "It snowed.", -1.0),
-    ]
-
-
-def test_columns_of_other_names_are_named(tmp_path):
-    file = tmp_path / "posts.jsonl"
-    file.write_text('{"name": "a", "thread": 7.0, "body": "It rained.", "points": 3}\n')
-    columns = {"id": "name", "text": "body", "votes": "points", "prompt": "thread"}
-    assert read_posts(file, columns=columns) == [Post("a", "7", "It rained.", 3.0)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        ("a,7,It rained.,many", r"line 2, column 'votes': 'many' is no number"),
-        ("a,7,It rained.,", r"line 2, column 'votes': the cell is empty"),
-        ("a,,It rained.,1", r"line 2, column 'prompt': the cell is empty"),
-        (",7,It rained.,1", r"line 2: no story id"),
-        ("a,7,,1\nb,7,It snowed.,1", r"line 2, column 'text': the cell is empty"),
-        ("a,7,It rained.,1\na,7,It snowed.,1", r"line 3: id 'a' was used before"),
-    ],
-)
-def test_a_fault_in_a_table_names_row_and_field(tmp_path, rows, problem):
-    file = tmp_path / "posts.csv"
-    file.write_text(f"id,prompt,text,votes\n{rows}\n")
-    with pytest.raises(InputError, match=problem):
-        read_posts(file)
-
-
-def test_a_table_without_votes_is_refused(tmp_path):
-    file = tmp_path / "posts.csv"
-    file.write_text("id,prompt,text\na,7,It rained.\n")
-    with pytest.raises(InputError, match="votes are not all among the columns id, prompt, text"):
-        read_posts(file)
-    with pytest.raises(InputError, match="no column 'point'"):
-        read_posts(file, columns={"votes": "point"})
-
-
 def test_the_pairs_of_the_release_are_all_pairs_of_its_prompts(shared):
     from fabula.datasets import load_dataset
 
@@ -232,3 +175,9 @@ def test_the_pairs_of_the_release_are_all_pairs_of_its_prompts(shared):
     built = build_pairs(posts, seed=0, words=(1, 10_000))
     chosen = {Preference(pair.better.id, pair.worse.id, pair.rater) for pair in built}
     assert chosen == set(found.preferences)
+
+
+def test_posts_that_are_not_cleaned_keep_their_notes():
+    noted = [post("a", 60, text=f"{tale('a', 210)}\nEdit: thanks!"), post("b", 0)]
+    cleaned, raw = (build_pairs(noted, seed=0, cleaned=how)[0].better.text for how in (True, False))
+    assert not cleaned.endswith("Edit: thanks!") and raw.endswith("Edit: thanks!")

@@ -63,6 +63,38 @@ def choose_file(path: Path | None, name: str, *names: str) -> TextFile:
     return require_file(path, name, *names)
 
 
+def choose_files(
+    path: Path | None, is_part: Callable[[str], bool], name: str, *names: str
+) -> list[TextFile]:
+    """Give the file itself, whatever its name, or all parts of a release that a folder holds.
+
+    `is_part` tells them by their names, in small letters and without .gz. Train comes before
+    validation and test.
+    """
+    if path is None or not path.is_dir():
+        return [choose_file(path, name, *names)]
+    order = ("train", "val", "dev", "test")
+
+    def rank(file: Path) -> tuple[int, str]:
+        parts = (at for at, part in enumerate(order) if part in file.name.lower())
+        return next(parts, len(order)), file.name
+
+    found = [
+        file
+        for file in path.iterdir()
+        if file.is_file()
+        and not file.name.startswith(".")
+        and is_part(file.name.lower().removesuffix(".gz"))
+    ]
+    files = [TextFile(file, file.name) for file in sorted(found, key=rank)]
+    return files or [require_file(path, name, *names)]
+
+
+def note_findings(card: DatasetCard, findings: Iterable[str]) -> DatasetCard:
+    """Give the card with what was found in these very files, as further quirks."""
+    return replace(card, quirks=(*card.quirks, *findings))
+
+
 def find_files(path: Path | None, name: str, *names: str) -> dict[str, TextFile]:
     """Give those of some files that a folder holds, by name; at least one has to be there."""
     files = {wanted: find_file(path, wanted) for wanted in (name, *names)}

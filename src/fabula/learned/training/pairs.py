@@ -7,41 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, product
-from math import isfinite
-from pathlib import Path
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError, SettingError, closest
+from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.datasets.tables.rows import Row
-from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.training.examples import digest_of
+from fabula.learned.training.posts import Post
 from fabula.learned.training.stories import Groups
-from fabula.text.posts import clean_post
+from fabula.text.posts import clean_post, normalise_post
 from fabula.text.words import words as words_of
-
-_USUAL = {
-    "prompt": "prompt_id item item_id thread link_id prompt writing_prompt title",
-    "votes": "votes score upvotes ups karma",
-}
-
-
-@dataclass(frozen=True)
-class Post:
-    """A story that was posted in answer to a prompt, and the votes it got."""
-
-    id: str
-    prompt: str
-    text: str
-    votes: float
-
-    def __post_init__(self) -> None:
-        """Refuse what is no text or no number, naming the post and the field."""
-        for name in ("id", "prompt", "text"):
-            if not isinstance(getattr(self, name), str):
-                raise InputError(f"post {self.id!r}: {name} must be a string", "use str()")
-        if not isinstance(self.votes, int | float) or not isfinite(self.votes):
-            raise InputError(f"post {self.id!r}: votes are {self.votes!r}", "give a number")
 
 
 @dataclass(frozen=True)
@@ -71,6 +45,12 @@ class Sides:
     liked: Mapping[str, tuple[Story, ...]]
     disliked: Mapping[str, tuple[Story, ...]]
     left_out: Mapping[str, int]
+    high: float = 50
+    low: float = 0
+
+    def describe_left_out(self) -> str:
+        """Say how many posts were left out for each reason."""
+        return ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
 
 
 def pairs_of(dataset: Dataset) -> list[Pair]:
@@ -96,17 +76,26 @@ def build_pairs(
     high: float = 50,
     low: float = 0,
     words: tuple[int, int] = (200, 800),
+    cleaned: bool = True,
     seed: int,
     per_prompt: int | None = None,
 ) -> list[Pair]:
     """Pair every post of at least `high` votes with every one of at most `low` on its prompt.
 
+    The arguments are those of `part_posts` and of `pair_sides`.
+    """
+    sides = part_posts(posts, high=high, low=low, words=words, cleaned=cleaned)
+    return pair_sides(sides, seed=seed, per_prompt=per_prompt)
+
+
+def pair_sides(sides: Sides, *, seed: int, per_prompt: int | None = None) -> list[Pair]:
+    """Pair every liked story with every disliked one on its prompt.
+
     Of more than `per_prompt` pairs of a prompt, so many are drawn: the same ones whatever other
-    posts are there. The other arguments are those of `part_posts`.
+    posts are there.
     """
     if per_prompt is not None and per_prompt < 1:
         raise SettingError(f"per_prompt is {per_prompt}", "give 1 or more, or None for all pairs")
-    sides = part_posts(posts, high=high, low=low, words=words)
     pairs: list[Pair] = []
     for prompt in sorted(sides.liked.keys() & sides.disliked.keys()):
         candidates = list(product(sides.liked[prompt], sides.disliked[prompt]))
@@ -114,10 +103,9 @@ def build_pairs(
             candidates = random.Random(f"{seed} {prompt}").sample(candidates, per_prompt)
         pairs += [Pair(better, worse) for better, worse in candidates]
     if not pairs:
-        why = ", ".join(f"{count} {reason}" for reason, count in sides.left_out.items()) or "none"
         raise InputError(
-            f"no prompt has both a post of {high:g} votes or more and one of {low:g} or fewer "
-            f"(left out: {why})",
+            f"no prompt has both a post of {sides.high:g} votes or more and one of {sides.low:g} "
+            f"or fewer (left out: {sides.describe_left_out() or 'none'})",
             "change high, low or words, or add posts",
         )
     return pairs
@@ -129,10 +117,12 @@ def part_posts(
     high: float = 50,
     low: float = 0,
     words: tuple[int, int] = (200, 800),
+    cleaned: bool = True,
 ) -> Sides:
     """Part posts into liked and disliked; words are counted after cleaning.
 
-    Of posts with the same text on one prompt, that with the most votes stays.
+    Unless they are `cleaned`, posts keep their signatures, links and notes, as StoryER's do. Of
+    posts with the same text on one prompt, that with the most votes stays.
     """
     if low >= high or words[0] > words[1]:
         given = f"high={high:g}, low={low:g}, words={words}"
@@ -142,7 +132,10 @@ def part_posts(
     seen: set[tuple[str, str]] = set()
     for post in sorted(_check_unique(posts), key=lambda post: (-post.votes, post.id)):
         reason = "between the votes" if low < post.votes < high else ""
-        story = Story(post.id, "" if reason else clean_post(post.text).text, item=post.prompt)
+        text = (
+            "" if reason else clean_post(post.text).text if cleaned else normalise_post(post.text)
+        )
+        story = Story(post.id, text, item=post.prompt)
         reason = reason or _find_length_fault(story, words)
         if not reason and (post.prompt, story.text) in seen:
             reason = "with the text of another"
@@ -155,7 +148,7 @@ def part_posts(
         {prompt: tuple(sorted(side[prompt], key=lambda story: story.id)) for prompt in sorted(side)}
         for side in both
     )
-    return Sides(liked, disliked, left_out)
+    return Sides(liked, disliked, left_out, high, low)
 
 
 def split_by_prompt(
@@ -214,52 +207,3 @@ def _find_ends(count: int, shares: Sequence[float]) -> list[int]:
         most = count - (len(shares) - 1 - place)
         ends.append(min(max(round(count * share / sum(shares)), least), most))
     return ends
-
-
-def read_posts(path: str | Path, *, columns: Mapping[str, str] | None = None) -> list[Post]:
-    """Read posts from a CSV, TSV, JSON, JSONL or Parquet file.
-
-    `columns` names the columns of `id`, `prompt`, `text` and `votes`; the others are guessed by
-    their usual names.
-    """
-    given = {"story" if role == "id" else role: name for role, name in (columns or {}).items()}
-    own = {role: given.pop(role, "") for role in _USUAL}
-    sheet = Sheet.read(Path(path), given)
-    names = {role: _column(role, name, sheet) for role, name in own.items()}
-    if "text" not in sheet.roles or not names["prompt"] or not names["votes"]:
-        known = ", ".join(sheet.names)
-        raise InputError(
-            f"{sheet.label}: text, prompt and votes are not all among the columns {known}",
-            "name the columns",
-        )
-    sheet = replace(sheet, roles={**sheet.roles, "item": names["prompt"]})
-    posts: dict[str, Post] = {}
-    for where, row in sheet.rows:
-        post = _post(sheet, row, where, names=names)
-        if post.id in posts:
-            raise InputError(f"{where}: id {post.id!r} was used before", "keep one of the two")
-        posts[post.id] = post
-    return list(posts.values())
-
-
-def _post(sheet: Sheet, row: Row, where: str, *, names: Mapping[str, str]) -> Post:
-    for column in (names["prompt"], names["votes"], sheet.roles["text"]):
-        if row.get(column) in (None, ""):
-            raise InputError(f"{where}, column {column!r}: the cell is empty", "fill it")
-    votes = sheet.read_number(row, names["votes"], where)
-    if votes is None:
-        raise InputError(f"{where}, column {names['votes']!r}: no number of votes", "fill it")
-    return Post(
-        sheet.read_story_id(row, where),
-        sheet.read_text("item", row),
-        sheet.read_text("text", row),
-        votes,
-    )
-
-
-def _column(role: str, name: str, sheet: Sheet) -> str:
-    """Find the column of a role: the one that is named, or one with a usual name, or none."""
-    if name and name not in sheet.names:
-        raise InputError(f"{sheet.label}: no column {name!r}", closest(name, sheet.names))
-    plain = {column.strip().lower(): column for column in sheet.names}
-    return name or next((plain[usual] for usual in _USUAL[role].split() if usual in plain), "")

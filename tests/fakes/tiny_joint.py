@@ -79,7 +79,15 @@ def made_up_pairs(prompts: int = 4) -> tuple[Pair, ...]:
 
 def made_up_items(prompts: int = 4) -> tuple[RatedItem, ...]:
     return tuple(
-        RatedItem(BETTER[n % 4], f"prompt {n}", n % 10, (n % 5) / 4, COMMENTS[n % 4], (n % 10, 9))
+        RatedItem(
+            BETTER[n % 4],
+            f"prompt {n}",
+            n % 9,
+            (n % 5) / 4,
+            COMMENTS[n % 4],
+            (n % 9, 9),
+            ((n % 5) / 4, 0.75),
+        )
         for n in range(prompts)
     )
 

@@ -18,7 +18,7 @@ GRID = click.option(
     "--grid",
     type=file_type,
     metavar="FILE",
-    help="TOML file with values of settings; every combination is trained, the best is named.",
+    help="TOML file with values of settings, all of which combine, or with variants.",
 )
 DEVICE = click.option(
     "--device",
@@ -58,7 +58,7 @@ SEEDS = click.option(
     metavar="N",
     default=1,
     show_default=True,
-    help="Repeat the folds N times, each time with other parts and other chances.",
+    help="Repeat the folds, or a joint training, N times, each time with other chances.",
 )
 RATINGS = click.option(
     "--ratings",

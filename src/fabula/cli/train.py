@@ -15,6 +15,7 @@ from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
+from fabula.cli._train_joint import train_joint_model
 from fabula.cli._train_options import (
     ASPECT,
     DEVICE,
@@ -125,8 +126,9 @@ def reader_command(
         return _personalise(ratings, gold, columns, aspect, **own)
     recipe = recipe or find_recipe(kind)
     if is_joint(recipe):
-        _refuse("a recipe with a backbone", prepared=prepared, start=start, folds=folds, grid=grid)
-        return _train_joint(recipe, data, out, seed, device, resume=resume, report=report)
+        _refuse("a recipe with a backbone", prepared=prepared, start=start, folds=folds)
+        many: Any = {"grid": grid, "seed": seed, "seeds": seeds, "device": device}
+        return train_joint_model(recipe, data, out, **many, resume=resume, report=report)
     source = ExampleSource(data=data, prepared=prepared, start=start, report=report)
     how: Any = {"out": out, "device": device, "folds": folds or 0, "seeds": seeds}
     how |= {"resume": resume, "report": report}
@@ -261,28 +263,6 @@ def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None
         said = f"r = {fitted.unseen.r:.3f}, ρ = {fitted.unseen.rho:.3f}"
         _say(f"with the ratings of unseen items: {said}, n = {fitted.unseen.n:,}")
     echo(f"s3(regressor={str(out)!r})")
-
-
-def _train_joint(
-    recipe: Path,
-    data: Path | None,
-    out: Path,
-    seed: int | None,
-    device: str,
-    *,
-    resume: bool,
-    report: Report,
-) -> None:
-    """Train an encoder–decoder in StoryER's way."""
-    from fabula.learned.training.joint import train_joint
-    from fabula.learned.training.joint_data import prepare_joint
-    from fabula.learned.training.joint_recipe import JointRecipe
-    from fabula.learned.training.recipe import read_recipe
-
-    chosen = read_recipe(JointRecipe, recipe, seed=seed)
-    examples = prepare_joint(chosen, data)
-    train_joint(chosen, examples, out=out, device=device, resume=resume, report=report)
-    echo(f"storyer(weights={str(out)!r})")
 
 
 def _try_readers(kind: str, recipe: Path, grid: Path, source: ExampleSource, **how: Any) -> None:

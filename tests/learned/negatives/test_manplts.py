@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fabula.learned.negatives import manplts
-from fabula.learned.negatives.manplts import Rewriter
+from fabula.learned.negatives.manplts import Rewriter, manipulate
 from fakes.small_stories import ANTONYMS, BAKER, CORPUS
 
 SEEDS = range(200)
@@ -54,3 +54,24 @@ def test_a_text_that_does_not_admit_of_a_way_gives_none(story):
     for way in ("repeat", "substitute", "contradict"):
         assert getattr(rewriter(1), way)(list(story)) is None
     assert Rewriter(CORPUS, random.Random(1)).contradict(list(BAKER)) is None
+
+
+def test_a_story_is_manipulated_in_several_ways_and_its_first_sentence_stays():
+    ways = set()
+    for seed in range(40):
+        negative = manipulate(BAKER, others=CORPUS, seed=seed, antonyms=ANTONYMS)
+        assert negative == manipulate(BAKER, others=CORPUS, seed=seed, antonyms=ANTONYMS)
+        assert negative.changed and negative.sentences != tuple(BAKER)
+        assert negative.sentences[0] == BAKER[0]
+        assert len(negative.techniques) >= 2
+        ways |= {frozenset(negative.techniques)}
+    assert {"repeat", "substitute", "contradict"} in ways
+    assert any(len(one) == 2 for one in ways)
+
+
+def test_a_way_that_a_story_does_not_admit_of_is_named():
+    negative = manipulate(BAKER, others=CORPUS, seed=1)
+    assert "contradict" not in negative.techniques
+    nothing = manipulate(BAKER[:1], others=CORPUS, seed=1, antonyms=ANTONYMS)
+    assert not nothing.changed
+    assert {*nothing.impossible} == {"repeat", "substitute", "contradict"}

@@ -13,12 +13,14 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
+from fabula.learned.negatives.union import Negative
 from fabula.learned.training.joint import pair_figures, recall_at
 from fabula.learned.training.joint_data import (
     JointData,
     JointSampler,
     _pairs,
     part_data,
+    prepare_joint,
     read_rated_items,
 )
 from fabula.learned.training.joint_model import (
@@ -31,12 +33,14 @@ from fabula.learned.training.joint_model import (
 )
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.recipe import is_joint, read_recipe
+from fabula.text.antonyms import Antonyms
 from fakes.tiny_joint import joint_recipe, made_up_data
 
 torch = pytest.importorskip("torch")
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "recipes"
+ANTONYMS = Antonyms({"sat": ("stood",), "dog": ("cat",)})
 
 
 def test_the_margin_counts_what_is_missing_between_probabilities():
@@ -66,12 +70,14 @@ def test_confidence_is_the_cross_entropy_of_every_aspect_that_was_chosen():
     torch.testing.assert_close(confidence_losses(logits, chosen), torch.tensor(wanted))
 
 
-def test_only_the_aspect_that_was_rated_counts_for_the_rating():
-    logits = torch.tensor([[9.0, math.log(3), -9.0], [0.0, 5.0, 5.0]])
-    found = rating_losses(logits, torch.tensor([1, 0]), torch.tensor([0.25, 1.0]))
-    # Probability 0.75 of a rating 2 of 5, (2 - 1) / 4; probability 0.5 of a rating 5.
-    wanted = [-0.25 * math.log(0.75) - 0.75 * math.log(0.25), math.log(2)]
-    torch.testing.assert_close(found, torch.tensor(wanted))
+def test_every_aspect_that_a_rater_chose_counts_for_the_rating_and_no_other():
+    logits = torch.tensor([[9.0, math.log(3), 0.0], [0.0, 5.0, 5.0]])
+    chosen = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
+    ratings = torch.tensor([[0.0, 0.25, 0.5], [1.0, 0.0, 0.0]])
+    found = rating_losses(logits, chosen, ratings)
+    # Probability 0.75 of a rating 2 of 5, (2 - 1) / 4, and 0.5 of a rating 3; 0.5 of a rating 5.
+    first = -0.25 * math.log(0.75) - 0.75 * math.log(0.25)
+    torch.testing.assert_close(found, torch.tensor([first + math.log(2), math.log(2)]))
 
 
 def test_filler_counts_nothing_for_a_comment():
@@ -165,6 +171,55 @@ def test_a_negative_keeps_lines_and_differs_from_the_story():
             assert negative.count("\n") == story.count("\n") == 1
 
 
+def test_negatives_are_of_both_kinds_by_lot_or_of_the_one_that_is_named(monkeypatch):
+    def mark(name):
+        def change(sentences, *, others, seed, antonyms):
+            assert antonyms is ANTONYMS
+            return Negative((f"{sentences[0]} {name}",), (name,), True)
+
+        return change
+
+    ways = {name: mark(name) for name in ("union", "manplts")}
+    monkeypatch.setattr("fabula.learned.training.joint_data._CORRUPT", ways)
+    data = replace(made_up_data(8), antonyms=ANTONYMS)
+    recipe = JointRecipe("none", negatives=True, rows=8, held_out=0.0)
+
+    def kinds(**changes):
+        sampler = JointSampler(data, replace(recipe, **changes))
+        return [text.split()[-1] for step in range(20) for text in sampler.batch(step).negatives]
+
+    # 160 draws by even lot: within four standard deviations of the half.
+    assert abs(kinds().count("union") - 80) < 26
+    assert {*kinds(corruptions=("manplts",))} == {"manplts"}
+
+
+def test_words_of_negatives_become_their_contraries_where_there_are_antonyms():
+    recipe = JointRecipe("none", negatives=True, rows=8, held_out=0.0)
+
+    def negatives(antonyms):
+        sampler = JointSampler(replace(made_up_data(8), antonyms=antonyms), recipe)
+        return " ".join(text for step in range(9) for text in sampler.batch(step).negatives)
+
+    assert "stood" in negatives(ANTONYMS)
+    assert "stood" not in negatives(None)
+
+
+@pytest.mark.assets
+def test_antonyms_are_wordnets_where_the_recipe_wants_negatives(tmp_path, monkeypatch):
+    empty = {"backbone": "none", "pairs": (), "items": ()}
+    recipe = JointRecipe(**empty, negatives=True)
+    found = prepare_joint(recipe).antonyms
+    assert found is not None and "cold" in found.of("hot")
+    assert prepare_joint(replace(recipe, antonyms=False)).antonyms is None
+    assert prepare_joint(JointRecipe(**empty)).antonyms is None
+
+
+def test_without_wordnet_negatives_say_how_to_get_it_or_do_without(tmp_path, monkeypatch):
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="antonyms = false"):
+        prepare_joint(JointRecipe("none", pairs=(), items=(), negatives=True))
+
+
 def test_held_out_prompts_are_in_no_lesson():
     data = made_up_data(40)
     more = tuple(replace(item, prompt=f"prompt {n}") for n, item in enumerate(data.items))
@@ -188,6 +243,7 @@ def made_up_ratings(value: float = 2.0) -> Dataset:
     stories = (Story("a", "One.\tTwo.<br>Three.", prompt="Why, oh why?"), Story("b", "Four."))
     scores = [
         Score("a", "human:1", "ending", value, note="Too \n soon."),
+        Score("a", "human:1", "scene", 4.0),
         Score("a", "human:2", "opening", 5.0),
         Score("b", "human:1", "funny", 1.0, note="Ha!"),
         Score("b", "human:1", "overall", 3.0),
@@ -196,13 +252,16 @@ def made_up_ratings(value: float = 2.0) -> Dataset:
     return Dataset("made_up", card, stories, ScoreTable(stories, scores))
 
 
-def test_ratings_become_items_with_the_aspects_that_a_story_has():
-    first, second, third = read_rated_items(made_up_ratings())
+def test_ratings_become_items_with_all_aspects_that_their_rater_chose():
+    first, second, third, fourth = read_rated_items(made_up_ratings())
     assert (first.story, first.prompt) == ("One. Two.\nThree.", "why oh why")
     assert (first.aspect, first.rating, first.comment) == (2, 0.25, "Too soon.")
-    assert first.chosen == second.chosen == (0, 2)
-    assert (second.comment, second.rating) == ("", 1.0)
-    assert (third.prompt, third.chosen) == ("made_up:b", (8,))
+    assert (second.aspect, second.rating, second.comment) == (4, 0.75, "")
+    # Opening is what another rater of the same story spoke of.
+    assert first.chosen == second.chosen == (2, 4)
+    assert first.ratings == second.ratings == (0.25, 0.75)
+    assert (third.chosen, third.ratings) == ((0,), (1.0,))
+    assert (fourth.prompt, fourth.chosen) == ("made_up:b", (8,))
     with pytest.raises(InputError, match="ending of story 'a' is rated 7"):
         read_rated_items(made_up_ratings(7.0))
 
@@ -233,6 +292,9 @@ def test_the_recipe_in_the_repository_is_the_papers():
         ({}, "backbone is missing"),
         ({"backbone": " "}, "names no model"),
         ({"backbone": "x", "rows": 0}, "rows must be at least 1"),
+        ({"backbone": "x", "max_tokens": 7}, "max_tokens must be at least 8, or 0"),
+        ({"backbone": "x", "negatives": True, "corruptions": []}, "names no way"),
+        ({"backbone": "x", "corruptions": ["swag"]}, "corruptions"),
         ({"backbone": "x", "held_out": 1.0}, "held_out"),
         ({"backbone": "x", "rate": 0.0}, "rate, epochs"),
         ({"backbone": "x", "loss": "hinge"}, "loss must be one of"),

@@ -24,6 +24,10 @@ from fabula.learned.reader.config import (
 from fabula.text.detokenise import detokenise
 from fabula.text.posts import NEWLINE_TAG, normalise_post
 
+SEPARATOR = "<sep>"  # between the words of an aspect and the story
+# What StoryER's tokeniser knows beside the backbone's words: a token each.
+SIGNS = (SEPARATOR, NEWLINE_TAG.strip())
+
 FILE = "joint.json"
 HEADS_FILE = "heads.safetensors"
 FORMAT = 1
@@ -121,4 +125,4 @@ def comment_input(story: str, aspect: str) -> str:
     """Write what a comment is asked for by: the aspect's words, a sign, the story."""
     if aspect not in ASPECT_WORDS:
         raise UnknownName(f"no aspect is called {aspect!r}", closest(aspect, ASPECT_WORDS))
-    return f"{ASPECT_WORDS[aspect]} <sep> {tag_newlines(story)}"
+    return f"{ASPECT_WORDS[aspect]} {SEPARATOR} {tag_newlines(story)}"

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.learned.negatives.corpus import Corpus, Word, write_words
+from fabula.learned.negatives.union import Negative, Seed, make_generator
 from fabula.text.antonyms import Antonyms
 from fabula.text.inflect import match_case
 from fabula.text.places import Span
@@ -23,9 +24,39 @@ REPEATED = 0.05  # of the keywords
 REPEATED_EVERY = 4  # into one of so many sentences
 SUBSTITUTED = 0.05  # of the sentences
 CONTRADICTED = 0.15  # of the keywords with antonyms
+FEWEST, MOST = 2, 4  # ways that a story is tampered with, as far as there are so many
 
 _Placed = tuple[int, Word]
 _Changes = dict[int, dict[Span, str]]
+
+
+def manipulate(
+    sentences: Sequence[str], *, others: Corpus, seed: Seed, antonyms: Antonyms | None = None
+) -> Negative:
+    """Make a negative of a story in two to four ways, drawn without replacement.
+
+    There are three here: the paper's fourth, events told in an illogical order, needs a model of
+    what follows from what. A way that the story does not admit of is named in `impossible`.
+    """
+    rng = make_generator(seed)
+    rewriter = Rewriter(others, rng, antonyms)
+    ways = {
+        "repeat": rewriter.repeat,
+        "substitute": rewriter.substitute,
+        "contradict": rewriter.contradict,
+    }
+    count = rng.randint(FEWEST, MOST)
+    story, techniques, impossible = list(sentences), list[str](), list[str]()
+    for name in rng.sample(sorted(ways), len(ways)):
+        if len(techniques) == count:
+            break
+        if (changed := ways[name](story)) is None:
+            impossible.append(name)
+        else:
+            story = changed
+            techniques.append(name)
+    is_changed = story != list(sentences)
+    return Negative(tuple(story), tuple(techniques), is_changed, tuple(impossible))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from fabula.learned.training.recipe import ReaderRecipe, Stage, read_recipe
 from fabula.learned.training.ruber import RuberRecipe
 
 T = TypeVar("T")
-GRID = "grid.json"
+GRID, VARIANTS = "grid.json", "variants"
 Settings = Mapping[tuple[str, ...], Any]  # values by place in a recipe: ("stages", "0", "rate")
 
 
@@ -36,8 +36,14 @@ class Trial:
 
 
 def read_grid(path: Path) -> list[Settings]:
-    """Read a TOML file that names settings of a recipe with a list of values each; all combine."""
-    leaves = dict(_leaves(read_toml(path, error=SettingError)))
+    """Read a TOML file that names settings of a recipe with a list of values each; all combine.
+
+    Tables called `[[variants]]` are settings by themselves instead: they do not combine.
+    """
+    plain = read_toml(path, error=SettingError)
+    if VARIANTS in plain:
+        return _read_variants(path, plain)
+    leaves = dict(_leaves(plain))
     for place, values in leaves.items():
         if not isinstance(values, list) or not values:
             remedy = "write a list of the values to try"
@@ -45,6 +51,16 @@ def read_grid(path: Path) -> list[Settings]:
     if not leaves:
         raise SettingError(f"{path} names no setting", "write, for example, rate = [5e-5, 1e-4]")
     return [dict(zip(leaves, chosen, strict=True)) for chosen in product(*leaves.values())]
+
+
+def _read_variants(path: Path, plain: Mapping[str, Any]) -> list[Settings]:
+    tables = plain[VARIANTS]
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise SettingError(f"{path}: {VARIANTS} are no tables", f"write [[{VARIANTS}]] above each")
+    if others := sorted(plain.keys() - {VARIANTS}):
+        problem = f"{path}: {others[0]} stands beside [[{VARIANTS}]]"
+        raise SettingError(problem, "put it into each of them, or into a grid of its own")
+    return [dict(_leaves(table)) for table in tables]
 
 
 def apply_settings(recipe: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
@@ -147,7 +163,12 @@ def try_rubers(
 
 
 def mean_figure(record: Mapping[str, Any]) -> float:
-    """Give the mean over tasks of what unseen stories show; without folds, of held-out ones."""
+    """Give the mean over tasks of what unseen stories show; without folds, of held-out ones.
+
+    A record that says its own figure is taken at its word.
+    """
+    if "figure" in record:
+        return float(record["figure"])
     if rows := record.get("unseen"):
         values = [row["value"] for row in rows.values() if row["value"] is not None]
         return sum(values) / len(values) if values else math.nan

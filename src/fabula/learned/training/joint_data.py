@@ -16,27 +16,31 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, UserError
+from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.negatives.corpus import Corpus
+from fabula.learned.negatives.manplts import manipulate
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.training.examples import digest_of
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.loop import Sampler
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
 from fabula.learned.training.stories import read_dataset
+from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.detokenise import split_any_case
 from fabula.text.posts import normalise_post
 
 _NOT_WORDS = re.compile(r"\W+")
+_CORRUPT = {"union": corrupt, "manplts": manipulate}
 
 
 @dataclass(frozen=True)
 class RatedItem:
     """A rating of one aspect of a story, from 0 to 1, and the comment on it, if there is one.
 
-    `chosen` are all aspects that readers of the story spoke of.
+    `chosen` are all aspects that the same rater chose to speak of, and `ratings` those of them.
     """
 
     story: str
@@ -45,15 +49,20 @@ class RatedItem:
     rating: float
     comment: str
     chosen: tuple[int, ...]
+    ratings: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class JointData:
-    """Pairs and rated comments; the augmented ones are for training alone."""
+    """Pairs and rated comments; the augmented ones are for training alone.
+
+    `antonyms` are what negatives may turn words into.
+    """
 
     pairs: tuple[Pair, ...] = ()
     items: tuple[RatedItem, ...] = ()
     augmented: tuple[RatedItem, ...] = ()
+    antonyms: Antonyms | None = None
 
     def describe(self) -> dict[str, Any]:
         """Give counts and a digest, for the record."""
@@ -63,6 +72,8 @@ class JointData:
         for item in (*self.items, *self.augmented):
             digest.update(json.dumps(asdict(item)).encode())
         counts = {name: len(getattr(self, name)) for name in ("pairs", "items", "augmented")}
+        if self.antonyms is not None:
+            counts["antonyms"] = len(self.antonyms.pairs)
         return counts | {"sha256": digest.hexdigest()}
 
 
@@ -71,7 +82,7 @@ def prepare_joint(recipe: JointRecipe, data: Path | None = None) -> JointData:
     pairs = [
         pair
         for name in recipe.pairs
-        for pair in _pairs(read_dataset(name, data), cleaned=recipe.cleaned)
+        for pair in _pairs(_read_pairs(name, data), cleaned=recipe.cleaned)
     ]
     items = [
         item for name in recipe.items for item in read_rated_items(read_rated_dataset(name, data))
@@ -81,7 +92,8 @@ def prepare_joint(recipe: JointRecipe, data: Path | None = None) -> JointData:
         for name in recipe.augmented
         for item in read_rated_items(read_rated_dataset(name, data))
     ]
-    return JointData(tuple(pairs), tuple(items), tuple(augmented))
+    antonyms = _find_antonyms() if recipe.negatives and recipe.antonyms else None
+    return JointData(tuple(pairs), tuple(items), tuple(augmented), antonyms)
 
 
 def read_rated_items(dataset: Dataset) -> list[RatedItem]:
@@ -92,23 +104,41 @@ def read_rated_items(dataset: Dataset) -> list[RatedItem]:
         for rating in dataset.ratings
         if rating.aspect in ASPECTS and not math.isnan(rating.value)
     ]
-    chosen: dict[str, set[int]] = {}
+    opinions: dict[tuple[str, str], dict[int, float]] = {}
     for rating in ratings:
         if not 1 <= rating.value <= 5:
             where = f"{dataset.name}: {rating.aspect} of story {rating.story!r}"
             raise InputError(f"{where} is rated {rating.value:g}", "rate from 1 to 5")
-        chosen.setdefault(rating.story, set()).add(ASPECTS.index(rating.aspect))
-    return [
-        RatedItem(
-            normalise_post(stories[rating.story].text),
-            prompt_key(stories[rating.story], dataset.name),
+        by_aspect = opinions.setdefault((rating.story, rating.scorer), {})
+        by_aspect[ASPECTS.index(rating.aspect)] = (rating.value - 1) / 4
+
+    def item_of(rating: Score) -> RatedItem:
+        story, opinion = stories[rating.story], opinions[rating.story, rating.scorer]
+        chosen = sorted(opinion)
+        return RatedItem(
+            normalise_post(story.text),
+            prompt_key(story, dataset.name),
             ASPECTS.index(rating.aspect),
             (rating.value - 1) / 4,
             " ".join(rating.note.split()),
-            tuple(sorted(chosen[rating.story])),
+            tuple(chosen),
+            tuple(opinion[aspect] for aspect in chosen),
         )
-        for rating in ratings
-    ]
+
+    return [item_of(rating) for rating in ratings]
+
+
+def _find_antonyms() -> Antonyms:
+    """Read WordNet's; where it is not here, the error says how to get it or to do without."""
+    from fabula.models import path_of
+
+    try:
+        return read_wordnet(path_of("wordnet") / "corpora" / "wordnet")
+    except UserError as error:
+        remedy = "run: fabula models pull wordnet; or say antonyms = false in the recipe"
+        raise InputError(
+            f"negatives take antonyms from WordNet ({error.problem})", remedy
+        ) from None
 
 
 def prompt_key(story: Story, source: str) -> str:
@@ -134,9 +164,11 @@ def part_data(data: JointData, recipe: JointRecipe) -> tuple[JointData, JointDat
     asked = [item for item in data.items if item.prompt in barred]
     most = recipe.most_held
     return (
-        JointData(tuple(learned), tuple(items), tuple(more)),
+        JointData(tuple(learned), tuple(items), tuple(more), data.antonyms),
         JointData(
-            tuple(_few(held, most, recipe.split_seed)), tuple(_few(asked, most, recipe.split_seed))
+            tuple(_few(held, most, recipe.split_seed)),
+            tuple(_few(asked, most, recipe.split_seed)),
+            antonyms=data.antonyms,
         ),
     )
 
@@ -151,6 +183,15 @@ def _pairs(dataset: Dataset, *, cleaned: bool) -> list[Pair]:
         Pair(stories[preference.better], stories[preference.worse], preference.rater)
         for preference in dataset.preferences
     ]
+
+
+def _read_pairs(name: str, data: Path | None) -> Dataset:
+    """Read a data set, a table, or a pickle of the whole release."""
+    from fabula.datasets import DATASETS, load_dataset
+
+    if name not in DATASETS and Path(name).suffix in (".pkl", ".pickle"):
+        return load_dataset("storyer", name)
+    return read_dataset(name, data)
 
 
 def read_rated_dataset(name: str, data: Path | None) -> Dataset:
@@ -271,10 +312,19 @@ class JointSampler:
         return JointBatch(tuple(pair.better.text for pair in pairs), worse, tuple(negatives))
 
     def _negative(self, text: str, seed: str) -> str:
-        """Corrupt a story; its lines end where they ended, or it would be told by them."""
-        lines = _lines(text)
-        negative = corrupt(list(chain.from_iterable(lines)), others=self._corpus, seed=seed)
-        if not negative.changed:
+        """Corrupt a story; its lines end where they ended, or it would be told by them.
+
+        How is drawn by lot; where a story does not admit of that, it is done in the other way.
+        """
+        lines, rng = _lines(text), random.Random(seed)
+        sentences = list(chain.from_iterable(lines))
+        for name in rng.sample(self.recipe.corruptions, len(self.recipe.corruptions)):
+            negative = _CORRUPT[name](
+                sentences, others=self._corpus, seed=rng, antonyms=self.data.antonyms
+            )
+            if negative.changed:
+                break
+        else:
             return ""
         ends = {*accumulate(map(len, lines))}
         signs = ["\n" if place in ends else " " for place in range(1, len(negative.sentences) + 1)]

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.errors import InputError, SettingError
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.joint.config import CONFIDENCE, PREFERENCE, RATINGS, comment_input, tag_newlines
+from fabula.learned.joint.config import (
+    CONFIDENCE,
+    PREFERENCE,
+    RATINGS,
+    SIGNS,
+    comment_input,
+    tag_newlines,
+)
 from fabula.learned.joint.network import JointNetwork, open_backbone
 from fabula.learned.training.joint_data import JointBatch, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe, PairLoss
@@ -92,13 +100,16 @@ class JointModel:
         said = self.opinions([item.story for item in items])
         device = self.network.device
         chosen = torch.zeros(len(items), len(ASPECTS), device=device)
+        ratings = torch.zeros_like(chosen)
         for number, item in enumerate(items):
-            chosen[number, [item.aspect] if self.recipe.compat else list(item.chosen)] = 1
-        aspects = torch.tensor([item.aspect for item in items], device=device)
-        ratings = torch.tensor([item.rating for item in items], device=device)
+            one = self.recipe.compat
+            aspects = [item.aspect] if one else list(item.chosen)
+            chosen[number, aspects] = 1
+            told = [item.rating] if one else list(item.ratings)
+            ratings[number, aspects] = torch.tensor(told, device=device)
         return {
             "confidence": confidence_losses(said[CONFIDENCE], chosen).sum() / total,
-            "rating": rating_losses(said[RATINGS], aspects, ratings).sum() / total,
+            "rating": rating_losses(said[RATINGS], chosen, ratings).sum() / total,
         }
 
     def _comments(self, items: Sequence[RatedItem]) -> list[list[int]]:
@@ -126,11 +137,40 @@ class JointModel:
 
 
 def begin_joint(recipe: JointRecipe, device: torch.device) -> JointModel:
-    """Open the backbone and draw the heads."""
+    """Open the backbone, draw the heads and teach the tokeniser its signs."""
     import torch
 
     torch.manual_seed(recipe.seed)
-    return JointModel(open_backbone(recipe.backbone, device), recipe)
+    network = open_backbone(recipe.backbone, device)
+    register_signs(network)
+    if not recipe.max_tokens:
+        recipe = replace(recipe, max_tokens=_find_length(network, recipe))
+    return JointModel(network, recipe)
+
+
+def register_signs(network: JointNetwork) -> None:
+    """Make `<sep>` and the end of a line one token each, with embeddings of their own.
+
+    Those begin at the mean of the others. A sign takes the blank before it, so that the word after
+    it is read as within a sentence.
+    """
+    import transformers
+
+    signs = [transformers.AddedToken(sign, lstrip=True, normalized=False) for sign in SIGNS]
+    network.tokenizer.add_tokens(signs, special_tokens=True)
+    if len(network.tokenizer) > network.net.get_input_embeddings().num_embeddings:
+        logging: Any = transformers.utils.logging
+        level = logging.get_verbosity()
+        logging.set_verbosity_error()  # it would explain at length how they begin
+        network.net.resize_token_embeddings(len(network.tokenizer))
+        logging.set_verbosity(level)
+
+
+def _find_length(network: JointNetwork, recipe: JointRecipe) -> int:
+    if network.longest is None:
+        problem = f"{recipe.backbone} reads texts of any length"
+        raise SettingError(problem, "say max_tokens, such as 2000")
+    return network.longest
 
 
 def _begin_with_end(network: JointNetwork) -> None:
@@ -176,19 +216,22 @@ def pair_losses(
 
 
 def confidence_losses(logits: Tensor, chosen: Tensor) -> Tensor:
-    """Cross-entropy of the aspects that a story's readers chose, summed over them: (rows,).
+    """Cross-entropy of the aspects that a rater chose, summed over them: (rows,).
 
     `chosen` is 1 for these and 0 for the others: (rows, aspects).
     """
     return -(chosen * logits.log_softmax(-1)).sum(-1)
 
 
-def rating_losses(logits: Tensor, aspects: Tensor, ratings: Tensor) -> Tensor:
-    """Binary cross-entropy of the one aspect that was rated, from 0 to 1: (rows,)."""
+def rating_losses(logits: Tensor, chosen: Tensor, ratings: Tensor) -> Tensor:
+    """Binary cross-entropy of the aspects that a rater chose, summed over them: (rows,).
+
+    `ratings` are theirs, from 0 to 1; the others do not count: (rows, aspects).
+    """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
-    said = logits.gather(1, aspects[:, None])[:, 0]
-    return binary_cross_entropy_with_logits(said, ratings, reduction="none")
+    losses = binary_cross_entropy_with_logits(logits, ratings, reduction="none")
+    return (chosen * losses).sum(-1)
 
 
 def comment_losses(logits: Tensor, labels: Tensor) -> Tensor:

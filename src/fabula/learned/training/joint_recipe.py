@@ -10,6 +10,8 @@ from fabula.learned.training.loop import LoopConfig
 from fabula.learned.training.recipe import require_least, require_shares
 
 PairLoss = Literal["margin", "cross_entropy", "smoothed"]
+Corruption = Literal["union", "manplts"]
+_LEAST_TOKENS = 8
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class JointRecipe:
 
     A step takes `rows` pairs and as many rated comments, and adds up the losses of all parts that
     are switched on. With `compat` the ranking is summed over a batch rather than averaged, one
-    aspect of a story is told at a time rather than all of them, and the decoder begins with the
+    aspect is told at a time rather than all that a rater chose, and the decoder begins with the
     sign for an end: so does the authors' code.
     """
 
@@ -32,6 +34,8 @@ class JointRecipe:
     aspects: bool = True
     comments: bool = True
     negatives: bool = False  # also the less liked story above one made bad: StoryER (N)
+    corruptions: tuple[Corruption, ...] = ("union", "manplts")  # how: one of them, by lot
+    antonyms: bool = True  # words are turned into their contraries, too: needs WordNet
     augmentation: bool = True
 
     loss: PairLoss = "margin"
@@ -39,7 +43,7 @@ class JointRecipe:
     smoothing: float = 0.1
     compat: bool = False
 
-    max_tokens: int = 2000
+    max_tokens: int = 2000  # 0: as many as the backbone reads
     comment_tokens: int = 300
     epochs: float = 5.0
     rows: int = 16
@@ -62,7 +66,7 @@ class JointRecipe:
     licence: str = "research use; see the data sets and the backbone"
 
     def __post_init__(self) -> None:
-        require_least(self, max_tokens=8, comment_tokens=4, rows=1, at_once=0, patience=0)
+        require_least(self, max_tokens=0, comment_tokens=4, rows=1, at_once=0, patience=0)
         require_least(self, evaluate_every=1, checkpoint_every=1, report_every=1, most_held=1)
         require_least(self, margin=0, weight_decay=0, clip=0, warmup_epochs=0)
         require_shares(self, "warmup", "held_out", "smoothing")
@@ -70,6 +74,11 @@ class JointRecipe:
             raise SettingError("rate, epochs and epsilon must be above 0", "mend the recipe")
         if not self.backbone.strip():
             raise SettingError("backbone names no model", "say allenai/led-base-16384, or a folder")
+        if 0 < self.max_tokens < _LEAST_TOKENS:
+            problem = f"max_tokens must be at least {_LEAST_TOKENS}, or 0"
+            raise SettingError(problem, "0 is as many as the backbone reads")
+        if self.negatives and not self.corruptions:
+            raise SettingError("corruptions names no way", "say union, manplts or both")
         if not (self.prefers or self.speaks):
             problem = "nothing is left to learn"
             raise SettingError(problem, "switch ranking, aspects or comments on")

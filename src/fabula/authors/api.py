@@ -148,7 +148,7 @@ class ServerAuthor:
 
     def generate(self, requests: Sequence[Request]) -> Iterator[Piece]:
         """Write on for all requests, as many side by side as are allowed."""
-        return write_side_by_side(requests, self._open, self.model.max_concurrent)
+        return write_side_by_side(requests, self._open, self.model.max_concurrent or 1)
 
     def _open(self, request: Request) -> _Answer:
         packed = _pack(request.context, self.budget)

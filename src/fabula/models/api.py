@@ -32,6 +32,8 @@ Count = Annotated[int, AtLeast(0)]
 Price = Annotated[float, AtLeast(0)] | None
 Seconds = Annotated[float, AtLeast(0.001)]
 AtOnce = Annotated[int, AtLeast(1)]
+PerMinute = Annotated[float, AtLeast(0.001)] | None
+_USUAL_AT_ONCE = 4
 _LOGS_REMEDY = "take a server that does (completions with echo and logprobs), or huggingface(…)"
 
 
@@ -55,10 +57,14 @@ class _Settings:
     key_env: str | None
     timeout_s: Seconds
     retries: Count
-    max_concurrent: AtOnce
+    max_concurrent: AtOnce | None
     price_in: Price
     price_out: Price
     log: str | None
+    window: Annotated[int, AtLeast(16)] | None
+    requests_per_minute: PerMinute
+    tokens_per_minute: PerMinute
+    batch: bool
 
 
 def load(
@@ -69,34 +75,35 @@ def load(
     key_env: str | None = None,
     timeout_s: Seconds = 60.0,
     retries: Count = 4,
-    max_concurrent: AtOnce = 4,
+    max_concurrent: AtOnce | None = None,
     price_in: Price = None,
     price_out: Price = None,
     log: str | None = None,
+    window: Annotated[int, AtLeast(16)] | None = None,
+    requests_per_minute: PerMinute = None,
+    tokens_per_minute: PerMinute = None,
+    batch: bool = False,
 ) -> ApiModel:
     """Take a model of a server; `base_url` ends where `/chat/completions` or `/messages` begins.
 
     The key is read from the environment: OPENAI_API_KEY or, by style, ANTHROPIC_API_KEY, unless
     another variable is named. Prices are those of a million tokens. `log` is a file to which every
-    question and answer is added, a line of JSON each.
+    question and answer is added, a line of JSON each. `window`, the limits a minute and `batch`,
+    which sends questions to the server's batch endpoint, are for those who ask many (`asking`).
     """
-    settings = _Settings(
-        model,
-        base_url,
-        style,
-        key_env,
-        timeout_s,
-        retries,
-        max_concurrent,
-        price_in,
-        price_out,
-        log,
-    )
+    settings = _Settings(**locals())
     check_settings(settings, "api")
     wire = WIRES[style]
-    server = _server(settings, wire)
     return ApiModel(
-        model, server, wire, max_concurrent, (price_in, price_out), Path(log) if log else None
+        model,
+        _server(settings, wire),
+        wire,
+        max_concurrent,
+        (price_in, price_out),
+        Path(log) if log else None,
+        window=window,
+        limits=(requests_per_minute, tokens_per_minute),
+        is_batched=batch,
     )
 
 
@@ -135,9 +142,12 @@ class ApiModel:
     model: str
     server: Server
     wire: Wire
-    max_concurrent: int
+    max_concurrent: int | None
     prices: tuple[float | None, float | None]
     log: Path | None
+    window: int | None = None
+    limits: tuple[float | None, float | None] = (None, None)  # requests and tokens a minute
+    is_batched: bool = False
     exchanges: list[Exchange] = field(default_factory=list, repr=False)
     refused: set[str] = field(default_factory=set)
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
@@ -170,7 +180,7 @@ class ApiModel:
         questions = [
             self.wire.make_question(self.model, prompt, system, wish) for prompt in prompts
         ]
-        with ThreadPoolExecutor(self.max_concurrent) as pool:
+        with ThreadPoolExecutor(self.max_concurrent or _USUAL_AT_ONCE) as pool:
             tasks = [pool.submit(self._answer, question) for question in questions]
             try:
                 return [task.result() for task in tasks]
@@ -188,6 +198,17 @@ class ApiModel:
             lambda send: self._ask_as_taken(question, send),
             self._record_stream,
         )
+
+    def try_once(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Ask one time; what may pass is `TryAgain`. The answer is logged and not kept here."""
+
+        def send(taken: dict[str, Any]) -> dict[str, Any]:
+            answer = self.server.ask_once(self.wire.path, taken)
+            spent = self.wire.read_tokens(answer)
+            self._record(self.wire.path, taken, answer, spent, is_kept=False)
+            return answer
+
+        return self._ask_as_taken(question, send)
 
     def logs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[TokenLogs]:
         """Give the logs of every second text given the first, by an echo of both."""
@@ -235,12 +256,19 @@ class ApiModel:
         return total
 
     def _record(
-        self, path: str, question: dict[str, Any], answer: dict[str, Any], spent: Tokens
+        self,
+        path: str,
+        question: dict[str, Any],
+        answer: dict[str, Any],
+        spent: Tokens,
+        *,
+        is_kept: bool = True,
     ) -> None:
         read, written = spent
         exchange = Exchange(path, question, answer, read or 0, written or 0, self._cost_of(spent))
         with self._lock:
-            self.exchanges.append(exchange)
+            if is_kept:
+                self.exchanges.append(exchange)
             if self.log is not None:
                 line = json.dumps({"model": self.model, **vars(exchange)})
                 _add_line(self.log, self.server.without_key(line))

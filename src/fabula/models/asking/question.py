@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -27,14 +29,36 @@ class Question:
     choices: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = None
 
+    def digest(self, signature: str) -> str:
+        """Give what an answer is kept by: who is asked, and all of the question but its key."""
+        asked = [signature, self.system, self.prompt, vars(self.wish), self.choices, self.schema]
+        words = json.dumps(asked, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(words.encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place of an answer where a choice may stand, and how likely each choice was there.
+
+    `start` is its place in the text in characters; `written` the choice that stands there, or ""
+    at the beginning of an answer that began otherwise.
+    """
+
+    start: int
+    written: str
+    probabilities: Mapping[str, float]
+
 
 @dataclass(frozen=True)
 class Response:
     """What came of a question. Nothing is guessed: what a server did not tell is None or empty.
 
     `probabilities` are those of the question's choices at the place where one of them was written,
-    as far as they were told; they need not sum to one. `model` is what the server says answered.
-    `cut` is an answer that ended at its token limit, `failed` has a `problem`.
+    as far as they were told; they need not sum to one. Where several were, it is the last that is
+    no end of a scale (the 5 of `4/5`); `spots` are all of them, and the beginning of the answer,
+    for those who know which place they mean. `model` is what the server says answered. `cut` is an
+    answer that ended at its token limit, `failed` has a `problem`. `is_recalled` is an answer from
+    before, which costs nothing today: `cost` is what it was.
     """
 
     key: str
@@ -46,6 +70,32 @@ class Response:
     tokens_out: int | None = None
     cost: float | None = None
     model: str = ""
+    spots: tuple[Spot, ...] = ()
+    is_recalled: bool = False
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What questions would take, before any is asked.
+
+    `recalled` were answered before and cost nothing; tokens and costs are those of the others.
+    Written tokens are as many as answers may have at `most`; `tokens_out` and `cost` are by the
+    mean of the answers so far, where there are any.
+    """
+
+    questions: int
+    recalled: int
+    tokens_in: int
+    tokens_out_most: int
+    cost_most: float | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+
+    def __add__(self, other: CostEstimate) -> CostEstimate:
+        """Take both together; what one of them does not know is not known."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        sums: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return CostEstimate(*sums)
 
 
 class Respondent(Protocol):
@@ -71,4 +121,8 @@ class Respondent(Protocol):
 
     def ask(self, questions: Iterable[Question]) -> Iterator[Response]:
         """Ask; questions are taken as there is room for them."""
+        ...
+
+    def estimate(self, questions: Iterable[Question]) -> CostEstimate:
+        """Say what questions would take; none is asked."""
         ...

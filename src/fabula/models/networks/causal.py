@@ -95,14 +95,15 @@ def sample(
         torch.inference_mode(),
         silence(transformers),
     ):
-        torch.manual_seed(_seed_of(key, draw.seed))
+        torch.manual_seed(seed_of(key, draw.seed))
         config = transformers.GenerationConfig(**draw.settings(net, tokenizer))
         mask = torch.ones_like(given)
         drawn = net.generate(given, attention_mask=mask, generation_config=config, **ending)
     return [int(token) for token in drawn[0]]
 
 
-def _seed_of(key: str, seed: int) -> int:
+def seed_of(key: str, seed: int) -> int:
+    """Give the seed of what is drawn after a text."""
     digest = hashlib.blake2b(f"{seed}|{key}".encode(errors="surrogatepass"), digest_size=7)
     return int.from_bytes(digest.digest(), "big")
 

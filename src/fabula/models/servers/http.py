@@ -48,12 +48,15 @@ class StreamBroken(ServerError):
 
 
 class TryAgain(Exception):
-    """A try that failed in a way that may pass."""
+    """A try that failed in a way that may pass; `status` is that of HTTP, where it had one."""
 
-    def __init__(self, problem: str, wait_s: float | None = None) -> None:
+    def __init__(
+        self, problem: str, wait_s: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.wait_s = wait_s
+        self.status = status
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -120,7 +123,7 @@ class Server:
 
     def ask(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
         """Post a question and give the answer; what may pass is tried again, later each time."""
-        return self.insist(lambda: self._ask_once(path, question))
+        return self.insist(lambda: self.ask_once(path, question))
 
     def insist(self, attempt: Callable[[], T], cancel: Event | None = None) -> T:
         """Try until it gives something; `cancel` ends the waiting between tries, and the tries."""
@@ -174,7 +177,8 @@ class Server:
         """Give a `with` in which faults of a connection become `TryAgain`."""
         return _FaultNames(self.timeout_s)
 
-    def _ask_once(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
+    def ask_once(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
+        """Post a question and give the answer; what may pass is `TryAgain`."""
         with self.open(path, question) as response, self.name_faults():
             return self.read(_read_all(response))
 
@@ -198,7 +202,8 @@ class Server:
             said = f"{error.code}"
         problem = f"the server says {said}"
         if error.code == 429 or error.code >= 500:
-            return TryAgain(problem, _retry_after(error.headers.get("Retry-After")))
+            wait_s = _retry_after(error.headers.get("Retry-After"))
+            return TryAgain(self.without_key(problem), wait_s, error.code)
         remedy = f"set {self.key_env} to a key that it takes" if error.code in KEY_STATUSES else ""
         return self.error(problem, remedy, status=error.code)
 

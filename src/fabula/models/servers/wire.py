@@ -45,6 +45,7 @@ class Delta:
 class Wire(Protocol):
     """A wire format."""
 
+    style: Style
     path: str
     kind: str
     key_env: str
@@ -67,6 +68,22 @@ class Wire(Protocol):
         """Read how many tokens were read and written, where the server counts."""
         ...
 
+    def make_logs_wish(self) -> dict[str, Any]:
+        """Spell the wish for the logs of tokens that might have been written; {} if it has none."""
+        ...
+
+    def make_schema_wish(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Spell the wish for an answer that follows a JSON schema."""
+        ...
+
+    def read_logs(self, answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Read the tokens of an answer with their logs, where they were told."""
+        ...
+
+    def read_refusal(self, answer: Mapping[str, Any]) -> str:
+        """Read the words of a model that declines, where they do not stand in its text."""
+        ...
+
     def read_event(self, event: Mapping[str, Any]) -> Delta:
         """Read an event of a stream; one that is not known adds nothing."""
         ...
@@ -75,6 +92,7 @@ class Wire(Protocol):
 class OpenAi:
     """Chat completions."""
 
+    style: Style = "openai"
     path = "chat/completions"
     kind = "an OpenAI-compatible server"
     key_env = "OPENAI_API_KEY"
@@ -111,6 +129,24 @@ class OpenAi:
         """Read the usage."""
         return _read_counts(answer.get("usage"), "prompt_tokens", "completion_tokens")
 
+    def make_logs_wish(self) -> dict[str, Any]:
+        """Ask for as many as are told."""
+        return {"logprobs": True, "top_logprobs": _MOST_LOGS}
+
+    def make_schema_wish(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Hold the model to it."""
+        named = {"name": "answer", "strict": True, "schema": dict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+    def read_logs(self, answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Read those of the first choice."""
+        logs = answer["choices"][0].get("logprobs") or {}
+        return list(logs.get("content") or ())
+
+    def read_refusal(self, answer: Mapping[str, Any]) -> str:
+        """Read the message's own field for it."""
+        return str(answer["choices"][0]["message"].get("refusal") or "")
+
     def read_event(self, event: Mapping[str, Any]) -> Delta:
         """Read a chunk; the one with the usage has no choice."""
         if event.get("error"):
@@ -137,6 +173,7 @@ class OpenAi:
 class Anthropic:
     """Messages."""
 
+    style: Style = "anthropic"
     path = "messages"
     kind = "an Anthropic-compatible server"
     key_env = "ANTHROPIC_API_KEY"
@@ -180,6 +217,22 @@ class Anthropic:
         """Read the usage."""
         return _read_counts(answer.get("usage"), "input_tokens", "output_tokens")
 
+    def make_logs_wish(self) -> dict[str, Any]:
+        """These servers tell none."""
+        return {}
+
+    def make_schema_wish(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Hold the model to it."""
+        return {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
+
+    def read_logs(self, answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """These servers tell none."""
+        return ()
+
+    def read_refusal(self, answer: Mapping[str, Any]) -> str:
+        """What is said stands in the text."""
+        return ""
+
     def read_event(self, event: Mapping[str, Any]) -> Delta:
         """Read an event by its type; counts of written tokens are those so far."""
         kind, delta = event.get("type"), event.get("delta")
@@ -202,8 +255,13 @@ class Anthropic:
 WIRES: Mapping[Style, Wire] = {"openai": OpenAi(), "anthropic": Anthropic()}
 # What models that think before they write call `max_tokens`.
 _THINKERS_MOST = "max_completion_tokens"
+# Rivals of a token that OpenAI's servers tell at most.
+_MOST_LOGS = 20
 # Options that an answer can do without; some models refuse them.
-_OPTIONAL = ("temperature", "top_p", "top_k", "seed", "stop", "stop_sequences", "stream_options")
+_OPTIONAL = (
+    "temperature", "top_p", "top_k", "seed", "stop", "stop_sequences", "stream_options",
+    "logprobs", "top_logprobs", "response_format", "output_config",
+)  # fmt: skip
 
 
 def find_refused(question: Mapping[str, Any], said: str) -> str:

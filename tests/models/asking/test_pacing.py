@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from fabula.models.asking.pacing import LONGEST_HOLD_S, Pace, draw_wait
+
+
+class Clock(Event):
+    """A clock that waiting moves on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.now += timeout
+        return False
+
+
+def start_times(pace: Pace, clock: Clock, tokens: list[int]) -> list[float]:
+    begun = clock.now
+    starts = []
+    for count in tokens:
+        assert pace.wait(count, clock)
+        starts.append(clock.now - begun)
+    return starts
+
+
+def test_requests_go_out_evenly_after_a_seconds_worth() -> None:
+    clock = Clock()
+    pace = Pace(requests_per_minute=120, clock=lambda: clock.now)
+    # Two a second: those of one second at once, then one each half second.
+    assert start_times(pace, clock, [1] * 6) == pytest.approx([0, 0, 0, 0.5, 1.0, 1.5])
+
+
+def test_tokens_are_counted_and_what_was_not_needed_is_given_back() -> None:
+    clock = Clock()
+    pace = Pace(tokens_per_minute=6000, clock=lambda: clock.now)
+    assert start_times(pace, clock, [500, 500]) == pytest.approx([0, 4.0])  # 100 a second
+    pace.settle(500, 100)
+    assert start_times(pace, clock, [100]) == pytest.approx([1.0])  # of the five, four are back
+
+
+def test_the_stricter_limit_counts() -> None:
+    clock = Clock()
+    pace = Pace(requests_per_minute=60, tokens_per_minute=6000, clock=lambda: clock.now)
+    assert start_times(pace, clock, [200, 200, 10])[-1] == pytest.approx(3.0)
+
+
+def test_a_pause_holds_up_everybody() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    pace.hold(7.0)
+    pace.hold(3.0)  # the longer one counts
+    assert start_times(pace, clock, [1, 1]) == pytest.approx([7.0, 7.0])
+    pace.hold(1e9)
+    assert start_times(pace, clock, [1]) == pytest.approx([LONGEST_HOLD_S])
+
+
+def test_a_server_that_says_nothing_is_left_alone_longer_each_time() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    waits = []
+    for _ in range(5):
+        pace.hold(None)
+        pace.hold(None)  # of one who was on the way
+        waits += start_times(pace, clock, [1])
+    for number, wait_s in enumerate(waits):
+        assert 0.25 * 2**number <= wait_s <= 0.5 * 2**number
+    pace.go_on()
+    pace.hold(None)
+    assert start_times(pace, clock, [1])[0] <= 0.5
+
+
+def test_waits_double_up_to_a_minute_and_are_drawn_by_chance() -> None:
+    for tries in range(12):
+        waits = {draw_wait(1.0, tries) for _ in range(20)}
+        longest = min(2.0**tries, LONGEST_HOLD_S)
+        assert all(longest / 2 <= wait_s <= longest for wait_s in waits)
+        assert len(waits) > 10
+
+
+def test_who_is_called_off_does_not_wait() -> None:
+    pace, cancel = Pace(), Event()
+    pace.hold(50.0)
+    cancel.set()
+    assert not pace.wait(1, cancel)

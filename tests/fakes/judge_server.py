@@ -75,7 +75,8 @@ class JudgeServer:
         self.polls_needed = 2
         self._level, self._filled_at = per_second or 0.0, time.monotonic()
         self._lock = threading.Lock()
-        self._httpd = _Httpd(("127.0.0.1", 0), _make_handler(self))
+        self._httpd = _Httpd(("127.0.0.1", 0), _Handler)
+        self._httpd.desk = self
         self.url = f"http://127.0.0.1:{self._httpd.server_port}/v1"
         self._thread = threading.Thread(target=self._httpd.serve_forever, args=(0.02,))
         self._thread.start()
@@ -120,6 +121,7 @@ class _Httpd(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 256
+    desk: JudgeServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that went away are no error here."""
@@ -159,71 +161,73 @@ def make_answer(body: dict[str, Any], number: int, fault: str) -> dict[str, Any]
     return {"model": f"{body['model']}-2026", "choices": [choice], "usage": usage}
 
 
-def _make_handler(server: JudgeServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.path.endswith("/files"):
-                self.give(200, store_file(server, raw))
-            elif self.path.endswith("/batches"):
-                self.give(200, open_batch(server, json.loads(raw), self.path))
-            elif wait_s := server.take():
-                headers = {"Retry-After": f"{wait_s:.3f}"} if server.tells_wait else {}
-                self.give(429, {"error": {"message": "slow down"}}, headers)
-            else:
-                self.answer(json.loads(raw))
+class _Handler(BaseHTTPRequestHandler):
+    server: _Httpd
 
-        def do_GET(self) -> None:
-            name = self.path.split("/v1/")[1]
-            if name.endswith("/content"):
-                self.give(200, server.files[name.split("/")[1]].encode())
-            elif name.endswith("/results"):
-                self.give(200, server.files[name.split("/")[-2]].encode())
-            else:
-                self.give(200, poll_batch(server, name.split("/")[-1]))
+    def do_POST(self) -> None:
+        desk = self.server.desk
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path.endswith("/files"):
+            self.give(200, store_file(desk, raw))
+        elif self.path.endswith("/batches"):
+            self.give(200, open_batch(desk, json.loads(raw), self.path))
+        elif wait_s := desk.take():
+            headers = {"Retry-After": f"{wait_s:.3f}"} if desk.tells_wait else {}
+            self.give(429, {"error": {"message": "slow down"}}, headers)
+        else:
+            self.answer(json.loads(raw))
 
-        def answer(self, body: dict[str, Any]) -> None:
-            if server.error:
-                self.give(server.error[0], {"error": {"message": server.error[1]}})
-                return
-            if refused := next((name for name in server.refused_options if name in body), ""):
-                self.give(400, {"error": {"message": f"Unsupported parameter: {refused}"}})
-                return
-            number, fault = server.note(body)
-            time.sleep(random.uniform(*server.latency_s))
-            time.sleep(server.late_s if fault == "late" else 0)
-            if fault in TRANSIENT:
-                self.fail(fault, body, number)
-                return
-            server.bill(number, count_usage(number, TEXTS[fault]))
-            self.give(200, make_answer(body, number, fault))
+    def do_GET(self) -> None:
+        desk = self.server.desk
+        name = self.path.split("/v1/")[1]
+        if name.endswith("/content"):
+            self.give(200, desk.files[name.split("/")[1]].encode())
+        elif name.endswith("/results"):
+            self.give(200, desk.files[name.split("/")[-2]].encode())
+        else:
+            self.give(200, poll_batch(desk, name.split("/")[-1]))
 
-        def fail(self, fault: str, body: dict[str, Any], number: int) -> None:
-            if fault == "500":
-                self.give(500, b"<h1>oh no</h1>")
-            elif fault == "empty":
-                self.give(200, b"")
-            elif fault == "shape":
-                self.give(200, {"choices": [], "content": None})
-            elif fault == "half":
-                data = json.dumps(make_answer(body, number, "")).encode()
-                self.give(200, data[: len(data) // 2])
-            else:  # the connection is closed without a word
-                self.close_connection = True
+    def answer(self, body: dict[str, Any]) -> None:
+        desk = self.server.desk
+        if desk.error:
+            self.give(desk.error[0], {"error": {"message": desk.error[1]}})
+            return
+        if refused := next((name for name in desk.refused_options if name in body), ""):
+            self.give(400, {"error": {"message": f"Unsupported parameter: {refused}"}})
+            return
+        number, fault = desk.note(body)
+        time.sleep(random.uniform(*desk.latency_s))
+        time.sleep(desk.late_s if fault == "late" else 0)
+        if fault in TRANSIENT:
+            self.fail(fault, body, number)
+            return
+        desk.bill(number, count_usage(number, TEXTS[fault]))
+        self.give(200, make_answer(body, number, fault))
 
-        def give(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            for key, value in {"Content-Length": str(len(data)), **(headers or {})}.items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(data)
-            self.wfile.flush()
+    def fail(self, fault: str, body: dict[str, Any], number: int) -> None:
+        if fault == "500":
+            self.give(500, b"<h1>oh no</h1>")
+        elif fault == "empty":
+            self.give(200, b"")
+        elif fault == "shape":
+            self.give(200, {"choices": [], "content": None})
+        elif fault == "half":
+            data = json.dumps(make_answer(body, number, "")).encode()
+            self.give(200, data[: len(data) // 2])
+        else:  # the connection is closed without a word
+            self.close_connection = True
 
-        def log_message(self, *args: Any) -> None:
-            pass
+    def give(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for key, value in {"Content-Length": str(len(data)), **(headers or {})}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()
 
-    return Handler
+    def log_message(self, *args: Any) -> None:
+        pass
 
 
 def store_file(server: JudgeServer, raw: bytes) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +75,89 @@ def test_seeds_are_averaged_and_the_best_is_named(folder, tmp_path):
     assert "accuracy" in done.stderr and "recall@3 of aspects" in done.stderr
     spec = done.stdout.strip().splitlines()[-1]
     assert spec.startswith(f"storyer(weights='{tmp_path / 'out' / 'seed-'}")
+
+
+TALE = (
+    "The old sailor saw a light at sea. But she said never again, and the night ran away. "
+    "“Home,” said the sailor, and wept. They went home in winter, and the light went out."
+)
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path) -> Path:
+    """What one training left, and a story to read."""
+    done = train(folder, folder / "out")
+    assert done.exit_code == 0, done.output
+    (folder / "tale.txt").write_text(TALE)
+    return folder / "out"
+
+
+def review(trained: Path, *more: str) -> Result:
+    asked = ["review", trained.parent / "tale.txt", "--weights", trained, "--order", "fake"]
+    return run(*asked, "--no-cache", "-q", *more)
+
+
+def test_a_review_by_a_joint_model_shows_its_five_surest_aspects(trained):
+    plain = json.loads(review(trained, "-f", "json", "--comments", "raw").stdout)
+    sure = sorted(plain["aspects"], key=lambda aspect: -aspect["confidence"])[:5]
+    assert plain["spoken"] == [aspect["name"] for aspect in sure]
+    assert all(1 <= aspect["rating"] <= 5 for aspect in sure)
+    assert sum(aspect["confidence"] for aspect in plain["aspects"]) == pytest.approx(1)
+    said = {aspect["name"] for aspect in plain["aspects"] if aspect["comment"]}
+    # A decoder that learned two steps may have nothing to say of one or the other.
+    assert said and said <= {*plain["spoken"]}
+    assert {aspect["by"] for aspect in sure if aspect["comment"]} == {"raw"}
+    assert 0 < plain["preference"] < 1
+    missing = {lack["part"]: lack["why"] for lack in plain["missing"]}
+    assert "have not learned it; they tell: preference, aspects, confidence" in missing["criteria"]
+    assert any("on held-out prompts" in note for note in plain["notes"])
+
+
+def test_comments_of_a_joint_model_are_checked_unless_they_are_wanted_raw(trained):
+    checked = json.loads(review(trained, "-f", "json").stdout)
+    said = [aspect for aspect in checked["aspects"] if aspect["comment"]]
+    # Two steps teach no English: what it says does not pass, and comments are composed.
+    assert said and {aspect["by"] for aspect in said} == {"composed"}
+    text = review(trained, "--comments", "none").stdout
+    for name in ("No criteria", "% of what readers would speak of"):
+        assert name in text
+    raw = review(trained, "--comments", "raw").stdout
+    assert "the model’s own words, unchecked" in raw
+    for form in ("md", "html"):
+        assert review(trained, "-f", form, "--comments", "raw").exit_code == 0
+    refused = review(trained, "--comments", "raw", "--writer", "fake()")
+    assert "no folder of a joint training" in str(refused.exception)
+
+
+def test_metrics_and_rankings_read_the_folder_that_was_trained(trained, tmp_path):
+    table = tmp_path / "stories.jsonl"
+    rows = [{"id": str(n), "text": text} for n, text in enumerate([*BETTER, *WORSE])]
+    table.write_text("\n".join(map(json.dumps, rows)))
+    done = run(
+        "score", table, "-m", f"storyer(weights='{trained}')",
+        "-m", f"aspects(weights='{trained}')", "-o", tmp_path / "run", "--no-cache", "-q",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    ranked = run("review", table, "--weights", trained, "--no-cache", "-q", "-f", "json")
+    assert ranked.exit_code == 0, ranked.output
+
+
+def test_weights_that_know_nothing_of_a_part_are_refused_where_it_is_all(trained, tmp_path):
+    about = json.loads((trained / "joint.json").read_text())
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    (copy / "joint.json").write_text(json.dumps(about | {"heads": ["aspects"], "comments": False}))
+    plain = json.loads(review_by(copy, trained, "-f", "json"))
+    missing = {lack["part"] for lack in plain["missing"]}
+    assert {"storyer", "criteria", "confidence"} <= missing
+    assert plain["preference"] is None and plain["spoken"] == []
+    (copy / "joint.json").write_text(json.dumps(about | {"heads": [], "comments": True}))
+    done = run("review", trained.parent / "tale.txt", "--weights", copy, "--order", "fake", "-q")
+    assert "have not learned it" in str(done.exception)
+
+
+def review_by(weights: Path, trained: Path, *more: str) -> str:
+    asked = ["review", trained.parent / "tale.txt", "--weights", weights, "--order", "fake"]
+    done = run(*asked, "--no-cache", "-q", *more)
+    assert done.exit_code == 0, done.output
+    return done.stdout

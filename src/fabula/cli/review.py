@@ -62,18 +62,17 @@ _FORMS = {
 )
 @click.option(
     "--comments",
-    type=click.Choice(["composed", "written", "none"]),
-    default="composed",
-    show_default=True,
-    help="Who writes the comments: rules, a language model, or nobody.",
+    type=click.Choice(["composed", "written", "raw", "none"]),
+    show_default="composed; with a joint model, written",
+    help="Who writes the comments: rules, a language model (raw: unchecked, of a joint model), or "
+    "nobody.",
 )
 @click.option(
     "--writer",
     metavar="MODEL",
     shell_complete=complete_models,
-    default="embedded('smollm2')",
-    show_default=True,
-    help="Language model for --comments written: its spec, or its folder.",
+    show_default="embedded('smollm2'), or --weights that write",
+    help="Language model for --comments written or raw: its spec, or its folder.",
 )
 @click.option(
     "--weights",
@@ -110,8 +109,8 @@ def command(
     output: Path | None,
     prompt: str | None,
     images: tuple[str, ...],
-    comments: str,
-    writer: str,
+    comments: str | None,
+    writer: str | None,
     weights: str,
     order: str,
     grounder: str,
@@ -131,7 +130,7 @@ def command(
 
     form = _choose_form(form, output, source)
     stories = _load_stories(source, prompt, images, layout)
-    by = _choose_commenter(writer, quiet=quiet) if comments == "written" else None
+    comments, by = _choose_commenter(comments, writer, weights, quiet=quiet)
     chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=not no_cache)
     review = partial(chosen, comments=comments != "none", commenter=by, grounder=grounder)
     pages = _choose_pages(stories, form, output, (source, overwrite))
@@ -280,10 +279,21 @@ def _render_ranking(form: str, ranking: Ranking, source: str) -> str:
     return render_ranking(form, ranking, Path(source).name or source)
 
 
-def _choose_commenter(writer: str, *, quiet: bool) -> WrittenComments:
-    from fabula.scoring.review import WrittenComments
+def _choose_commenter(
+    comments: str | None, writer: str | None, weights: str, *, quiet: bool
+) -> tuple[str, WrittenComments | None]:
+    """Choose how comments are made, and by whom, if not by rules; a joint model writes its own."""
+    if comments in ("composed", "none"):
+        return comments, None
+    from fabula.scoring.review import WRITER, WrittenComments, find_joint
 
-    return WrittenComments(writer, None if quiet else _say_composed)
+    joint = find_joint(weights) if weights != "reader" else None
+    speaks = joint is not None and joint.comments
+    if comments is None and not speaks:
+        return "composed", None
+    named = writer or (weights if speaks else WRITER)
+    on_missing = None if quiet else _say_composed
+    return comments or "written", WrittenComments(named, on_missing, raw=comments == "raw")
 
 
 def _say_composed(error: UserError) -> None:

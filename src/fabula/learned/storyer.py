@@ -73,6 +73,11 @@ class Storyer(ReaderMetric):
         return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
 
     @property
+    def scales(self) -> tuple[str, ...]:
+        """The preference, or the one that knows negatives."""
+        return ("preference_n" if self.negatives else "preference",)
+
+    @property
     def aspects(self) -> tuple[str, ...]:
         """With `interval`, also how far another training might be from this one.
 
@@ -83,7 +88,7 @@ class Storyer(ReaderMetric):
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the preference and its percentile; with `interval`, how sure they are."""
-        name = "preference_n" if self.negatives else "preference"
+        [name] = self.scales
         scale = self.model.scale(name)
         note = "" if scale.percentiles else "the weights tell no percentiles"
         raws = self.model.raw(name, [story.text for story in stories])

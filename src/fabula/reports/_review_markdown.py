@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from fabula.core.table import without_halves
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.review import (
-    ASPECT_WORDS,
     GAUGE_LEGEND,
     MOST_REPEATED,
+    aspect_words,
     flow_words,
     gauge_words,
     left_out_words,
@@ -18,6 +16,7 @@ from fabula.reports.review import (
     preference_words,
     repetition_words,
     score_command,
+    shown_aspects,
     statistic_name,
     statistic_text,
     unlike_words,
@@ -88,11 +87,9 @@ def _look(review: Review) -> str:
 
 def _comments(review: Review) -> str:
     lines = []
-    for aspect in review.aspects:
-        if aspect.comment:
-            rating = f", {number_text(aspect.rating, 1)}" if math.isfinite(aspect.rating) else ""
-            name = ASPECT_WORDS[aspect.name].capitalize()
-            lines.append(f"**{name}{rating}.** {markdown_text(aspect.comment)}")
+    for aspect in shown_aspects(review):
+        words = aspect_words(review, aspect)
+        lines.append(f"**{words[0].upper()}{words[1:]}.** {markdown_text(aspect.comment)}".rstrip())
     if not lines:
         return ""
     return "\n\n".join(["## Notes", *filter(None, [unrated_words(review)]), *lines])

@@ -84,6 +84,8 @@ def find_inserts(review: Review) -> list[Insert]:
     """Numbers of comments, places of steps, and the sign of the weakest."""
     inserts = []
     for number, aspect in enumerate(commented_aspects(review), 1):
+        if not aspect.evidence.found:
+            continue
         link = tag(
             "a",
             str(number),

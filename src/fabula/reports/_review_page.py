@@ -257,6 +257,9 @@ def _share_html(aspect: AspectReview) -> str:
 def _comment_html(aspect: AspectReview) -> str:
     """Write the comment, its quote a link to its place; else the quote, or why there is none."""
     evidence = aspect.evidence
+    if aspect.by == "raw":
+        own = tag("p", "The model’s own words, unchecked.", class_="how")
+        return tag("p", escape(aspect.comment), class_="comment") + own
     if not evidence.found:
         return tag("p", escape(aspect_reason(aspect)), class_="reason")
     link = tag("a", escape(evidence.quote), href=f"#at-{aspect.name}", class_="quote")

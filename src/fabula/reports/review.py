@@ -114,16 +114,34 @@ def scores_text(review: Review) -> str:
 def comments_text(review: Review) -> str:
     """Write the comments."""
     lines = ["Questions to the text" if not _is_rated(review) else "Comments"]
-    for aspect in review.aspects:
+    for aspect in shown_aspects(review):
+        lines.append(f"  {aspect_words(review, aspect)}")
         if aspect.comment:
-            rating = f", {number_text(aspect.rating, 1)}" if math.isfinite(aspect.rating) else ""
-            lines.append(f"  {ASPECT_WORDS[aspect.name]}{rating}")
             lines.append(_wrap(aspect.comment, indent=4))
     if len(lines) == 1:
         return ""
     if words := unrated_words(review):
         lines.insert(1, _wrap(words))
     return without_halves("\n".join(lines))
+
+
+def shown_aspects(review: Review) -> list[AspectReview]:
+    """Choose the aspects that a reader itself speaks of, the surest first, or commented ones."""
+    if not review.spoken:
+        return [aspect for aspect in review.aspects if aspect.comment]
+    return sorted(
+        (aspect for aspect in review.aspects if aspect.name in review.spoken),
+        key=lambda aspect: review.spoken.index(aspect.name),
+    )
+
+
+def aspect_words(review: Review, aspect: AspectReview) -> str:
+    """Name an aspect, with its rating, and how sure a reader is that chose to speak of it."""
+    rating = f", {number_text(aspect.rating, 1)}" if math.isfinite(aspect.rating) else ""
+    chosen = aspect.name in review.spoken
+    sure = f" ({100 * aspect.confidence:.0f} % of what readers would speak of)" if chosen else ""
+    unchecked = "; the model’s own words, unchecked" if aspect.by == "raw" else ""
+    return f"{ASPECT_WORDS[aspect.name]}{rating}{sure}{unchecked}"
 
 
 def _is_rated(review: Review) -> bool:
@@ -339,7 +357,9 @@ def missing_words(missing: Sequence[MissingPart]) -> list[str]:
 
 def aspect_reason(aspect: AspectReview) -> str:
     """Say why an aspect has no comment; nothing where it may have one."""
-    return "" if aspect.evidence.found else f"No comment: {aspect.evidence.reason}."
+    return (
+        "" if aspect.comment or aspect.evidence.found else f"No comment: {aspect.evidence.reason}."
+    )
 
 
 def statistic_text(name: str, value: float) -> str:

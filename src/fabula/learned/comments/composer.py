@@ -18,7 +18,7 @@ from typing import Literal
 from fabula.learned.comments.evidence import Evidence
 
 Band = Literal["low", "middle", "high", "unrated"]
-By = Literal["composed", "written"]
+By = Literal["composed", "written", "raw"]
 
 _MIDDLE, _HALF = 3.0, 0.5
 

@@ -6,6 +6,7 @@ notes of ours on other lines; it goes on after a beginning that quotes the evide
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -183,6 +184,32 @@ class JointCommenter(Commenter):
     ) -> str:
         whole = replace(evidence, quote=text)
         return find_problem(written, said, text, evidence=whole, band=band)
+
+
+@dataclass(frozen=True)
+class RawCommenter(Commenter):
+    """Gives what StoryER's decoder says of an aspect as it says it, by nucleus sampling at .9.
+
+    Nothing is checked: it may speak of what the story does not say. It rests on no line, and takes
+    the time that it takes.
+    """
+
+    budget_s: float = math.inf
+
+    def comment(
+        self,
+        text: str,
+        evidence: Evidence,
+        rating: float,
+        *,
+        until: float,
+        usual: float = 3.0,
+        seed: int = 0,
+    ) -> Comment | None:
+        """Let the model speak once; None where it says nothing."""
+        [said] = self.generator.generate([comment_input(text, evidence.aspect)], seed=seed)
+        own = Evidence(evidence.aspect, reason="the model named no line")
+        return Comment(" ".join(said.split()), own, "raw") if said.strip() else None
 
 
 def comment_prompt(evidence: Evidence, band: Band) -> str:

@@ -31,6 +31,7 @@ SIGNS = (SEPARATOR, NEWLINE_TAG.strip())
 FILE = "joint.json"
 HEADS_FILE = "heads.safetensors"
 FORMAT = 1
+_MIDDLE = 3.0
 PREFERENCE, RATINGS, CONFIDENCE = "preference", "aspects", "confidence"
 OUTPUTS = {PREFERENCE: ("preference",), RATINGS: ASPECTS, CONFIDENCE: ASPECTS}
 
@@ -53,7 +54,8 @@ class JointConfig:
     """The content of `joint.json`.
 
     `heads` are those that were trained. `max_tokens` are read at once, added signs counted.
-    `percentiles` are the preference logits of human stories at 0, 1, … 100 %.
+    `percentiles` are the preference logits of human stories at 0, 1, … 100 %; `usual` is what
+    raters gave each aspect as a rule, from 1 to 5.
     """
 
     backbone: str
@@ -62,6 +64,7 @@ class JointConfig:
     comments: bool = True  # whether it learned to write them
     negatives: bool = False  # whether it saw stories made bad on purpose
     percentiles: tuple[float, ...] | None = None
+    usual: Mapping[str, float] = field(default_factory=dict)
     domain: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "storyer_joint"
@@ -107,11 +110,13 @@ def _scales(config: JointConfig) -> dict[str, Scale]:
     if PREFERENCE in config.heads:
         scale = Scale((Term(PREFERENCE),), link="logistic", percentiles=config.percentiles)
         scales |= {PREFERENCE: scale} | ({"preference_n": scale} if config.negatives else {})
-    for head in (RATINGS, CONFIDENCE):
-        if head in config.heads:
-            scales |= {
-                f"{head}.{name}": Scale((Term(head, place),)) for place, name in enumerate(ASPECTS)
-            }
+    for place, name in enumerate(ASPECTS):
+        if RATINGS in config.heads:
+            usual = config.usual.get(name, _MIDDLE)
+            # A raw value of 0 is the usual rating.
+            scales[f"{RATINGS}.{name}"] = Scale((Term(RATINGS, place, mean=usual),), shift=usual)
+        if CONFIDENCE in config.heads:
+            scales[f"{CONFIDENCE}.{name}"] = Scale((Term(CONFIDENCE, place),))
     return scales
 
 

@@ -87,9 +87,21 @@ class ReaderMetric(LearnedMetric[Reader]):
     The note of a score says what about a story is unlike those that the reader has learned from.
     """
 
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """Names of the scales that values come from, where they come from some."""
+        return ()
+
     def load(self) -> Reader:
         """Load the reader."""
         return load_reader(self.source)
+
+    def find_lack(self) -> str:
+        """Say that the weights have not learned what is asked; "" where they have, or are away."""
+        if not self.at_hand or {*self.scales} <= self.model.config.scales.keys():
+            return ""
+        known = dict.fromkeys(name.partition(".")[0] for name in self.model.config.scales)
+        return f"the weights {self.source} have not learned it; they tell: {', '.join(known)}"
 
     def traits(self) -> dict[str, str]:
         """Give the reader's own signature: kind, digest of its files, version of the features."""

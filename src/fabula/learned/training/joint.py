@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError
+from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.joint.config import (
     CONFIDENCE,
     HEADS_FILE,
@@ -166,6 +167,7 @@ def _write_reader(
         comments=recipe.comments,
         negatives=recipe.negatives,
         percentiles=_percentiles(model, held),
+        usual=_usual_ratings(learned.data.items),
         domain=describe_domain(_sample_stories(learned.data)),
         training={name: record[name] for name in ("data", "seed", "best", "versions")}
         | {"licence": recipe.licence},
@@ -180,6 +182,14 @@ def _percentiles(model: JointModel, held: JointSampler) -> tuple[float, ...] | N
         return None
     points = np.percentile(preference_logits(model, texts), np.arange(101))
     return tuple(points.tolist())
+
+
+def _usual_ratings(items: Sequence[RatedItem]) -> dict[str, float]:
+    """Give the mean rating of every aspect that was rated, from 1 to 5."""
+    by_aspect: dict[int, list[float]] = {}
+    for item in items:
+        by_aspect.setdefault(item.aspect, []).append(1 + 4 * item.rating)
+    return {ASPECTS[at]: float(np.mean(values)) for at, values in sorted(by_aspect.items())}
 
 
 def _sample_stories(data: JointData) -> list[str]:

@@ -4,6 +4,7 @@
 already; `rank_stories` sets several stories side by side.
 """
 
+from fabula.scoring.review.commenters import WRITER, WrittenComments, find_joint
 from fabula.scoring.review.parts import (
     AspectReview,
     Gauge,
@@ -13,13 +14,13 @@ from fabula.scoring.review.parts import (
 )
 from fabula.scoring.review.ranking import Ranking, Standing, rank_stories
 from fabula.scoring.review.steps import (
-    WrittenComments,
     choose_aspects,
     count_story,
     review_story,
 )
 
 __all__ = [
+    "WRITER",
     "AspectReview",
     "Gauge",
     "MissingPart",
@@ -30,6 +31,7 @@ __all__ = [
     "WrittenComments",
     "choose_aspects",
     "count_story",
+    "find_joint",
     "rank_stories",
     "review_story",
 ]

@@ -175,7 +175,8 @@ class Review:
     close the story is to its prompt. `left_out` are values that would tell nothing of this story,
     and why; `unlike` is why the text is hardly a story at all: no opinion was asked for then.
     `warnings` are what the preference says of itself, `notes` what the other metrics say.
-    `pictured` is the story beside its pictures, where it has some that could be looked at.
+    `pictured` is the story beside its pictures, where it has some that could be looked at;
+    `spoken` are the aspects that the reader itself chose to speak of, the surest first.
     """
 
     story: Story
@@ -197,6 +198,7 @@ class Review:
     unlike: str = ""
     notes: tuple[str, ...] = ()
     pictured: PicturedStory | None = None
+    spoken: tuple[str, ...] = ()
 
     @cached_property
     def weakest(self) -> int | None:
@@ -231,6 +233,7 @@ class Review:
             "prompt": or_none(self.prompt),
             "criteria": dict(self.criteria),
             "aspects": [aspect.plain() for aspect in self.aspects],
+            "spoken": list(self.spoken),
             "transitions": [
                 {
                     "first": text[slice(*transition.first)],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from fabula.core.errors import InputError, SettingError, UserError
+from fabula.core.errors import SettingError, UserError
 from fabula.core.metric import Metric
 from fabula.core.score import Missing, Score, Status
 from fabula.core.settings import format_spec
@@ -20,7 +20,7 @@ from fabula.learned.comments.composer import Comment, compose_comment
 from fabula.learned.comments.evidence import Evidence, StorySentences, find_evidence, word_list
 from fabula.learned.criteria import Criteria
 from fabula.learned.reader.domain import describe_other_writing
-from fabula.learned.reader.metric import ScaleMetric
+from fabula.learned.reader.metric import ReaderMetric, ScaleMetric
 from fabula.learned.rovist_c import RovistC
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -34,16 +34,13 @@ from fabula.scoring.review.parts import (
 from fabula.text.repetition import find_repetitions
 from fabula.text.sentences import sentence_spans
 
-if TYPE_CHECKING:
-    from fabula.learned.comments.writer import Commenter
-
 WEIGHTS, ORDER_WEIGHTS = "reader", "order"
-WRITER = "embedded('smollm2')"
 PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
 PROMPT = "closeness to the prompt"
 # Readers of StoryER spoke of three to five of the ten aspects.
 LEAST_COMMENTS, MOST_COMMENTS = 3, 5
 PARTS = (PREFERENCE, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
+OPINIONS = {PREFERENCE, "criteria", "aspects", CONFIDENCE}  # what weights are named for
 _FAKE = "fake"  # for tests, where no part has weights
 
 
@@ -91,6 +88,10 @@ def review_story(
 
         named = "" if order == ORDER_WEIGHTS else order
         review = add_pictures(review, grounder=grounder, order=named, cache=cache)
+    if weights != WEIGHTS:
+        from fabula.scoring.review.commenters import choose_spoken, find_joint
+
+        review = choose_spoken(review, joint) if (joint := find_joint(weights)) else review
     yield review
     if comments:
         yield from add_comments(review, commenter, seed=seed)
@@ -119,7 +120,7 @@ def choose_parts(
 ) -> ReviewMetrics:
     """Build the learned metrics of a review, or of the parts wanted; say which there are not.
 
-    Weights that the user has named must be there.
+    Weights that the user has named must be there, and have learned one of the parts at least.
     """
     reader = {} if weights == WEIGHTS else {"weights": weights}
     specs: dict[str, tuple[str, dict[str, object]]] = {
@@ -138,11 +139,18 @@ def choose_parts(
         try:
             metric = METRICS.build(format_spec(name, settings))
             chosen.signatures[metric.spec] = metric.signature()
-            chosen.parts[part] = metric
+            lack = metric.find_lack() if isinstance(metric, ReaderMetric) else ""
+            if lack:
+                chosen.missing.append(MissingPart(part, lack))
+            else:
+                chosen.parts[part] = metric
         except UserError as error:
             if settings.get("weights", WEIGHTS) != WEIGHTS:
                 raise
             chosen.missing.append(MissingPart(part, str(error)))
+    lacking = [lack for lack in chosen.missing if lack.part in OPINIONS]
+    if weights != WEIGHTS and lacking and not OPINIONS & chosen.parts.keys():
+        raise SettingError(lacking[0].why, "name weights that judge stories")
     return chosen
 
 
@@ -318,7 +326,9 @@ def add_comments(
                 text, aspect.evidence, aspect.rating, until=until, usual=aspect.usual, seed=seed
             )
         if comment is not None:
-            commented = replace(aspect, comment=comment.text, by=comment.by)
+            commented = replace(
+                aspect, comment=comment.text, by=comment.by, evidence=comment.evidence
+            )
             aspects = [commented if old.name == aspect.name else old for old in review.aspects]
             review = replace(review, aspects=tuple(aspects))
             yield review
@@ -328,66 +338,18 @@ def choose_aspects(review: Review) -> list[AspectReview]:
     """Choose the aspects to comment on: with evidence, and surer than an even share.
 
     At least three, where there are so many, and at most five. Where nothing is known of what
-    readers would speak of here, those that come first: readers of StoryER spoke of them most. There
-    is no comment on a text that is hardly a story.
+    readers would speak of here, those that come first: readers of StoryER spoke of them most. A
+    reader that chooses by itself speaks of those. There is no comment on a text that is hardly a
+    story.
     """
     if review.unlike:
         return []
+    if review.spoken:
+        by_name = {aspect.name: aspect for aspect in review.aspects}
+        return [by_name[name] for name in review.spoken]
     ready = [aspect for aspect in review.aspects if aspect.evidence.found]
     if not any(math.isfinite(aspect.confidence) for aspect in ready):
         return ready[:MOST_COMMENTS]
     ready.sort(key=lambda aspect: -aspect.confidence if math.isfinite(aspect.confidence) else 0.0)
     sure = sum(aspect.confidence > 1 / len(ASPECTS) for aspect in ready)
     return ready[: min(max(sure, LEAST_COMMENTS), MOST_COMMENTS)]
-
-
-@dataclass
-class WrittenComments:
-    """Comments by a language model or by the folder of a joint training, loaded when they begin.
-
-    A model that cannot be had is told to `on_missing`, and comments are composed.
-    """
-
-    name: str = WRITER
-    on_missing: Callable[[UserError], None] | None = None
-    _commenter: Commenter | None = field(default=None, repr=False)
-
-    def deadline(self) -> float:
-        """Load who writes; give when the time is spent."""
-        try:
-            self._commenter = _load_commenter(self.name)
-        except (InputError, SettingError):
-            raise  # A name that names nothing is a mistake, not a model that is not here yet.
-        except UserError as error:
-            if self.on_missing:
-                self.on_missing(error)
-            return math.inf
-        return self._commenter.deadline()
-
-    def comment(
-        self,
-        text: str,
-        evidence: Evidence,
-        rating: float,
-        *,
-        until: float,
-        usual: float = 3.0,
-        seed: int = 0,
-    ) -> Comment | None:
-        """Give a comment on a story's aspect; None without evidence."""
-        if self._commenter is None:
-            return compose_comment(text, evidence, rating, usual=usual, seed=seed)
-        return self._commenter.comment(text, evidence, rating, until=until, usual=usual, seed=seed)
-
-
-def _load_commenter(name: str) -> Commenter:
-    if Path(name).is_dir():
-        from fabula.learned.comments.writer import JointCommenter
-        from fabula.learned.joint.network import open_writer
-
-        return JointCommenter(open_writer(Path(name)))
-    from fabula.core.model import Generator
-    from fabula.learned.comments.writer import Commenter
-    from fabula.models import load_model, need
-
-    return Commenter(need(load_model(name), Generator))

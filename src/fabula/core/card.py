@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Direction = Literal["higher", "lower", "descriptive"]
-Family = Literal["string", "baseline", "embedding", "model", "learned", "judge"]
+Family = Literal["string", "check", "baseline", "embedding", "model", "learned", "judge"]
 Need = Literal["reference", "prompt", "images"]
 Batch = Literal["system", "run"]
 

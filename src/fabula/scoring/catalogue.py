@@ -20,6 +20,7 @@ METRICS = MetricCatalogue(
 SETS = {
     "baselines": "the trivial baselines",
     "strings": "every string metric and the baselines",
+    "checks": "every craft check: habits of prose that writers look for",
     "learned": "every metric that loads weights of its own training, but those that look at "
     "pictures",
     "hanna": "HANNA's published columns, as the release gives them",
@@ -30,6 +31,7 @@ SETS = {
 _FAMILIES = {
     "baselines": ("baseline",),
     "strings": ("string", "baseline"),
+    "checks": ("check",),
     "learned": ("learned",),
 }
 

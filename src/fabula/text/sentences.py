@@ -89,3 +89,8 @@ _SPEECH = re.compile(rf'{_CURLY}|"[^"\n]*(?:"|\n|$)|{_SINGLE}')
 def speeches(text: str) -> list[str]:
     """Parts in quotation marks, in order; one left open ends with its paragraph."""
     return _SPEECH.findall(text)
+
+
+def speech_spans(text: str) -> list[tuple[int, int]]:
+    """Places of the parts in quotation marks."""
+    return [match.span() for match in _SPEECH.finditer(text)]

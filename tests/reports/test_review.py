@@ -116,7 +116,7 @@ def test_other_writing_is_said_and_nothing_is_judged() -> None:
     )
     for form in ("text", "md", "html"):
         text = render_review(form, review).partition("</style>")[2 if form == "html" else 0]
-        assert "hardly a story in English prose: it is 6 words long" in text
+        assert "No opinion: it is 6 words long" in text
         for words in ("Liked", "There is no preference", "Criteria", "Questions"):
             assert words not in text
 

@@ -126,7 +126,7 @@ def test_what_is_hardly_a_story_is_counted_and_not_judged(as_ann):
     parts = {}
     for event in events:
         parts |= event.get("parts", {})
-    assert "hardly a story" in parts["warnings"] and parts["judged"] == ""
+    assert "No opinion: " in parts["warnings"] and parts["judged"] == ""
 
 
 def test_missing_weights_are_named_with_what_to_type_and_the_rest_is_shown(

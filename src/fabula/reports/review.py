@@ -268,11 +268,11 @@ def _statistics(review: Review) -> str:
 
 
 def unlike_words(review: Review) -> str:
-    """Say that a text is hardly a story, and what follows from it."""
+    """Say why there is no opinion on a text, and what is left."""
     return (
-        f"This is hardly a story in English prose: {review.unlike}. The metrics learned from "
-        "nothing like it: their scores and any advice would mean nothing, and are left out. What "
-        "can be counted is counted."
+        f"No opinion: {review.unlike}. The metrics learned from whole stories in English prose; of "
+        "anything else their scores and any advice would mean nothing, and are left out. What can "
+        "be counted is counted."
     )
 
 

@@ -133,6 +133,19 @@ CONTRACT = (
 )
 
 
+ADVERT = (
+    "Our platform helps busy teams to see every project in one place. Connect your tools in "
+    "minutes and never miss a date again. Start your free trial today and join thousands of happy "
+    "customers; no card is needed."
+)
+LOG = "\n".join(f"[19:0{minute}] mara: is the boat still going out" for minute in range(6))
+CHAT = "mara: is it on tonight\ntom: no idea\nmara: ask jo then\ntom: jo is asleep, you do it\n"
+PLAY = (
+    "Mara: I have counted the steps twice now, and there is one more than there was yesterday.\n"
+    "Tom: Then count them again, and this time leave out the one that you are standing on.\n"
+) * 3
+
+
 def shuffle_words(text: str, seed: int) -> str:
     words = text.split()
     random.Random(seed).shuffle(words)
@@ -149,6 +162,9 @@ def shuffle_words(text: str, seed: int) -> str:
         ("\n".join(f"- {name} and bread" for name in NAMES), "of its lines are items of a list"),
         (POEM, "set in short lines"),
         (CONTRACT, "it has no word for a person"),
+        (ADVERT, "it reads as an advert (“free”, “trial”, “today”, “join”)"),
+        (LOG, "it is a log: 100 % of its lines begin with a time"),
+        (CHAT, "it is a chat: 100 % of its lines begin with who speaks"),
         ("Dragons eat purple cheese.", "it is 4 words long"),
         ("... !?", "it has no words"),
         (shuffle_words(TEXT, 1), "as if in a chance order"),
@@ -161,6 +177,9 @@ def test_what_is_hardly_a_story_is_told_by_why(text, why):
 def test_stories_are_not_called_other_writing():
     assert describe_other_writing(TEXT) == ""
     assert not any(describe_other_writing(one.text) for one in load_dataset("examples").stories)
+    assert describe_other_writing(PLAY) == ""
+    shopping = "She went to the shop to buy a discount pen. The price was free today, he said."
+    assert describe_other_writing(shopping) == ""
 
 
 def test_hardly_a_story_that_people_rated_is_called_other_writing(shared):

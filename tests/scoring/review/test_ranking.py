@@ -47,7 +47,7 @@ def test_stories_are_ranked_by_the_metric_itself() -> None:
     found = rank_stories(stories, weights="fake")
     assert {one.story for one in found.stories[:2]} == {"long", "half"}
     assert found.stories[0].preference >= found.stories[1].preference
-    assert found.stories[-1].note == "hardly a story: it has no words"
+    assert found.stories[-1].note == "no opinion: it has no words"
     assert found.stories[0].low < found.stories[0].percentile < found.stories[0].high
 
 
@@ -57,7 +57,7 @@ def test_what_is_hardly_a_story_has_no_rank_and_a_note_that_says_why() -> None:
     *ranked, last = rank_stories(stories, weights="fake").stories
     assert {one.story for one in ranked} == {"a", "b"}
     assert (last.story, last.rank, last.words > 0) == ("code", None, True)
-    assert last.note.startswith("hardly a story: it has ") and "code or markup" in last.note
+    assert last.note.startswith("no opinion: it has ") and "code or markup" in last.note
 
 
 def test_one_story_is_not_ranked() -> None:

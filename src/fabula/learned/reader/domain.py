@@ -67,6 +67,21 @@ _NOT_AFTER_PREPOSITIONS = frozenset(
 )
 _BULLET = re.compile(r"(?:[-*•–+]|\(?\d+[.)]|\[[ x]\])\s")
 _SPEAKER = re.compile(r"[A-Z][^:.!?]{0,30}: ")  # as in a play or a chat
+# As a line of a chat begins: "[19:02] mara: ", "19:02 - ", "<mara> ", "mara: ".
+_STAMP = re.compile(r"\W{0,2}(?:\d+[-/.]\d+[-/.]\d+,? )?\d{1,2}[:.]\d\d(?:[:.]\d\d)?\b")
+_HANDLE = re.compile(r"(?:<[^<>\n]{1,24}>|[\w.'’-]{1,20}(?: [\w.'’-]{1,15})?:)(?=\s)")
+# Of those who sell, who speak to “you” and of “us”. Stories have some of these words; several, and
+# hardly anybody who does something, have none.
+_SALES = frozenset(
+    "offer offers discount discounts warranty guarantee guaranteed customer customers delivery "
+    "shipping subscribe patented bestselling refund coupon checkout trial satisfaction terms brand "
+    "brands product products quality affordable deal deals price prices available order ordering "
+    "shop shops shopping store stores sale buy save free visit call today book booking upgrade "
+    "discover luxury viewing collection exclusive join".split()
+)
+_ADDRESSED = frozenset(
+    "you you're you've you'll your yours we we're we'd us our ours ourselves who who's".split()
+)
 _LINE_ENDS = frozenset(".!?\"”’'…)*")
 # The bounds below were set so that of the stories of nine corpora fewer than one in a hundred
 # are called other writing, all in all; see docs/commands/review.md for what they find.
@@ -75,6 +90,8 @@ _LEAST_COMMON = 0.27
 _MOST_NUMBERS = 0.15
 _MOST_SIGNS, _FEW_SIGNS = 0.3, 0.07
 _LEAST_LINES, _SHORT_LINE, _OPEN_LINES = 4, 9, 0.5
+_LEAST_SALES, _SALES_SHARE, _FEW_ACTORS = 3, 0.03, 0.04
+_STAMPED, _HANDLED = 0.4, 0.7
 _FEW_PERSONS, _NO_PERSONS, _LEAST_FOR_PERSONS = 0.02, 0.005, 60
 # So many pairs that hardly stand side by side, and that share of those that might.
 _BROKEN_PAIRS = ((3, 0.2), (2, 0.4))
@@ -152,6 +169,8 @@ def describe_other_writing(text: str) -> str:
         return f"{_percent(1 - shares['latin'])} of its letters are not Latin"
     if len(tokens) < _LEAST_STORY:
         return f"it is {count_text(len(tokens), 'word')} long"
+    if chat := _describe_chat(text):
+        return chat
     if shares["numbers"] - room / 2 > _MOST_NUMBERS:
         return f"{_percent(shares['numbers'])} of its words are numbers"
     persons = sum(word in _PERSONS for word in tokens) / len(tokens)
@@ -164,7 +183,9 @@ def describe_other_writing(text: str) -> str:
     if shares["common"] + 0.3 * room < _LEAST_COMMON:
         share = f"only {_percent(shares['common'])}" if shares["common"] else "none"
         return f"{share} of its words are common English words"
-    return _describe_order(tokens) or _describe_persons(persons, tokens)
+    return (
+        _describe_order(tokens) or _describe_selling(tokens) or _describe_persons(persons, tokens)
+    )
 
 
 def _is_code(shares: Mapping[str, float], persons: float, room: float) -> bool:
@@ -190,6 +211,31 @@ def _describe_lines(text: str) -> str:
     if unended >= _OPEN_LINES:
         return "it is set in short lines, as verse or a list"
     return ""
+
+
+def _describe_chat(text: str) -> str:
+    """Tell a log of a chat: short lines, most of which begin with a time or with who speaks."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < _LEAST_LINES:
+        return ""
+    stamped = sum(bool(_STAMP.match(line)) for line in lines) / len(lines)
+    if stamped >= _STAMPED:
+        return f"it is a log: {_percent(stamped)} of its lines begin with a time"
+    handled = sum(bool(_HANDLE.match(line)) for line in lines) / len(lines)
+    if handled >= _HANDLED and np.median([len(line.split()) for line in lines]) <= _SHORT_LINE:
+        return f"it is a chat: {_percent(handled)} of its lines begin with who speaks"
+    return ""
+
+
+def _describe_selling(tokens: Sequence[str]) -> str:
+    """Tell adverts: several words of those who sell, and hardly one of somebody who acts."""
+    sales = [word for word in tokens if word in _SALES]
+    kinds = list(dict.fromkeys(sales))
+    acting = sum(word in _TELLING or word in _PERSONS - _ADDRESSED for word in tokens)
+    if len(kinds) < _LEAST_SALES or len(sales) < _SALES_SHARE * len(tokens):
+        return ""
+    named = ", ".join(f"“{word}”" for word in kinds[:4])
+    return f"it reads as an advert ({named})" if acting < _FEW_ACTORS * len(tokens) else ""
 
 
 def _describe_order(tokens: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def rank_stories(
         for score in evaluate(ranked, [metric], cache=cache):
             liked[score.story][score.aspect] = score
     candidates = [
-        Candidate(name, math.nan, words=words[name], note=f"hardly a story: {unlike[name]}")
+        Candidate(name, math.nan, words=words[name], note=f"no opinion: {unlike[name]}")
         if unlike[name]
         else _candidate(name, scores, words[name])
         for name, scores in liked.items()

@@ -14,6 +14,7 @@ from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
+from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, evaluate
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
 from fabula.cli._train_joint import train_joint_model
 from fabula.cli._train_options import (
@@ -62,11 +63,16 @@ _PERSONAL = (
 
 
 class _OutputOption(click.Option):
-    """`-o/--output`, which old scripts may still spell `--out`."""
+    """`-o/--output`, which old scripts may still spell `--out`; --evaluate needs none."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         super().add_to_parser(parser, ctx)
         parser.add_option(obj=self, opts=["--out"], dest=self.name, action="store", nargs=1)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Ask for no folder where nothing is trained."""
+        is_needless = self.value_is_missing(value) and ctx.params.get("evaluated")
+        return None if is_needless else super().process_value(ctx, value)
 
 
 _option_for_output = partial(
@@ -94,6 +100,16 @@ PERSONAL_OPTIONS = (
 @click.group("train")
 def command() -> None:
     """Train the weights that learned metrics need."""
+
+
+def storyer_command(
+    *, evaluated: tuple[str, ...], on: tuple[str, ...], comments: int, form: str, **options: Any
+) -> None:
+    """Train StoryER's reader, or measure weights that are there."""
+    if evaluated or on:
+        how: Any = {"seed": options["seed"] or 1, "report": options["report"]}
+        return evaluate(evaluated, on, comments=comments, form=form, **how)
+    return reader_command("storyer", **options)
 
 
 def reader_command(
@@ -141,10 +157,12 @@ def reader_command(
 def _add_readers() -> None:
     """Add a command for every kind of reader; they differ in their recipes alone."""
     for kind, about in READERS.items():
-        own = PERSONAL_OPTIONS if kind == "storyer" else ()
         text = f"{about}\n\nThe recipe that is built in is recipes/{kind}.toml."
-        text += f" {_PERSONAL}" if own else ""
-        _add(kind, partial(reader_command, kind), (*READER_OPTIONS, *own), text)
+        if kind == "storyer":
+            options = (*READER_OPTIONS, *PERSONAL_OPTIONS, *EVALUATE_OPTIONS)
+            _add(kind, partial(storyer_command), options, f"{text} {_PERSONAL}\n\n{EVALUATE_HELP}")
+        else:
+            _add(kind, partial(reader_command, kind), READER_OPTIONS, text)
 
 
 def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) -> None:

@@ -275,6 +275,26 @@ class JointWriter:
             comments.append(text[: min(ends)] if ends else text)
         return comments
 
+    def comment_logs(self, prompts: Sequence[str], comments: Sequence[str]) -> Iterator[Array]:
+        """Give the natural log of the probability of every token of a comment, its end counted.
+
+        A prompt is what `comment_input` makes of a story and an aspect; of one that is too long the
+        beginning is read, and of a comment as much as the decoder has room for.
+        """
+        import torch
+
+        network = self.network
+        most = network.longest_comment or _MOST_TOKENS
+        start = int(network.net.config.decoder_start_token_id)
+        for prompt, comment in zip(prompts, comments, strict=True):
+            given = network.encoder_inputs(network.tokenise_rows([prompt], self.config.max_tokens))
+            [ids] = network.tokenise_rows([comment], most)
+            before, _ = network.pad_rows([[start, *ids[:-1]]])  # (1, tokens)
+            with torch.inference_mode(), network.autocast():
+                said = network.net(**given, decoder_input_ids=before, use_cache=False).logits
+            logs = said[0].double().log_softmax(-1)  # (tokens, vocabulary)
+            yield logs[range(len(ids)), ids].cpu().numpy()
+
 
 def open_joint(folder: Path) -> tuple[ReaderConfig, str, JointSource]:
     """Open the folder of a joint training: what it says of itself, its signature, its outputs."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.model import Generator, Likelihood
 from fabula.core.story import Story
@@ -23,7 +24,7 @@ from fabula.scoring.catalogue import METRICS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _SET = "storyer_ratings"
-_METRICS = {"BLEU": "bleu", "ROUGE-L": "rouge", "METEOR": "meteor", "CIDEr": "cider"}
+OVERLAPS = {"BLEU": "bleu", "ROUGE-L": "rouge", "METEOR": "meteor", "CIDEr": "cider"}
 _PROMPT = "A reader's note on the {aspect} of a story, which is rated {rating:g} of 5. {line}Note:"
 _LINE = "The note rests on the line “{quote}”. "
 
@@ -52,7 +53,7 @@ class RatedAspect:
 
 def analyse_comments(material: Material, settings: CommentSettings) -> Findings:
     """Ask a language model for the likelihood of comments, and hold ours against raters'."""
-    cases = _cases(material)
+    cases = list_cases(material.dataset(_SET))
     tables = [_overlap_table(material, settings, cases)]
     count = sum(len(case.comments) for case in cases)
     words = [
@@ -68,14 +69,14 @@ def analyse_comments(material: Material, settings: CommentSettings) -> Findings:
     return words, tables
 
 
-def _cases(material: Material) -> list[RatedAspect]:
-    dataset = material.dataset(_SET)
+def list_cases(dataset: Dataset) -> list[RatedAspect]:
+    """Gather what raters said of every aspect of every story."""
     stories = {story.id: story for story in dataset.stories}
     grouped: dict[tuple[str, str], list[LabelledComment]] = {}
     for comment in comments_of(dataset):
         grouped.setdefault((comment.story, comment.aspect), []).append(comment)
     if not grouped:
-        raise InputError(f"{_SET} has no comments", "give the files with comments")
+        raise InputError(f"{dataset.name} has no comments", "give the files with comments")
     return [
         RatedAspect(
             stories[story],
@@ -121,7 +122,7 @@ def _likelihood_table(
         ]
         logs = [known.logs[~np.isnan(known.logs)] for known in model.logs(given)]
         material.report(f"perplexity given {name}: {len(logs)} comments")
-        rows.append([name, _estimate_perplexity(material, logs, stories), len(logs)])
+        rows.append([name, estimate_perplexity(material, logs, stories), len(logs)])
     return StudyTable(
         "comments_perplexity",
         f"Perplexity of raters' comments by {settings.model}",
@@ -133,7 +134,7 @@ def _likelihood_table(
     )
 
 
-def _estimate_perplexity(material: Material, logs: list[Array], stories: list[str]) -> Estimate:
+def estimate_perplexity(material: Material, logs: list[Array], stories: list[str]) -> Estimate:
     """Estimate exp of the mean negative log-probability of a token, over all tokens."""
     sums = np.array([of_comment.sum() for of_comment in logs])
     sizes = np.array([len(of_comment) for of_comment in logs])
@@ -153,11 +154,11 @@ def _overlap_table(
         if (comment := compose_comment(case.story.text, case.evidence, case.rating)) is not None
     ]
     candidates: dict[str, list[Story]] = {
-        "composed": [_as_story(case, text) for case, text in composed],
-        "baseline: another comment on the aspect": _borrow(material, cases),
+        "composed": [as_story(case, text) for case, text in composed],
+        "baseline: another comment on the aspect": borrow_comments(material, cases),
     }
     candidates["another rater's on the same"] = [
-        _as_story(replace(case, comments=case.comments[1:]), case.comments[0])
+        as_story(replace(case, comments=case.comments[1:]), case.comments[0])
         for case in cases
         if len(case.comments) > 1
     ]
@@ -165,28 +166,28 @@ def _overlap_table(
         written, beside = _write(material, settings, composed)
         candidates |= {"written by the model": written, "composed, of the same": beside}
     rows: list[StudyRow] = [
-        [name, *_estimate_overlaps(material, stories), len(stories)]
+        [name, *estimate_overlaps(material, stories), len(stories)]
         for name, stories in candidates.items()
         if stories
     ]
     return StudyTable(
         "comments_overlap",
         "Overlap with raters' comments on the same story and aspect",
-        ("comment", *_METRICS, "aspects of stories"),
+        ("comment", *OVERLAPS, "aspects of stories"),
         rows,
         "Means over aspects of stories; intervals by drawing stories anew. BLEU and CIDEr as the "
         "metrics give them, ROUGE-L by its f.",
     )
 
 
-def _as_story(case: RatedAspect, text: str) -> Story:
+def as_story(case: RatedAspect, text: str) -> Story:
     """Give a comment as a metric reads it: raters' own are its references."""
     return Story(
         f"{case.story.id}/{case.aspect}", text, references=case.comments, item=case.story.id
     )
 
 
-def _borrow(material: Material, cases: Sequence[RatedAspect]) -> list[Story]:
+def borrow_comments(material: Material, cases: Sequence[RatedAspect]) -> list[Story]:
     """Put a comment on the aspect of another story in the place of one."""
     rng, borrowed = random.Random(material.seed), []
     for case in cases:
@@ -197,7 +198,7 @@ def _borrow(material: Material, cases: Sequence[RatedAspect]) -> list[Story]:
             for text in other.comments
         ]
         if others:
-            borrowed.append(_as_story(case, rng.choice(others)))
+            borrowed.append(as_story(case, rng.choice(others)))
     return borrowed
 
 
@@ -216,16 +217,17 @@ def _write(
             case.story.text, case.evidence, case.rating, until=commenter.deadline()
         )
         if comment is not None and comment.by == "written":
-            written.append(_as_story(case, comment.text))
-            beside.append(_as_story(case, text))
+            written.append(as_story(case, comment.text))
+            beside.append(as_story(case, text))
     material.report(f"{len(written)} of {len(sample)} comments were written and passed the checks")
     return written, beside
 
 
-def _estimate_overlaps(material: Material, stories: Sequence[Story]) -> list[Estimate]:
+def estimate_overlaps(material: Material, stories: Sequence[Story]) -> list[Estimate]:
+    """Estimate every overlap of `OVERLAPS` of comments with their references."""
     estimates = []
     items = [str(story.item) for story in stories]
-    for spec in _METRICS.values():
+    for spec in OVERLAPS.values():
         metric = METRICS.build(spec)
         aspect = "f" if "f" in metric.card.aspects else ""
         scores = metric.score(list(stories))

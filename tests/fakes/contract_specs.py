@@ -98,8 +98,13 @@ COMPARING = marked(
 
 # The defaults of metrics that ask a model, with its real weights. A short text took
 # smollm2 about 3 s on two busy cores, so that these run in a shorter contract
-# (test_real_models.py) and never on texts of 100,000 characters.
-WITH_WEIGHTS = [name for name in NAMES if "model" in settings_of(METRICS.get(name))]
+# (test_real_models.py) and never on texts of 100,000 characters. A judge asks six questions about
+# each: its real model is asked one in tests/judges.
+WITH_WEIGHTS = [
+    name
+    for name in NAMES
+    if "model" in settings_of(METRICS.get(name)) and METRICS.get(name).card.family != "judge"
+]
 EMBEDDED = [name for name in WITH_WEIGHTS if "embedded(" in str(vars(METRICS.build(name))["model"])]
 
 

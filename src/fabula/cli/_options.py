@@ -108,6 +108,15 @@ CACHE = click.option(
 NO_CACHE = click.option(
     "--no-cache", is_flag=True, help="Neither look scores up in the cache nor keep them there."
 )
+BUDGET = click.option(
+    "--budget",
+    type=click.FloatRange(0),
+    metavar=NUMBER,
+    help="Let judges ask for so much money at most, in the unit of the model's prices.",
+)
+DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Say what judges would ask and what it would cost; ask nobody."
+)
 OVERWRITE = click.option(
     "--overwrite",
     is_flag=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,18 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources, complete_specs
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import CACHE, JOBS, NO_CACHE, OVERWRITE, QUIET, output_option
+from fabula.cli._options import (
+    BUDGET,
+    CACHE,
+    DRY_RUN,
+    JOBS,
+    NO_CACHE,
+    OVERWRITE,
+    QUIET,
+    output_option,
+)
 from fabula.cli._output import paper_format_option
+from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
@@ -54,6 +64,8 @@ if TYPE_CHECKING:
 @NO_CACHE
 @OVERWRITE
 @click.option("--no-report", is_flag=True, help="Write no report.html into the folder.")
+@BUDGET
+@DRY_RUN
 @QUIET
 def command(
     files: tuple[str, ...],
@@ -69,6 +81,8 @@ def command(
     no_cache: bool,
     overwrite: bool,
     no_report: bool,
+    budget: float | None,
+    dry_run: bool,
     quiet: bool,
 ) -> None:
     """Score the stories of a file, or of several files as several systems.
@@ -81,20 +95,43 @@ def command(
     `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
     """
     from fabula.reports.standings import StreamedScores
-    from fabula.scoring.catalogue import choose_metrics
     from fabula.scoring.run import RunOptions
 
-    chosen = choose_metrics(metrics or ("strings",))
-    options = RunOptions(output, overwrite, not no_cache and (cache or True), jobs, strict)
+    folder, no_report = (None, True) if dry_run else (output, no_report)
+    chosen = _choose_metrics(metrics or ("strings",), dry_run=dry_run)
+    options = RunOptions(folder, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
-    with _open(files, layout) as source:
+    account = _open_account(chosen, options, budget, dry_run=dry_run, quiet=quiet)
+    with _open(files, layout) as source, account:
         _refuse_report(source, None if no_report else output, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
-    if not scores:
-        _print_summary(result, form, streamed)
-    if not no_report:
-        _write_report(result, overwrite=overwrite, quiet=quiet)
-    _say_where(result, quiet=quiet)
+    if not dry_run:
+        _tell(result, None if scores else form, streamed, report=not no_report, how=(overwrite, quiet))
+
+
+def _choose_metrics(specs: tuple[str, ...], *, dry_run: bool) -> list[Metric]:
+    """Make the metrics; for an estimate judges alone."""
+    from fabula.scoring.catalogue import choose_metrics
+
+    chosen = choose_metrics(specs)
+    return [metric for metric in chosen if metric.card.family == "judge" or not dry_run]
+
+
+def _open_account(
+    chosen: list[Metric], options: RunOptions, budget: float | None, *, dry_run: bool, quiet: bool
+) -> AbstractContextManager[object]:
+    """Open an account for what judges ask; other metrics ask for no money."""
+    if not any(metric.card.family == "judge" for metric in chosen):
+        if dry_run or budget is not None:
+            problem = "--dry-run and --budget are for judges, and none is asked for"
+            raise SettingError(problem, "leave them out, or name one: -m \"judge(model='…')\"")
+        return nullcontext()
+    if options.jobs > 1:
+        problem = "a judge asks in one process, many questions side by side"
+        raise SettingError(problem, "leave --jobs out, or let the judge run by itself")
+    from fabula.cli._judging import open_run_account
+
+    return open_run_account(budget, is_dry=dry_run, quiet=quiet)
 
 
 def _open(files: tuple[str, ...], layout: StoryLayout) -> AbstractContextManager[StorySet]:
@@ -147,6 +184,23 @@ def _print_score(row: dict[str, Any]) -> None:
 def _say_columns(source: StorySet) -> None:
     for line in source.describe():
         echo(line, err=True)
+
+
+def _tell(
+    result: RunResult,
+    form: str | None,
+    streamed: StreamedScores | None,
+    *,
+    report: bool,
+    how: tuple[bool, bool],
+) -> None:
+    """Print the summary in a form, if any; write the report; say where all is."""
+    overwrite, quiet = how
+    if form:
+        _print_summary(result, form, streamed)
+    if report:
+        _write_report(result, overwrite=overwrite, quiet=quiet)
+    _say_where(result, quiet=quiet)
 
 
 def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None) -> None:

@@ -92,6 +92,11 @@ class Metric:
         """Whether it takes seconds a story with the settings it has, so that a sample may do."""
         return False
 
+    @property
+    def at_once(self) -> int | None:
+        """How many stories it had best be given together; None where that does not matter."""
+        return None
+
     def prepare(self, run: Sequence[Metric]) -> None:
         """Be told before a run which metrics it holds; most need not know."""
 
@@ -154,11 +159,10 @@ class Metric:
 
     def scores_of(self, story: Story, reading: Reading) -> list[Score]:
         """Write a reading of a story as scores."""
+        statuses = reading.statuses or (reading.status,) * len(self.aspects)
         return [
-            Score(
-                story.id, self.spec, aspect, value, reading.status, reading.coverage, reading.note
-            )
-            for aspect, value in zip(self.aspects, reading.values, strict=True)
+            Score(story.id, self.spec, aspect, value, status, reading.coverage, reading.note)
+            for aspect, value, status in zip(self.aspects, reading.values, statuses, strict=True)
         ]
 
     def obstacle(self, story: Story) -> Reading | None:

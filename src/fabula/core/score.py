@@ -21,6 +21,8 @@ class Status(StrEnum):
     UNDEFINED = "undefined"
     TOO_LONG = "too_long"
     MISSING_MODEL = "missing_model"
+    UNPARSED = "unparsed"
+    REFUSED = "refused"
     FAILED = "failed"
 
     @property
@@ -43,13 +45,15 @@ class Missing(Exception):
 class Reading:
     """What a metric says of one story: a value per aspect, how much it read, and a note.
 
-    `coverage` is the share of the story's text that was read: 0 where nothing was.
+    `coverage` is the share of the story's text that was read: 0 where nothing was. `statuses` are
+    those of the aspects, where they differ: an answer may hold some of the values.
     """
 
     values: tuple[float, ...]
     status: Status = Status.OK
     coverage: float = 1.0
     note: str = ""
+    statuses: tuple[Status, ...] = ()
 
     @classmethod
     def missing(cls, aspects: int, status: Status, note: str = "") -> Reading:

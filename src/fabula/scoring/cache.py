@@ -216,10 +216,12 @@ def _checksum(key: bytes, words: str) -> str:
 
 def _encode(reading: Reading) -> str:
     values = [None if math.isnan(value) else value for value in reading.values]
-    return json.dumps([values, reading.status, reading.coverage, reading.note])
+    statuses = [reading.statuses] if reading.statuses else []
+    return json.dumps([values, reading.status, reading.coverage, reading.note, *statuses])
 
 
 def _decode(raw: str) -> Reading:
-    values, status, coverage, note = json.loads(raw)
+    values, status, coverage, note, *others = json.loads(raw)
     numbers = tuple(math.nan if value is None else value for value in values)
-    return Reading(numbers, Status(status), coverage, note)
+    statuses = tuple(map(Status, others[0])) if others else ()
+    return Reading(numbers, Status(status), coverage, note, statuses)

@@ -24,8 +24,8 @@ SETS = {
     "learned": "every metric that loads weights of its own training, but those that look at "
     "pictures",
     "hanna": "HANNA's published columns, as the release gives them",
-    "all": "every metric with its default settings, but those whose model is a hub's and those "
-    "that look at pictures",
+    "all": "every metric with its default settings, but judges, those whose model is a hub's and "
+    "those that look at pictures",
 }
 
 _FAMILIES = {
@@ -117,7 +117,8 @@ def _list_specs(name: str) -> list[str]:
         spelled
         for metric, cls in METRICS.load_all().items()
         # Pictures are few people's: who has some names the metric.
-        if not _asks_a_hub(cls) and "images" not in cls.card.needs
+        # A judge is a model that costs money, or one that is too small to judge.
+        if not _asks_a_hub(cls) and "images" not in cls.card.needs and cls.card.family != "judge"
         if not families or cls.card.family in families
         for spelled in cls.card.typical or (metric,)
     ]

@@ -328,7 +328,9 @@ class TaskReader:
 
 
 def _first_size(metric: Metric) -> int:
-    return 1 if metric.slow or isinstance(metric, StoryMetric) else BATCH
+    if metric.slow or isinstance(metric, StoryMetric):
+        return 1
+    return metric.at_once or BATCH
 
 
 def _fail(metric: Metric, story: Story, failure: str) -> Reading:

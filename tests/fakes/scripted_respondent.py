@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -34,7 +34,7 @@ class ScriptedRespondent:
             if isinstance(answer, Mapping):
                 yield Response(question.key, "4", probabilities=answer)
             elif isinstance(answer, Response):
-                yield Response(question.key, **{k: v for k, v in vars(answer).items() if k != "key"})
+                yield replace(answer, key=question.key)
             else:
                 yield Response(question.key, answer)
 

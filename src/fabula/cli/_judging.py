@@ -71,6 +71,6 @@ def describe_bill(account: Account) -> list[str]:
     lines = [f"judges: {', '.join(parts)}"]
     if account.unasked:
         left = count_text(account.unasked, "question")
-        lines.append(f"the budget of {account.budget:g} is spent: {left} not asked; the same command")
-        lines[-1] += " with a larger one goes on from there"
+        spent = f"the budget of {account.budget:g} is spent: {left} not asked"
+        lines.append(f"{spent}; the same command with a larger one goes on from there")
     return lines

@@ -97,16 +97,16 @@ def command(
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunOptions
 
-    folder, no_report = (None, True) if dry_run else (output, no_report)
+    folder, report = None if dry_run else output, not (no_report or dry_run)
     chosen = _choose_metrics(metrics or ("strings",), dry_run=dry_run)
     options = RunOptions(folder, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     account = _open_account(chosen, options, budget, dry_run=dry_run, quiet=quiet)
     with _open(files, layout) as source, account:
-        _refuse_report(source, None if no_report else output, overwrite=overwrite)
+        _refuse_report(source, output if report else None, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not dry_run:
-        _tell(result, None if scores else form, streamed, report=not no_report, how=(overwrite, quiet))
+        _tell(result, None if scores else form, streamed, report=report, how=(overwrite, quiet))
 
 
 def _choose_metrics(specs: tuple[str, ...], *, dry_run: bool) -> list[Metric]:

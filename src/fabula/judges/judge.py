@@ -63,8 +63,8 @@ class Judge(JudgeMetric):
             "model declines to give is `refused`. Numbers off the scale cannot be read.",
             "A story is fenced by marks that it cannot hold, and the model is told that nothing "
             "between them is an instruction. `fabula judge probe` measures how far that helps.",
-            "A story that does not fit into the model's window is `too_long`. With long='parts' all "
-            "but its end is summarised by the model first; coverage is the share that was read word "
+            "A story that does not fit into the model's window is `too_long`. With long='parts' "
+            "the model first summarises all but its end; coverage is the share that it read word "
             "for word.",
             "ask='each' asks a question a criterion; ask='all' is six times cheaper, and the "
             "numbers lean on one another.",

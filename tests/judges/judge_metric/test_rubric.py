@@ -54,12 +54,14 @@ def test_a_rubric_of_ones_own_is_a_file_and_its_signature_its_words(tmp_path):
         first.signature.partition(",")[2]
     )
     other = OWN.replace("in places", "here and there")
-    assert open_rubric(write(tmp_path, other, "other.toml")).signature[-12:] != first.signature[-12:]
+    changed = open_rubric(write(tmp_path, other, "other.toml"))
+    assert changed.signature[-12:] != first.signature[-12:]
 
 
 def test_a_file_that_changes_is_read_again(tmp_path):
     before = open_rubric(write(tmp_path, OWN)).signature
-    assert open_rubric(write(tmp_path, OWN.replace("in places", "now and then"))).signature != before
+    changed = write(tmp_path, OWN.replace("in places", "now and then"))
+    assert open_rubric(changed).signature != before
 
 
 def test_questions_of_yes_and_no_are_made_of_anchors_where_a_rubric_has_none(tmp_path):
@@ -70,7 +72,8 @@ def test_questions_of_yes_and_no_are_made_of_anchors_where_a_rubric_has_none(tmp
 
 
 def test_the_file_of_a_campaign_is_a_rubric_too(tmp_path):
-    scale = '[[questions]]\nname = "fit"\nkind = "scale"\ntext = "Does it fit the prompt?"\nhigh = 3\n'
+    scale = '[[questions]]\nname = "fit"\nkind = "scale"\nhigh = 3\n'
+    scale += 'text = "Does it fit the prompt?"\n'
     words = '[[questions]]\nname = "why"\nkind = "text"\ntext = "Why?"\n'
     rubric = open_rubric(write(tmp_path, f'title = "Ours"\n{scale}{words}')).rubric
     assert [one.name for one in rubric.criteria] == ["fit"]

@@ -166,9 +166,7 @@ class JudgeMetric(Metric):
             for view, responses in zip(shown, answered, strict=True)
         ]
 
-    def _look_at(
-        self, respondent: Respondent, story: Story
-    ) -> ShownStory | PartedStory | Reading:
+    def _look_at(self, respondent: Respondent, story: Story) -> ShownStory | PartedStory | Reading:
         """Show a story as it is, in parts, or say that it is too long."""
         shown = ShownStory(story, story.text)
         window = respondent.window

@@ -65,8 +65,8 @@ class Feed:
     _waiting: tuple[str, Question] | None = None
     _asked: dict[str, list[str]] = field(default_factory=dict)
     _reserved: dict[str, tuple[Question, float | None]] = field(default_factory=dict)
-    # How far counts of tokens fall short of the server's.
-    _shortfall: float = 1.0
+    # How far counts of tokens may fall short of the server's.
+    _shortfall: float = 1.25
     _lock: Any = field(default_factory=Lock)
 
     def take(self) -> Question | None:

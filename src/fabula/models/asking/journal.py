@@ -72,6 +72,9 @@ class Journal:
     def __len__(self) -> int:
         return len(self._places)
 
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._places
+
     @property
     def mean_written(self) -> float | None:
         """How many tokens answers had on average, where that was counted."""

@@ -52,10 +52,11 @@ def _open_backend(model: Model, spec: str) -> Backend:
     from fabula.models.networks.causal import CausalModel
 
     if isinstance(model, ApiModel):
+        from fabula.models.asking.batches import BatchBackend
         from fabula.models.asking.pacing import Pace
         from fabula.models.asking.served import ServedBackend
 
-        return ServedBackend(model, Pace(*model.limits))
+        return (BatchBackend if model.is_batched else ServedBackend)(model, Pace(*model.limits))
     if isinstance(model, FakeModel):
         from fabula.models.asking.made_up import FakeBackend
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -79,6 +80,37 @@ class Reply:
     def message(self) -> str:
         """What it says of an error."""
         return _message(self.body)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file with fields beside it, as forms send them (RFC 7578)."""
+
+    name: str
+    data: bytes = field(repr=False)
+    fields: Mapping[str, str]
+
+    @property
+    def boundary(self) -> str:
+        """What parts are set off by: the digest of the data, which it cannot hold by chance."""
+        return f"fabula-{hashlib.sha256(self.data).hexdigest()[:32]}"
+
+    @property
+    def content_type(self) -> str:
+        """The header that goes with it."""
+        return f"multipart/form-data; boundary={self.boundary}"
+
+    @property
+    def body(self) -> bytes:
+        """All parts."""
+        form = "Content-Disposition: form-data; name="
+        parts = [
+            f'--{self.boundary}\r\n{form}"{name}"\r\n\r\n{value}\r\n'
+            for name, value in self.fields.items()
+        ]
+        parts.append(f'--{self.boundary}\r\n{form}"file"; filename="{self.name}"\r\n')
+        parts.append("Content-Type: application/octet-stream\r\n\r\n")
+        return "".join(parts).encode() + self.data + f"\r\n--{self.boundary}--\r\n".encode()
 
 
 @dataclass(frozen=True)
@@ -162,14 +194,35 @@ class Server:
             with error:
                 raise self._refusal(error) from None
 
+    def fetch(self, path: str, upload: Upload | None = None) -> dict[str, Any]:
+        """Get an object of JSON, or send a file for one; what may pass is tried again."""
+
+        def attempt() -> dict[str, Any]:
+            with self.open_plain(path, upload) as response, self.name_faults():
+                return self.read(_read_all(response))
+
+        return self.insist(attempt)
+
+    def open_plain(self, path: str, upload: Upload | None = None) -> HTTPResponse:
+        """Get something, or send a file, and give the answer before it has been read."""
+        headers = {"Content-Type": upload.content_type} if upload else {}
+        try:
+            return self._request(path, upload.body if upload else None, headers)
+        except HTTPError as error:
+            with error:
+                raise self._refusal(error) from None
+
     def _send(self, path: str, question: dict[str, Any], headers: dict[str, str]) -> HTTPResponse:
-        sent = {"Content-Type": "application/json", "User-Agent": "fabula"}
-        sent |= dict(self.headers) | headers
+        data = json.dumps(question).encode()
+        return self._request(path, data, {"Content-Type": "application/json", **headers})
+
+    def _request(self, path: str, data: bytes | None, headers: dict[str, str]) -> HTTPResponse:
+        sent = {"User-Agent": "fabula", **dict(self.headers), **headers}
         if self.key:
             is_bearer = self.key_header == "Authorization"
             sent[self.key_header] = f"Bearer {self.key}" if is_bearer else self.key
-        data = json.dumps(question).encode()
-        request = Request(f"{self.url}/{path}", data=data, headers=sent, method="POST")
+        method = "GET" if data is None else "POST"
+        request = Request(f"{self.url}/{path}", data=data, headers=sent, method=method)
         with self.name_faults():
             return cast(HTTPResponse, self._opener().open(request, timeout=self.timeout_s))
 
@@ -247,6 +300,8 @@ class Connection:
         """Give what has come as soon as something has."""
         while piece := self._response.read1(_PIECE_BYTES):
             yield piece
+        if self._response.length:  # what was announced and did not come
+            raise TryAgain("the connection failed (the answer breaks off)")
 
     def read_all(self) -> bytes:
         """Give the whole answer, which is bounded."""

@@ -21,7 +21,7 @@ class Aspects(ScaleMetric):
     With `confidence`, the share of each aspect in what readers would choose to speak of.
     """
 
-    revision = 2
+    revision = 3
     card = Card(
         title="StoryER: ratings of aspects",
         family="learned",

@@ -12,7 +12,7 @@ from fabula.learned.reader.metric import ScaleMetric, Weights
 class Coherence(ScaleMetric):
     """How coherent people would find a story, learned from ratings after spoiled stories."""
 
-    revision = 2
+    revision = 3
     card = Card(
         title="Coherence, learned",
         label="Coherence",

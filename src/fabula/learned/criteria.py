@@ -13,7 +13,7 @@ from fabula.learned.reader.metric import ScaleMetric, Weights
 class Criteria(ScaleMetric):
     """Ratings from 1 to 5 on HANNA's six criteria, learned from its raters (Chhun et al., 2022)."""
 
-    revision = 2
+    revision = 3
     card = Card(
         title="HANNA's six criteria, learned",
         label="Criteria",

@@ -12,7 +12,7 @@ from fabula.learned.reader.metric import ScaleMetric, Weights
 class Manplts(ScaleMetric):
     """Probability that a story is plausible, not of a manipulated plot (Ghazarian et al., 2021)."""
 
-    revision = 2
+    revision = 3
     card = Card(
         title="MANPLTS: plausibility",
         family="learned",

@@ -14,7 +14,8 @@ from fabula.core.card import Card
 from fabula.core.score import Reading, Status
 from fabula.core.story import Story
 from fabula.learned.reader.metric import ReaderMetric, Weights
-from fabula.text.detokenise import detokenise, split_any_case
+from fabula.text.detokenise import split_any_case
+from fabula.text.layout import Span, read_plain
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -27,18 +28,22 @@ IDENTICAL_LOGIT = -math.log(99)
 
 @dataclass(frozen=True)
 class Transition:
-    """Two neighbouring sentences, and the probability that they stand in their own order."""
+    """Two neighbouring sentences, and the probability that they stand in their own order.
+
+    `places` say where each stands in the story as it was given.
+    """
 
     first: str
     second: str
     probability: float
+    places: tuple[Span, Span]
 
 
 @dataclass(frozen=True)
 class RovistC(ReaderMetric):
     """Mean probability that neighbouring sentences are in their own order (Wang et al., 2022)."""
 
-    revision = 2
+    revision = 3
     card = Card(
         title="RoViST-C: coherence by the order of sentences",
         family="learned",
@@ -80,10 +85,11 @@ class RovistC(ReaderMetric):
 
     def transitions(self, story: Story) -> list[Transition]:
         """Give every pair of neighbouring sentences with its probability, in the story's order."""
-        pairs = _neighbours(story)
+        pairs, places = _neighbours(story), pairwise(_place_sentences(story))
         chances = _probabilities(self._logits(self._add_context(pairs), pairs), pairs)
         return [
-            Transition(*pair, float(chance)) for pair, chance in zip(pairs, chances, strict=True)
+            Transition(*pair, float(chance), spans)
+            for pair, chance, spans in zip(pairs, chances, places, strict=True)
         ]
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
@@ -133,7 +139,18 @@ class RovistC(ReaderMetric):
 
 
 def _neighbours(story: Story) -> list[Pair]:
-    return list(pairwise(split_any_case(detokenise(story.text))))
+    return list(pairwise(split_any_case(read_plain(story.text).text)))
+
+
+def _place_sentences(story: Story) -> list[Span]:
+    """Give where the sentences that are read stand in the story as it was given."""
+    plain, end = read_plain(story.text), 0
+    spans = []
+    for sentence in split_any_case(plain.text):
+        start = plain.text.index(sentence, end)
+        end = start + len(sentence)
+        spans.append(plain.find_origin(start, end))
+    return spans
 
 
 def _probabilities(logits: Array, pairs: list[Pair]) -> Array:

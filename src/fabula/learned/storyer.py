@@ -24,7 +24,7 @@ class Storyer(ReaderMetric):
     al., 2022); with `negatives`, also on stories made incoherent on purpose.
     """
 
-    revision = 2
+    revision = 3
     card = Card(
         title="StoryER: preference",
         family="learned",

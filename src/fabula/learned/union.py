@@ -12,7 +12,7 @@ from fabula.learned.reader.metric import ScaleMetric, Weights
 class Union(ScaleMetric):
     """Probability that a story is human-written and not spoiled on purpose (Guan & Huang, 2020)."""
 
-    revision = 2
+    revision = 3
     card = Card(
         title="UNION: an unreferenced metric",
         family="learned",

@@ -16,9 +16,25 @@ _BLANKS = re.compile(r"[^\S\n]+")
 _STRAY = re.compile(r"[\s@]+$")
 _OPENING = re.compile(r"(``|[(\[])[^\S\n]+")
 _CLOSING = re.compile(r"[^\S\n]+(''|[)\]])")
-_ELLIPSIS = re.compile(r"(?<=\w)[^\S\n]+(\.\.\.|…)(?!\w)")
-_LONE_QUOTE = re.compile(r'(?<!\S)"(?!\S)')
+LONE_ELLIPSIS = re.compile(r"(?<=\w)[^\S\n]+(\.\.\.|…)(?!\w)")
+LONE_QUOTE = re.compile(r'(?<!\S)"(?!\S)')
 _END = re.compile(r"(?<=[.!?…])([\"'”’)]*)\s+(?=(\S))")
+
+# In this order; what is left of the blanks at either end goes last.
+DETOKENISING = (
+    (_QUOTES, '"'),
+    (_NEWLINE, "\n"),
+    (_PLACEHOLDER, r"\1"),
+    (_NOT, "n't"),
+    (_CLITIC, r"\1\2"),
+    (_STOP, r"\1"),
+    (_BLANKS, " "),
+    (_STRAY, ""),
+)
+
+
+# Before those: quotation marks and brackets of a tokeniser, which say which way they look.
+CLOSING_UP = ((_OPENING, r"\1"), (_CLOSING, r"\1"))
 
 
 def detokenise(text: str) -> str:
@@ -27,9 +43,9 @@ def detokenise(text: str) -> str:
     Corpora differ in such marks alone (`did n't , [MALE] said`), and what is learned from several
     must not be which of them a text is from.
     """
-    text = _PLACEHOLDER.sub(r"\1", _NEWLINE.sub("\n", _QUOTES.sub('"', text)))
-    text = _CLITIC.sub(r"\1\2", _NOT.sub("n't", text))
-    return _STRAY.sub("", _BLANKS.sub(" ", _STOP.sub(r"\1", text))).strip()
+    for pattern, new in DETOKENISING:
+        text = pattern.sub(new, text)
+    return text.strip()
 
 
 def respace(text: str) -> str:
@@ -38,12 +54,14 @@ def respace(text: str) -> str:
     A straight mark between blanks opens and closes in turn, line by line; on a line with an odd
     number of them the last is dropped, for nobody can tell which way it looks.
     """
-    text = detokenise(_CLOSING.sub(r"\1", _OPENING.sub(r"\1", text)))
-    return "\n".join(map(_close_quotes, _ELLIPSIS.sub(r"\1", text).split("\n")))
+    for pattern, new in CLOSING_UP:
+        text = pattern.sub(new, text)
+    text = detokenise(text)
+    return "\n".join(map(_close_quotes, LONE_ELLIPSIS.sub(r"\1", text).split("\n")))
 
 
 def _close_quotes(line: str) -> str:
-    parts = _LONE_QUOTE.split(line)
+    parts = LONE_QUOTE.split(line)
     if len(parts) % 2 == 0:
         parts[-2:] = [f"{parts[-2].rstrip()} {parts[-1].lstrip()}".strip()]
     inside = parts[1::2]

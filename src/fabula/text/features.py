@@ -115,3 +115,5 @@ def _marks(text: str, marks: str) -> int:
 
 
 FEATURE_NAMES = tuple(features(""))
+# Those that tell how a text is set rather than what it says.
+PARAGRAPH_FEATURES = ("log_paragraphs", "paragraph_length")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fabula.text.sentences import speeches
@@ -30,6 +31,18 @@ _EMPHASIS = re.compile(
     r"|(?<![^\W_])\^++(?=\w)|~~++|>!++(?=\S)|(?<=\S)!<++(?!\S)"
 )
 
+# In this order: what Markdown and HTML entities add to a text.
+MARKUP: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_AMPERSAND, "&"),
+    (_ENTITY, lambda entity: html.unescape(entity[0])),
+    (_UNSEEN, ""),
+    (_ESCAPE, r"\1"),
+    (_LINK, r"\1"),
+    (_RULE, ""),
+    (_HEAD, ""),
+    (_EMPHASIS, ""),
+)
+
 _MOST_WORDS = 80
 _MOST_CHARACTERS = 1_000
 
@@ -54,9 +67,9 @@ def normalise_post(text: str, *, newline: str = "\n") -> str:
 
 def strip_markup(text: str) -> str:
     """Drop what Markdown and HTML entities add to a text: emphasis, rules, headings, targets."""
-    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _AMPERSAND.sub("&", text))
-    text = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", _UNSEEN.sub("", text)))
-    return normalise_post(_EMPHASIS.sub("", _HEAD.sub("", _RULE.sub("", text))))
+    for pattern, new in MARKUP:
+        text = pattern.sub(new, text)
+    return normalise_post(text)
 
 
 def clean_post(text: str) -> Cleaned:
@@ -70,7 +83,7 @@ def clean_post(text: str) -> Cleaned:
     removed: tuple[str, ...] = ()
     while True:
         lines = normalise_post(text).split("\n")
-        first, last = _story_lines(lines)
+        first, last = find_story_lines(lines)
         if first == last:
             warning = "all that is left looks like notes about the post; it was kept"
             cleaned = Cleaned(strip_markup(text), removed, warning * _has_words(text))
@@ -92,8 +105,8 @@ def is_note(line: str) -> bool:
     return bool(_LINKED.search(line) or _SIGNED.search(told) or _ASIDE.search(told))
 
 
-def _story_lines(lines: list[str]) -> tuple[int, int]:
-    """Where the story begins and ends; at the same place if all lines are notes."""
+def find_story_lines(lines: list[str]) -> tuple[int, int]:
+    """Give where the story begins and ends among its lines; the same place if all are notes."""
     first, last = 0, len(lines)
     while first < last and (is_note(lines[first]) or not _has_words(lines[first])):
         first += 1

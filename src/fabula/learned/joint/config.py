@@ -102,6 +102,7 @@ def reader_config(config: JointConfig) -> ReaderConfig:
         scales=_scales(config),
         domain=config.domain,
         training=config.training,
+        layout="given",  # a line's end is a sign of its own
     )
 
 

@@ -17,7 +17,8 @@ from fabula.core.errors import InputError
 from fabula.core.files import write_text
 from fabula.core.plain import from_plain, read_json
 from fabula.learned.reader.domain import SURFACE_FEATURES
-from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION
+from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION, PARAGRAPH_FEATURES
+from fabula.text.layout import Layout
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -63,6 +64,7 @@ class ReaderConfig:
     training: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
     overlap: bool = False  # windows are as long as can be
+    layout: Layout = "plain"  # how texts are laid out before they are read
 
 
 def read_config(folder: Path) -> ReaderConfig:
@@ -211,6 +213,8 @@ _CHANCE = 0.05
 _LEAST_SLOPE = 0.1  # points from 1 to 5 that a story one standard deviation above the mean gains
 _CONFIDENCE = 1.96  # standard errors to either end of a 95 % interval
 _WORDS = FEATURE_NAMES.index("log_words")
+_PARAGRAPHS = [FEATURE_NAMES.index(name) for name in PARAGRAPH_FEATURES]
+_SAME = 1e-6  # deviation of a feature that does not differ
 _COUNTS = [FEATURE_NAMES.index(name) for name in ("log_words", "log_unique_words")]
 
 
@@ -239,6 +243,17 @@ class Surface:
     mean: float = 0.0
     deviation: float = 1.0
 
+    def read(self, features: Sequence[float], layout: Layout) -> Sequence[float]:
+        """Give features of a text in a layout as they count.
+
+        A plain text is one paragraph. So was every text where paragraphs did not differ in what
+        was learned from; where they did, they are taken as usual.
+        """
+        if layout == "given" or self.deviations[_PARAGRAPHS[0]] <= _SAME:
+            return features
+        usual = {place: self.means[place] for place in _PARAGRAPHS}
+        return [usual.get(place, value) for place, value in enumerate(features)]
+
     def value(self, features: Sequence[float]) -> float:
         """Give bias + Σ weight · standardised feature."""
         row, means, deviations = map(np.array, ([features], self.means, self.deviations))
@@ -264,10 +279,15 @@ class Scale:
     percentiles: tuple[float, ...] | None = None
     error: float | None = None
 
-    def raw(self, outputs: Mapping[str, Array], features: Sequence[float] | None = None) -> float:
+    def raw(
+        self,
+        outputs: Mapping[str, Array],
+        features: Sequence[float] | None = None,
+        layout: Layout = "given",
+    ) -> float:
         """Add up (head − mean) / deviation by weight over the terms, and the surface's part.
 
-        `outputs` are a story's by head, `features` its row of surface features.
+        `outputs` are a story's by head, `features` its row of surface features in a layout.
         """
         raw = math.fsum(
             term.weight * (float(outputs[term.head][term.output]) - term.mean) / term.deviation
@@ -278,7 +298,10 @@ class Scale:
         if features is None:
             raise ValueError("the scale reads surface features, and there are none")
         part = self.surface
-        return raw + part.weight * (part.value(features) - part.mean) / part.deviation
+        return (
+            raw
+            + part.weight * (part.value(part.read(features, layout)) - part.mean) / part.deviation
+        )
 
     def value(self, raw: float) -> float:
         """Turn a raw value into the scale's own units."""

@@ -24,8 +24,8 @@ from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
 from fabula.learned.reader.network import PooledEncoder, is_plain_bert, open_network
 from fabula.models import asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
-from fabula.text.detokenise import detokenise
 from fabula.text.features import FEATURES_VERSION, feature_row
+from fabula.text.layout import lay_out
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -63,8 +63,8 @@ class Source(Protocol):
 class Reader:
     """Heads that have been trained, and how values are made of what they say.
 
-    Texts are read whole, window by window, respaced as those it learned from. What was said of the
-    last texts is cached, so that one pass serves all metrics with the same weights.
+    Texts are read whole, window by window, in the layout that its configuration names. What was
+    said of the last texts is cached, so that one pass serves all metrics with the same weights.
     """
 
     config: ReaderConfig
@@ -72,6 +72,7 @@ class Reader:
     source: Source = field(repr=False)
     _windows: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
     _pairs: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_PAIRS), repr=False)
+    _laid_out: LruCache[str] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
     _features: LruCache[list[float]] = field(
         default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
     )
@@ -82,11 +83,19 @@ class Reader:
         default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
     )
 
+    def lay_out(self, texts: Sequence[str]) -> list[str]:
+        """Give what is read of every text."""
+
+        def make(places: list[int]) -> Iterable[str]:
+            return [lay_out(texts[place], self.config.layout) for place in places]
+
+        return self._laid_out.get([text_key(text) for text in texts], make)
+
     def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
         """Count the tokens of every text and those that are not in the vocabulary."""
 
         def make(places: list[int]) -> list[TokenCount]:
-            return self.source.count_unknown([detokenise(texts[place]) for place in places])
+            return self.source.count_unknown(self.lay_out([texts[place] for place in places]))
 
         return self._counts.get([text_key(text) for text in texts], make)
 
@@ -112,7 +121,7 @@ class Reader:
         """Give for every text what each head says of its windows: (windows, outputs)."""
 
         def make(places: list[int]) -> Iterable[Outputs]:
-            return self.source.window_outputs([detokenise(texts[place]) for place in places])
+            return self.source.window_outputs(self.lay_out([texts[place] for place in places]))
 
         return self._windows.get([text_key(text) for text in texts], make)
 
@@ -141,7 +150,8 @@ class Reader:
         wanted = self.scale(scale)
         rows = self._feature_rows(texts) if wanted.surface else [None] * len(texts)
         pairs = zip(self.outputs(texts), rows, strict=True)
-        return np.array([wanted.raw(outputs, features) for outputs, features in pairs], dtype=float)
+        layout = self.config.layout
+        return np.array([wanted.raw(*pair, layout) for pair in pairs], dtype=float)
 
     def values(self, scales: Sequence[str], texts: Sequence[str]) -> Array:
         """Give the value of every text on each of some scales: (texts, scales)."""
@@ -154,14 +164,14 @@ class Reader:
         """Say in plain words what about a text is unlike the stories that it learned from."""
 
         def make(_: list[int]) -> Iterable[tuple[str, ...]]:
-            return [describe_oddities(detokenise(text), self.config.domain)]
+            return [describe_oddities(*self.lay_out([text]), self.config.domain)]
 
         [oddities] = self._oddities.get([text_key(text)], make)
         return oddities
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:
-            return (feature_row(detokenise(texts[place])) for place in places)
+            return map(feature_row, self.lay_out([texts[place] for place in places]))
 
         return self._features.get([text_key(text) for text in texts], make)
 

@@ -40,7 +40,6 @@ from fabula.learned.training.surface import CLIP, fit_ranking
 from fabula.meta.coefficients import spearman
 from fabula.meta.resampling import Estimate, estimate, resample_rows
 from fabula.models import asset_names, path_of
-from fabula.text.detokenise import detokenise
 from fabula.text.features import FEATURES_VERSION, feature_row
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -132,7 +131,8 @@ class _Inputs:
     def __init__(self, reader: Reader, texts: Sequence[str]) -> None:
         self._scale = reader.scale(SCALE)
         self._outputs = reader.outputs(texts)
-        self._rows = [feature_row(detokenise(text)) for text in texts]
+        self._layout = reader.config.layout
+        self._rows = list(map(feature_row, reader.lay_out(texts)))
         self.own = reader.raw(SCALE, texts)
         if np.isnan(self.own).any():
             place = int(np.flatnonzero(np.isnan(self.own))[0])
@@ -140,6 +140,7 @@ class _Inputs:
             raise InputError(problem, "drop it")
         self._terms = self._head_terms(reader)
         self._surface = self._scale.surface or self._plain_surface()
+        rows = [self._surface.read(row, self._layout) for row in self._rows]
         means, deviations = np.array(self._surface.means), np.array(self._surface.deviations)
         self._own_deviation = float(self.own.std()) or 1.0
         heads = [
@@ -153,7 +154,7 @@ class _Inputs:
             [
                 (self.own / self._own_deviation)[:, None],
                 np.array(heads).reshape(len(texts), -1),
-                standardise_features(np.array(self._rows), means, deviations, CLIP),
+                standardise_features(np.array(rows), means, deviations, CLIP),
             ]
         )
         # Around 0, so that values by different weights can be compared.
@@ -177,7 +178,7 @@ class _Inputs:
     def raw(self, scale: Scale) -> Array:
         """Give a scale's raw value of every text."""
         pairs = zip(self._outputs, self._rows, strict=True)
-        return np.array([scale.raw(outputs, row) for outputs, row in pairs])
+        return np.array([scale.raw(*pair, self._layout) for pair in pairs])
 
     def _head_terms(self, reader: Reader) -> list[Term]:
         """Give every output that a value is made of, standardised over the texts."""

@@ -19,7 +19,7 @@ from fabula.learned.training.recipe import ReaderRecipe, ScaleRecipe, Task
 from fabula.learned.training.surface import CLIP, fit_surface, surface_parts
 from fabula.meta.coefficients import spearman
 from fabula.models import asset_names, get_asset
-from fabula.text.features import FEATURES_VERSION
+from fabula.text.features import FEATURES_VERSION, PARAGRAPH_FEATURES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CROSS_FITTED = "cross_fitted.npz"
@@ -48,6 +48,7 @@ def write_reader(
         encoder=encoder or _pin(recipe.encoder),
         window=recipe.window,
         overlap=recipe.overlap,
+        layout=recipe.layout,
         heads=heads,
         scales=scales,
         domain=prepared.domain,
@@ -178,7 +179,10 @@ class _Fit:
         """Fit the surface features to all; and, for texts unseen, to the other folds alone."""
         assert self._crossed is not None
         opinions = [(t.examples, t.output) for t in targets]
-        means, deviations, weights = fit_surface(opinions, recipe.without)
+        # Of a plain text paragraphs tell nothing but its length once more.
+        plain = PARAGRAPH_FEATURES if self._recipe.layout == "plain" else ()
+        without = (*recipe.without, *plain)
+        means, deviations, weights = fit_surface(opinions, without)
         parts: dict[str, Array] = {}
         others = [s.partition(".")[0] for s in (*recipe.also, recipe.people) if s]
         for task in dict.fromkeys([*(t.task for t in targets), *others]):
@@ -187,7 +191,7 @@ class _Fit:
                 opinions=opinions,
                 folds=[self._crossed.folds[t.task] for t in targets],
                 own=[t.task == task for t in targets],
-                without=recipe.without,
+                without=without,
             )  # fmt: skip
         pooled = np.concatenate([parts[t.task].ravel() for t in targets])
         mean, deviation = float(np.nanmean(pooled)), float(np.nanstd(pooled)) or 1.0

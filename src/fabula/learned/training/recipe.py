@@ -11,6 +11,7 @@ from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.plain import from_plain, read_toml
 from fabula.learned.reader.config import Link
 from fabula.learned.training.loop import LoopConfig
+from fabula.text.layout import Layout
 
 T = TypeVar("T")
 TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
@@ -145,6 +146,7 @@ class ReaderRecipe:
     members: int = 1  # trainings whose weights are averaged
     window: int = 254
     overlap: bool = False  # windows are as long as can be
+    layout: Layout = "plain"  # how texts are laid out before they are read
     dropout: float = 0.1
     head_dropout: float = 0.1
     weight_decay: float = 0.01

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from fabula.learned.training.stories import (
 )
 from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.features import feature_row
+from fabula.text.layout import Layout, lay_out
 
 _LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
 
@@ -38,7 +40,7 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
 
     def dataset(name: str) -> Dataset:
         if name not in sets:
-            sets[name] = read_dataset(name, data)
+            sets[name] = _lay_out(read_dataset(name, data), recipe.layout)
         return sets[name]
 
     free = UnratedStories([dataset(name) for name in recipe.left_out])
@@ -51,6 +53,12 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
     return Prepared(
         examples, describe_domain(_read_by_people(recipe, dataset)) if recipe.scales else {}
     )
+
+
+def _lay_out(dataset: Dataset, layout: Layout) -> Dataset:
+    """Give a data set whose stories are laid out as they will be read."""
+    stories = (replace(story, text=lay_out(story.text, layout)) for story in dataset.stories)
+    return replace(dataset, stories=tuple(stories))
 
 
 def _read_by_people(recipe: ReaderRecipe, dataset: Callable[[str], Dataset]) -> list[str]:

@@ -32,7 +32,6 @@ from fabula.scoring.review.parts import (
     Review,
 )
 from fabula.text.repetition import find_repetitions
-from fabula.text.sentences import sentence_spans
 
 WEIGHTS, ORDER_WEIGHTS = "reader", "order"
 PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
@@ -235,14 +234,10 @@ def _find_transitions(
 
 
 def place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, ...]:
-    """Give transitions with their places; none where the metric parts sentences otherwise."""
-    transitions = metric.transitions(story)
-    spans = sentence_spans(story.text)
-    if len(spans) != len(transitions) + 1:
-        return ()
+    """Give transitions with the places of their sentences in the story."""
     return tuple(
-        PlacedTransition(first, second, float(transition.probability))
-        for first, second, transition in zip(spans[:-1], spans[1:], transitions, strict=True)
+        PlacedTransition(*transition.places, float(transition.probability))
+        for transition in metric.transitions(story)
     )
 
 

@@ -83,11 +83,22 @@ def test_stories_are_told_apart_when_they_are_asked_about_together(told: Told) -
 def test_transitions_are_the_pairs_with_their_probabilities(told: Told) -> None:
     found = RovistC().transitions(make_story(RAIN))
     assert found[:2] == [
-        Transition("It rained.", "She took a coat.", 0.5),
-        Transition("She took a coat.", "She took a coat.", 0.0),
+        Transition("It rained.", "She took a coat.", 0.5, ((0, 10), (11, 27))),
+        Transition("She took a coat.", "She took a coat.", 0.0, ((11, 27), (28, 44))),
     ]
     assert found[2].probability == pytest.approx(0.8807970780)
     assert RovistC().transitions(make_story("One.")) == []
+
+
+def test_transitions_have_their_places_in_the_story_as_it_is_set(told: Told) -> None:
+    text = "# Rain\n\nIt *rained* .\n\nShe took a coat, for it was cold on the way to the quay where "
+    text += "he lived\nwith two dogs.  He did n't wait.\n\nEdit: thanks for reading!"
+    spans = [place for found in RovistC().transitions(make_story(text)) for place in found.places]
+    assert [text[slice(*span)] for span in spans[::2]] == [
+        "It *rained* .",
+        "She took a coat, for it was cold on the way to the quay where he lived\nwith two dogs.",
+    ]
+    assert text[slice(*spans[-1])] == "He did n't wait."
 
 
 def test_with_the_story_as_context_a_sentence_follows_as_much_of_it_as_fits(told: Told) -> None:

@@ -167,7 +167,7 @@ def test_order_is_shown_sentence_by_sentence(
     chances = {"q1/A": [0.9, 0.5], "q1/B": [0.2], "q1/C": []}
 
     def transitions(metric: RovistC, story: Story) -> list[Transition]:
-        return [Transition("", "", chance) for chance in chances[story.id]]
+        return [Transition("", "", chance, ((0, 0), (0, 0))) for chance in chances[story.id]]
 
     monkeypatch.setattr(RovistC, "transitions", transitions)
     view = view_study(survey, {"Words": "words"}, options={"example": {}})

@@ -91,7 +91,9 @@ def test_transitions_are_the_pairs_with_their_probabilities(told: Told) -> None:
 
 
 def test_transitions_have_their_places_in_the_story_as_it_is_set(told: Told) -> None:
-    text = "# Rain\n\nIt *rained* .\n\nShe took a coat, for it was cold on the way to the quay where "
+    text = (
+        "# Rain\n\nIt *rained* .\n\nShe took a coat, for it was cold on the way to the quay where "
+    )
     text += "he lived\nwith two dogs.  He did n't wait.\n\nEdit: thanks for reading!"
     spans = [place for found in RovistC().transitions(make_story(text)) for place in found.places]
     assert [text[slice(*span)] for span in spans[::2]] == [

@@ -77,13 +77,11 @@ def read_plain(text: str) -> PlainText:
     """
     draft = _Draft(text)
     draft.replace(_LINE_END, "\n")
-    for pattern, new in (*CLOSING_UP, *DETOKENISING):
-        draft.replace(pattern, new)
+    for rule in (*CLOSING_UP, *DETOKENISING):
+        draft.replace(*rule)
     draft.keep(*_find_body(draft.text))
-    for pattern, new in MARKUP:
-        draft.replace(pattern, new)
-    for pattern, new in ((_SOFT_HYPHEN, ""), (_GUILLEMETS, ""), (_ELLIPSIS, "...")):
-        draft.replace(pattern, new)
+    for mark in (*MARKUP, (_SOFT_HYPHEN, ""), (_GUILLEMETS, ""), (_ELLIPSIS, "...")):
+        draft.replace(*mark)
     draft.replace(LONE_ELLIPSIS, r"\1")
     draft.write_over(_straighten(draft.text))
     draft.replace(_LONE_QUOTE, _Turn(draft.text))

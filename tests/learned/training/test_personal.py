@@ -73,8 +73,8 @@ def test_a_value_is_the_chance_to_be_liked_better_than_the_middle_story(reader):
     said = np.clip(np.round(3 + by_head(reader, "criteria", 2)), 1, 5)
     scale = fit_personal(reader, rated(said)).scale
     raws = [
-        scale.raw(out, feature_row(text))
-        for text, out in zip(TEXTS, reader.outputs(TEXTS), strict=True)
+        scale.raw(out, feature_row(text), "plain")
+        for text, out in zip(reader.lay_out(TEXTS), reader.outputs(TEXTS), strict=True)
     ]
     values = np.array([scale.value(raw) for raw in raws])
     assert np.median(values) == pytest.approx(0.5)

@@ -164,7 +164,8 @@ class Reader:
         """Say in plain words what about a text is unlike the stories that it learned from."""
 
         def make(_: list[int]) -> Iterable[tuple[str, ...]]:
-            return [describe_oddities(*self.lay_out([text]), self.config.domain)]
+            [read] = self.lay_out([text])
+            return [describe_oddities(read, self.config.domain)]
 
         [oddities] = self._oddities.get([text_key(text)], make)
         return oddities

@@ -87,6 +87,20 @@ def test_augmentation_gives_a_file_that_a_joint_training_reads(
     assert len(found.ratings) == 60
 
 
+def test_classifiers_are_measured_on_stories_that_they_have_not_seen(rated: Path) -> None:
+    done = CliRunner().invoke(cli, ["comments", "evaluate", str(rated), "-f", "json"])
+    rows = {(row["told"], row["of"]): row for row in json.loads(done.stdout)}
+    assert [*rows][:3] == [("aspect", "ending"), ("aspect", "funny"), ("aspect", "all")]
+    assert rows["aspect", "all"]["comments"] == 80
+    # Every aspect, and every rating, has words of its own.
+    assert rows["aspect", "all"]["words"] > 0.95
+    assert rows["polarity", "all"]["words"] > 0.95
+    assert rows["aspect", "all"]["prior"] == 0.5
+    with pytest.raises(SettingError, match="are for --encoder"):
+        asked = ["comments", "evaluate", str(rated), "--device", "cpu"]
+        CliRunner().invoke(cli, asked, catch_exceptions=False)
+
+
 def test_a_column_that_is_not_there_and_bounds_the_wrong_way_round_are_named(table: Path) -> None:
     run = CliRunner().invoke(cli, ["comments", "topics", str(table), "--column", "comment=words"])
     assert isinstance(run.exception, InputError)

@@ -11,7 +11,7 @@ import pytest
 from fabula.core.errors import PackageMissing, SettingError, UserError
 from fabula.models import _runtime, huggingface
 from fabula.models.huggingface import load
-from fabula.models.networks.checkpoint import CheckpointError
+from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
 from fakes.tiny_models import TEXTS, save_bert, save_gpt2, save_t5
 
 
@@ -83,6 +83,13 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
     model: Any = load(str(folder))
     with pytest.raises(CheckpointError, match=r"only pickled weights \(\.bin\)"):
         list(model.masked_logs(TEXTS))
+
+
+def test_a_model_of_the_hub_without_safetensors_says_so(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"org/model has no safetensors on the hub.*FOLDER"):
+        Checkpoint(folder, "org/model", "0" * 40).model("AutoModelForMaskedLM")
 
 
 def test_code_that_comes_with_a_checkpoint_is_not_run(tmp_path: Path) -> None:

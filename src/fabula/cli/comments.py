@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,16 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
 from fabula.cli._inputs import column_option
-from fabula.cli._options import folder_type, output_option, seed_option
+from fabula.cli._options import file_type, folder_type, output_option, seed_option
 from fabula.cli._output import format_option, print_rows
+from fabula.cli._train_options import DEVICE
 from fabula.core.errors import SettingError
 from fabula.core.files import refuse_input, write_json
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.learned.training.augmentation import Augmented, Comment, LabelledComment
+    from fabula.learned.training.comment_figures import ClassifierFigure
 
 COLUMN = column_option(
     "Column of a table that plays a role: comment=review, text=story; may be repeated.", "comment"
@@ -85,6 +88,89 @@ def topics_command(
     )
     if stable <= topics.chance:
         echo("fabula: no more stable than shuffled words: these topics are noise", err=True)
+
+
+@command.command("evaluate", short_help="Measure classifiers of comments.")
+@click.argument("source", default="storyer_ratings", shell_complete=complete_sources)
+@click.option(
+    "--encoder",
+    metavar="MODEL",
+    help="Also by classifiers on this encoder: an asset, a folder, or a name of the hub.",
+)
+@click.option(
+    "--recipe",
+    type=file_type,
+    metavar="FILE",
+    show_default="recipes/comments.toml",
+    help="How those are trained.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Parts that the stories are split into.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Classifiers on an encoder for each part, whose probabilities are averaged.",
+)
+@click.option(
+    "--weights",
+    type=folder_type,
+    metavar="FOLDER",
+    help="Keep what those say of unseen comments here; a run that was stopped goes on.",
+)
+@DEVICE
+@seed_option()
+@format_option
+def evaluate_command(
+    source: str,
+    encoder: str | None,
+    recipe: Path | None,
+    folds: int,
+    seeds: int,
+    weights: Path | None,
+    device: str,
+    seed: int,
+    form: str,
+) -> None:
+    """Measure how well the aspect and the rating of comments are told from their words.
+
+    SOURCE is a data set whose comments have aspects and ratings, or a file in the form of
+    storyer_ratings. No comment is told by a classifier that has seen one on the same story.
+    """
+    from fabula.learned.training.augmentation import comments_of
+    from fabula.learned.training.comment_figures import classify_by, measure
+    from fabula.learned.training.joint_data import read_rated_dataset
+
+    if not encoder and (recipe or weights or device):
+        raise SettingError("--recipe, --weights and --device are for --encoder", "leave them out")
+    known = comments_of(read_rated_dataset(source, None))
+    told = {"words": classify_by(known, folds=folds, seed=seed)}
+    if encoder:
+        how: Any = {"recipe": recipe, "seeds": seeds, "device": device, "out": weights}
+        how |= {"folds": folds, "seed": seed, "report": _report}
+        told[encoder] = classify_by(known, encoder=encoder, **how)
+    print_rows([_figure_row(figure) for figure in measure(known, told)], form)
+
+
+def _figure_row(figure: ClassifierFigure) -> dict[str, Any]:
+    row: dict[str, Any] = {"told": figure.task, "of": figure.label, "comments": figure.comments}
+    for name, accuracy in figure.accuracy.items():
+        known = (accuracy.value, accuracy.low, accuracy.high)
+        value, low, high = (None if math.isnan(end) else round(end, 3) for end in known)
+        row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return row | {"prior": None if math.isnan(figure.prior) else round(figure.prior, 3)}
+
+
+def _report(line: str) -> None:
+    echo(line, err=True)
 
 
 @command.command("augment", short_help="Guess aspect and rating of comments without them.")
@@ -189,8 +275,5 @@ def _label(
         return label_comments(known, comments, **bars)
     from fabula.learned.training.comment_reader import open_comment_reader
 
-    def report(line: str) -> None:
-        echo(line, err=True)
-
-    said = open_comment_reader(weights, known, encoder=encoder, seed=bars["seed"], report=report)
+    said = open_comment_reader(weights, known, encoder=encoder, seed=bars["seed"], report=_report)
     return augment(comments, classify=said.classify, rate=said.rate, **bars)

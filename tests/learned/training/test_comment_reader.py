@@ -6,7 +6,9 @@ import json
 import math
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from fabula.cli.comments import command
 from fabula.core.errors import InputError, SettingError
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.training.augmentation import LabelledComment
-from fabula.learned.training.comment_reader import open_comment_reader
+from fabula.learned.training.comment_reader import cross_validate_readers, open_comment_reader
 from fabula.learned.training.recipe import ReaderRecipe, find_recipe, read_recipe
 from fakes.tiny_models import save_albert, save_bert
 from fakes.trained_reader import kill_at, same
@@ -88,6 +90,30 @@ def test_a_stopped_training_goes_on_and_another_encoder_is_refused(recipe, tmp_p
     (tmp_path / "whole" / "reader.json").unlink()
     with pytest.raises(InputError, match="holds another training; name another folder"):
         open_comment_reader(tmp_path / "whole", KNOWN, **how)
+
+
+def test_every_comment_is_told_by_readers_that_saw_none_of_its_story(recipe, tmp_path):
+    start = save_bert(tmp_path / "start")
+    # Two comments a story: the second is another's word for word.
+    known = [*KNOWN, *(replace(one, story=KNOWN[n - 1].story) for n, one in enumerate(KNOWN[:12]))]
+    how: dict[str, Any] = {"recipe": recipe, "seed": 1, "device": "cpu", "folds": 3}
+    lines: list[str] = []
+    found = cross_validate_readers(
+        known, encoder=str(start), **how, seeds=2, out=tmp_path / "out", report=lines.append
+    )
+    for task, told in found.items():
+        assert told.gold == tuple(str(getattr(one, task)).removesuffix(".0") for one in known)
+        assert len(told.probabilities) == len(known)
+        assert all(sum(one.values()) == pytest.approx(1) for one in told.probabilities)
+        assert told.accuracy() > 0.8
+    assert any("seed 2, fold 3 of 3" in line for line in lines)
+    lines.clear()
+    again = cross_validate_readers(
+        known, encoder=str(start), **how, seeds=2, out=tmp_path / "out", report=lines.append
+    )
+    assert again == found and not any("fold" in line for line in lines)
+    with pytest.raises(SettingError, match="99 folds of 48 stories"):
+        cross_validate_readers(known, encoder=str(start), **how | {"folds": 99}, report=quiet)
 
 
 def test_a_label_that_the_recipe_does_not_know_is_named(recipe, tmp_path):

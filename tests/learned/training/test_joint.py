@@ -25,6 +25,7 @@ pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
 
 from fakes.tiny_joint import BACKBONES, BETTER, joint_recipe, made_up_data, one_thread  # noqa: E402
+from fakes.tiny_models import save_bert  # noqa: E402
 
 ANTONYMS = Antonyms({"old": ("new",), "night": ("day",), "home": ("abroad",)})
 QUIET: dict[str, Any] = {"device": "cpu", "report": lambda line: None}
@@ -364,6 +365,12 @@ def test_what_cannot_be_trained_is_refused(backbones, tmp_path):
         train(tmp_path / "d", joint_recipe(backbones["bart"]), data)
     with pytest.raises(UserError, match="holds no config"):
         train(tmp_path / "e", joint_recipe(tmp_path))
+    with pytest.raises(SettingError, match=r"is no encoder-decoder \(bert\); take one"):
+        train(tmp_path / "f", joint_recipe(save_bert(tmp_path / "bert")))
+    pickled = BACKBONES["led"](tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    with pytest.raises(UserError, match=r"only pickled weights .* write it anew by transformers"):
+        train(tmp_path / "g", joint_recipe(pickled))
 
 
 def test_an_ablation_leaves_only_the_scales_that_it_trained(backbones, tmp_path):

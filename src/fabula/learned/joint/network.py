@@ -154,6 +154,10 @@ def open_backbone(name: str | Path, device: torch.device) -> JointNetwork:
     """Open an encoder-decoder of the hub or of a folder, with heads that are newly drawn."""
     # Not by load_model, which would keep it: each training has one of its own.
     backend: Any = MODELS.get("huggingface")(str(name), task="seq2seq", device=str(device))
+    if not backend.checkpoint.shape.is_encoder_decoder:
+        kind = backend.checkpoint.config.get("model_type", "unknown")
+        problem = f"{backend.checkpoint.name} is no encoder-decoder ({kind})"
+        raise SettingError(problem, "take one, such as a LED, BART or T5")
     net = backend.checkpoint.model("AutoModelForSeq2SeqLM")
     from torch.nn import Linear, ModuleDict
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,17 @@ import numpy as np
 from fabula.core.errors import InputError, SettingError
 from fabula.learned.reader.config import FILE, read_config
 from fabula.learned.reader.inference import Reader, load_reader
+from fabula.learned.training.aspect_classifier import OutOfFold
 from fabula.learned.training.augmentation import LabelledComment
+from fabula.learned.training.cross_fit import cross_fit
 from fabula.learned.training.examples import Prepared, example_set
-from fabula.learned.training.loop import Report
-from fabula.learned.training.reader import ExampleSource, open_cut, train_reader
+from fabula.learned.training.folder import OUTPUTS
+from fabula.learned.training.loop import Report, choose_device
+from fabula.learned.training.reader import ExampleSource, open_cut, open_workshop, train_reader
 from fabula.learned.training.recipe import ReaderRecipe, find_recipe, read_recipe
 from fabula.text.detokenise import detokenise
 
+Array = np.ndarray[Any, np.dtype[Any]]
 KIND, ASPECT, RATING = "comments", "aspect", "rating"
 
 
@@ -41,12 +46,9 @@ class CommentSource(ExampleSource):
         texts = open_cut(self.find_start(recipe))([detokenise(one.text) for one in self._known])
         members = [[number] for number in range(len(texts))]
         items = [f"story:{comment.story}" for comment in self._known]
-        told = {
-            ASPECT: [comment.aspect for comment in self._known],
-            RATING: [f"{round(comment.rating)}" for comment in self._known],
-        }
         examples = {}
-        for task, labels in told.items():
+        for task in (ASPECT, RATING):
+            labels = [_label(comment, task) for comment in self._known]
             targets = _shares(labels, recipe.tasks[task].aspects, task)
             examples[task] = example_set(texts, members, targets, items=items, ids=[])
         return Prepared(examples, {})
@@ -80,9 +82,57 @@ class CommentReader:
     def _probabilities(self, texts: Sequence[str], head: str) -> list[dict[str, float]]:
         names = self.reader.config.heads[head].outputs
         outputs = np.array([one[head] for one in self.reader.outputs(texts)])
-        powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-        shares = powers / powers.sum(axis=1, keepdims=True)
-        return [dict(zip(names, row, strict=True)) for row in shares.tolist()]
+        return [dict(zip(names, row, strict=True)) for row in _softmax(outputs).tolist()]
+
+
+def _softmax(outputs: Array) -> Array:
+    powers = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def cross_validate_readers(
+    known: Sequence[LabelledComment],
+    *,
+    encoder: str | None = None,
+    recipe: Path | None = None,
+    folds: int = 5,
+    seeds: int = 1,
+    seed: int = 0,
+    device: str = "",
+    out: Path | None = None,
+    report: Report = print,
+) -> dict[str, OutOfFold]:
+    """Tell aspect and rating of each comment by classifiers that saw none of its story.
+
+    Of several seeds the mean probability counts. What is told is kept in the folder `out`, if one
+    is named: a stopped run goes on from there.
+    """
+    chosen = read_recipe(ReaderRecipe, recipe or find_recipe(KIND), encoder=encoder, seed=seed)
+    stories = len({comment.story for comment in known})
+    if not 2 <= folds <= stories:
+        raise SettingError(f"{folds} folds of {stories} stories", "2 folds or more, as stories")
+    source = CommentSource(known, report=report)
+    start, prepared = source.find_start(chosen), source.read(chosen)
+    workshop = open_workshop(chosen, start, prepared, choose_device(device), report)
+    with TemporaryDirectory() as place:
+        folder = out or Path(place)
+        folder.mkdir(parents=True, exist_ok=True)
+        how: Any = {"out": folder / OUTPUTS, "report": report}
+        crossed = cross_fit(workshop, folds=folds, seeds=seeds, **how)
+    told = {}
+    for task in (ASPECT, RATING):
+        names = chosen.tasks[task].aspects
+        shares = _softmax(crossed.outputs[task, task].astype(float)).mean(axis=0)  # (texts, names)
+        rows = prepared.examples[task].members[:, 0]
+        gold = [_label(comment, task) for comment in known]
+        chances = [dict(zip(names, row, strict=True)) for row in shares[rows].tolist()]
+        told[task] = OutOfFold(tuple(gold), tuple(chances))
+    return told
+
+
+def _label(comment: LabelledComment, task: str) -> str:
+    return comment.aspect if task == ASPECT else f"{round(comment.rating)}"
 
 
 def open_comment_reader(

@@ -66,7 +66,7 @@ def train_reader(
         return finished
     place, start = choose_device(device), source.find_start(recipe)
     prepared = source.read(recipe)
-    workshop = _open_workshop(recipe, start, prepared, place, report)
+    workshop = open_workshop(recipe, start, prepared, place, report)
     recipe, crossed = workshop.recipe, None
     if folds:
         crossed = cross_fit(workshop, folds=folds, seeds=seeds, out=out / OUTPUTS, report=report)
@@ -86,7 +86,7 @@ def train_reader(
     return record
 
 
-def _open_workshop(
+def open_workshop(
     recipe: ReaderRecipe, start: Start, prepared: Prepared, device: torch.device, report: Report
 ) -> Workshop:
     """Open the workshop of the encoder that was found; say so where windows do not fit it."""

@@ -190,11 +190,17 @@ class Checkpoint:
         """Refuse a folder without weights that are safe to read."""
         if any(self.folder.glob("*.safetensors")):
             return
+        remedy = (
+            "take one with safetensors; or, where you trust it, write it anew by transformers "
+            f"(model and tokeniser: from_pretrained('{self.name}').save_pretrained('FOLDER')) and "
+            "name FOLDER"
+        )
         if any(self.folder.glob("*.bin")):
-            raise CheckpointError(
-                f"{self.name} has only pickled weights (.bin), which can run code",
-                "take one with safetensors (save_pretrained writes them)",
-            )
+            problem = f"{self.name} has only pickled weights (.bin), which can run code"
+            raise CheckpointError(problem, remedy)
+        if self.revision:  # Of a hub's model nothing else is fetched.
+            problem = f"{self.name} has no safetensors on the hub; pickled weights can run code,"
+            raise CheckpointError(f"{problem} and are not read", remedy)
         raise CheckpointError(f"{self.name} has no weights (model.safetensors)")
 
     @cached_property

@@ -1,16 +1,19 @@
-"""Classifiers of comments: which aspect is spoken of, and how it is rated, from words alone."""
+"""Classifiers of comments: which aspect is spoken of, and how it is rated."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.training.aspect_classifier import OutOfFold, cross_validate
+from fabula.learned.training.aspect_classifier import OutOfFold
 from fabula.learned.training.augmentation import LabelledComment, comments_of
+from fabula.learned.training.comment_figures import classify_by, polarity
 from fabula.meta.arrays import Values
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
@@ -23,14 +26,29 @@ PUBLISHED = {"negative": 85.2, "neutral": 50.9, "positive": 89.7, "all": 83.0}
 
 @dataclass(frozen=True)
 class ClassifierSettings:
-    """Into how many folds comments are split; those of one story stay together."""
+    """Into how many folds comments are split; those of one story stay together.
+
+    They go by words, or by an `encoder`: an asset, a folder or a name of the hub, trained by
+    recipes/comments.toml or by a `recipe` of one's own.
+    """
 
     folds: int = 5
+    encoder: str = ""
+    recipe: str = ""
+    seeds: int = 1
+    device: str = ""
+
+    @property
+    def words(self) -> str:
+        """Say how comments are told."""
+        if not self.encoder:
+            return "word stems by tf-idf and a logistic regression, grouped by story"
+        return f"the encoder {self.encoder}, fine-tuned, grouped by story"
 
 
 def classify_aspects(material: Material, settings: ClassifierSettings) -> Findings:
     """Classify every comment by a classifier that saw none of its story."""
-    comments, predicted = _cross_validate(material, settings.folds, by="aspect")
+    comments, predicted = _cross_validate(material, settings, by="aspect")
     names = [name for name in ASPECTS if name in {*predicted.gold, *predicted.predicted}]
     confusion = predicted.confusion()
     counts: list[StudyRow] = [
@@ -54,23 +72,26 @@ def classify_aspects(material: Material, settings: ClassifierSettings) -> Findin
     ]
     stories = len({comment.story for comment in comments})
     words = [
-        f"{len(comments)} comments on {stories} stories; word stems by tf-idf and a logistic "
-        "regression, grouped by story. The paper fine-tunes RoBERTa-large on 28,099 comments and "
-        "prints no accuracy by aspect."
+        f"{len(comments)} comments on {stories} stories; {settings.words}. The paper fine-tunes "
+        "RoBERTa-large on 28,099 comments; by its figure about 80 % are right for every aspect "
+        "but ending and heartwarming."
     ]
     return words, tables
 
 
 def _cross_validate(
-    material: Material, folds: int, *, by: str
+    material: Material, settings: ClassifierSettings, *, by: str
 ) -> tuple[list[LabelledComment], OutOfFold]:
     """Give all comments, and what is predicted of each: its aspect, or its rating."""
     comments = comments_of(material.dataset("storyer_ratings"))
     if not comments:
         raise InputError("storyer_ratings has no comments", "give the files with comments")
-    labels = [comment.aspect if by == "aspect" else f"{comment.rating:g}" for comment in comments]
-    texts, stories = [comment.text for comment in comments], [comment.story for comment in comments]
-    return comments, cross_validate(texts, labels, stories, folds=folds, seed=material.seed)
+    how: Any = {"folds": settings.folds, "seed": material.seed}
+    if settings.encoder:
+        how |= {"encoder": settings.encoder, "seeds": settings.seeds, "device": settings.device}
+        how |= {"recipe": Path(settings.recipe) if settings.recipe else None}
+        how |= {"report": material.report}
+    return comments, classify_by(comments, **how)[by]
 
 
 def _accuracies(
@@ -95,14 +116,9 @@ def _accuracies(
     ]
 
 
-def polarity(rating: float) -> str:
-    """Name the polarity of a rating: 1 and 2 are negative, 3 is neutral, 4 and 5 positive."""
-    return "neutral" if rating == 3 else "negative" if rating < 3 else "positive"
-
-
 def classify_polarity(material: Material, settings: ClassifierSettings) -> Findings:
     """Tell the rating of every comment by a classifier that saw none of its story."""
-    comments, predicted = _cross_validate(material, settings.folds, by="rating")
+    comments, predicted = _cross_validate(material, settings, by="rating")
     gold = [polarity(comment.rating) for comment in comments]
     guesses = [polarity(float(rating)) for rating in predicted.predicted]
     right = np.array([one == other for one, other in zip(gold, guesses, strict=True)], float)
@@ -115,11 +131,11 @@ def classify_polarity(material: Material, settings: ClassifierSettings) -> Findi
         rows.append([name, estimate, share, published / 100, int(inside.sum())])
     table = StudyTable(
         "sentiment",
-        "Comments whose polarity is told from their words",
+        "Comments whose polarity is told",
         ("polarity", "accuracy", "share of the comments", "published", "comments"),
         rows,
         "A guess that knows nothing but the commonest polarity is right as often as its share "
         "says, there alone. Published: StoryER's RoBERTa-large on its own, far larger data.",
     )
-    words = ["Word stems by tf-idf and a logistic regression on ratings 1 to 5, grouped by story."]
+    words = [f"Ratings 1 to 5 are told by {settings.words}."]
     return words, [table]

@@ -3,6 +3,7 @@
     python benchmarks/craft.py DATA            # percentiles by length; how often others pass them
     python benchmarks/craft.py DATA --write    # and the table that ships with Fabula
     python benchmarks/craft.py DATA --people   # beside readers' choices and writers' scores
+    python benchmarks/craft.py DATA --spacy    # the rules beside spaCy's parser, on 150 stories
 
 The table is of WritingPrompts' stories, notes around them dropped and tokens put together; those
 all in small letters are left out. A table of one half of them is held against the other half, of
@@ -14,8 +15,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -28,11 +29,20 @@ from fabula.core.metric import Metric
 from fabula.core.story import Story
 from fabula.datasets import load_dataset
 from fabula.learned.training.stories import data_folder
-from fabula.meta.resampling import Estimate
+from fabula.meta.resampling import estimate_mean
+from fabula.models.reading.tagging import parse_text
 from fabula.scoring.catalogue import choose_metrics
+from fabula.text.craft.diction import find_adverbs, find_passives
 from fabula.text.craft.facts import CHECKS, Check
-from fabula.text.craft.prose import take_apart
-from fabula.text.craft.reference import BANDS, LEVELS, Distribution, band_of, describe_values
+from fabula.text.craft.prose import Finding, NothingToCheck, Prose, take_apart
+from fabula.text.craft.reference import (
+    BANDS,
+    Distribution,
+    band_of,
+    describe_values,
+    read_reference,
+)
+from fabula.text.craft.telling import tense_of
 from fabula.text.detokenise import respace
 from fabula.text.posts import clean_post
 from fabula.text.words import locate_words
@@ -41,6 +51,8 @@ LEAST_CAPITALS = 0.005
 LEAST_STORIES = 100  # of a band and a check
 LEAST_PARAGRAPHS, PARAGRAPHS = 5, "repeated_openings.paragraphs"
 RARE = 0.05
+FINITE = {"VBD": "past", "VBZ": "present", "VBP": "present"}
+Pair = tuple[str, str, str]
 SHOWN = (0.05, 0.5, 0.9, 0.95, 0.99)
 
 
@@ -49,11 +61,15 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--people", action="store_true")
+    parser.add_argument("--spacy", action="store_true")
     options = parser.parse_args()
     if options.people:
         show_people(options.data)
         return
     texts = clean_texts("writingprompts", options.data)
+    if options.spacy:
+        show_parser(texts[:: len(texts) // 150])
+        return
     table = make_table(texts)
     show_table(table)
     if options.write:
@@ -111,7 +127,7 @@ def show_table(table: Mapping[str, Mapping[int, Distribution]]) -> None:
     print(f"{'check':30}{'words':>6}{'stories':>9}" + "".join(f"{one:>8.0%}" for one in SHOWN))
     for name, bands in table.items():
         for band, known in bands.items():
-            shown = [known.quantiles[LEVELS.index(level)] for level in SHOWN]
+            shown = [known.at(level) for level in SHOWN]
             row = "".join(f"{value:>8.2f}" for value in shown)
             print(f"{name:30}{band:>5}+{known.count:>9,}{row}")
 
@@ -169,48 +185,102 @@ def share_rare(
 
 def show_people(data: Path) -> None:
     """Print how often the story with less of a habit is the one that people like better."""
-    readers, writers = read_pairs(data)
-    print(f"{'less of':30}{'readers prefer (pairs)':>34}{'writers prefer (pairs)':>34}")
-    for name in sorted({name for _, worse in [*readers, *writers] for name in read_checks(worse)}):
+    readers, writers = read_choices(data), read_scores(data)
+    print(f"{'less of it is better':30}{'to readers (pairs)':>30}{'to writers (pairs)':>30}")
+    for name in read_reference():
         cells = [describe_pairs(name, pairs) for pairs in (readers, writers)]
-        print(f"{name:30}{cells[0]:>34}{cells[1]:>34}")
+        print(f"{name:30}{cells[0]:>30}{cells[1]:>30}", flush=True)
 
 
-def read_pairs(data: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Texts, the better first: StoryER's readers, and writers' scores of a paragraph's versions."""
+def read_choices(data: Path) -> list[Pair]:
+    """Prompt, better and worse text by StoryER's readers."""
     dataset = load_dataset("storyer", data_folder("storyer", data), partial=True)
     texts = {story.id: clean_post(respace(story.text)).text for story in dataset.stories}
-    readers = [(texts[one.better], texts[one.worse]) for one in dataset.preferences]
-    scored = load_dataset("lamp", data_folder("lamp", data), partial=True)
+    prompts = {story.id: str(story.item) for story in dataset.stories}
+    return [
+        (prompts[one.better], texts[one.better], texts[one.worse]) for one in dataset.preferences
+    ]
+
+
+def read_scores(data: Path) -> list[Pair]:
+    """Item, better and worse text of a paragraph and its edits by professional writers' scores."""
+    dataset = load_dataset("lamp", data_folder("lamp", data), partial=True)
     ratings: dict[str, list[float]] = defaultdict(list)
-    for score in scored.scores:
+    for score in dataset.ratings:
         ratings[score.story].append(score.value)
+    means = {story: float(np.mean(values)) for story, values in ratings.items()}
     versions: dict[str, list[Story]] = defaultdict(list)
-    for story in scored.stories:
-        versions[str(story.item)].append(story)
-    writers = [
-        (better.text, worse.text)
-        for stories in versions.values()
+    for story in dataset.stories:
+        if story.id in means:
+            versions[str(story.item)].append(story)
+    return [
+        (item, better.text, worse.text)
+        for item, stories in versions.items()
         for better in stories
         for worse in stories
-        if np.mean(ratings[better.id]) > np.mean(ratings[worse.id])
+        if means[better.id] > means[worse.id]
     ]
-    return readers, writers
 
 
-def describe_pairs(name: str, pairs: list[tuple[str, str]]) -> str:
-    """Share of the pairs that differ in which the better has less, with its 95 % interval."""
-    values = [
-        (read_checks(better).get(name), read_checks(worse).get(name)) for better, worse in pairs
-    ]
-    less = [a < b for a, b in values if a is not None and b is not None and a != b]
-    if not less:
-        return "–"
-    share = sum(less) / len(less)
-    # Pairs are taken for independent, which those of one prompt are not quite.
-    half = 1.96 * math.sqrt(share * (1 - share) / len(less))
-    found = Estimate(share, share - half, share + half, len(less))
+def describe_pairs(name: str, pairs: list[Pair]) -> str:
+    """Share of the pairs in which the better has less; ties and missing values are left out."""
+    less, units = [], []
+    for unit, *texts in pairs:
+        better, worse = (read_checks(text).get(name, math.nan) for text in texts)
+        if better < worse or worse < better:
+            less.append(float(better < worse))
+            units.append(unit)
+    found = estimate_mean(np.array(less), units, resamples=2000)
     return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}] ({found.n:,})"
+
+
+def show_parser(texts: Iterable[str]) -> None:
+    """Print how the rules for passives, adverbs and tense agree with spaCy's small model."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        prose = take_apart(text)
+        told = {word.start for word in prose.told}
+        parsed = parse_text(text)
+        tags = {word.start: word.tag for sentence in parsed for word in sentence}
+        passives = {
+            sentence[word.head].stop
+            for sentence in parsed
+            for word in sentence
+            if word.relation == "auxpass" and word.start in told
+        }
+        adverbs = {at for at in told if tags.get(at) == "RB" and ends_in_ly(prose, at)}
+        count_agreement(
+            counts, "passives", {end for _, end in spots(find_passives, prose)}, passives
+        )
+        count_agreement(counts, "adverbs", {at for at, _ in spots(find_adverbs, prose)}, adverbs)
+        for sentence in prose.sentences:
+            first = next(
+                (tags[w.start] for w in sentence.told if tags.get(w.start) in FINITE), None
+            )
+            if first and (tense := tense_of(sentence)):
+                counts[f"tense {tense == FINITE[first]}"] += 1
+    for what in ("passives", "adverbs"):
+        both, ours, theirs = (counts[f"{what} {part}"] for part in ("both", "ours", "theirs"))
+        print(f"{what}: precision {both / ours:.3f}, recall {both / theirs:.3f} ({theirs:,})")
+    right, wrong = counts["tense True"], counts["tense False"]
+    print(f"tense: {right / (right + wrong):.3f} of {right + wrong:,} sentences")
+
+
+def spots(find: Callable[[Prose], Finding], prose: Prose) -> tuple[tuple[int, int], ...]:
+    try:
+        return find(prose).spots
+    except NothingToCheck:
+        return ()
+
+
+def ends_in_ly(prose: Prose, start: int) -> bool:
+    [word] = [word for word in prose.told if word.start == start]
+    return word.word.endswith("ly")
+
+
+def count_agreement(counts: Counter[str], what: str, ours: set[int], theirs: set[int]) -> None:
+    counts.update({f"{what} both": len(ours & theirs), f"{what} ours": len(ours)})
+    counts[f"{what} theirs"] += len(theirs)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.core.score import Status
+from fabula.reports.cards import card_page
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.text.craft.facts import CHECKS
 from fabula.text.craft.reference import read_reference
@@ -58,3 +59,11 @@ def test_line_breaks_move_no_value_but_that_of_paragraphs(metric):
     ):
         if one.aspect != "paragraphs":
             assert one.value == pytest.approx(other.value, nan_ok=True)
+
+
+def test_the_page_of_a_check_shows_what_human_stories_have():
+    page = card_page(METRICS.get("person_slips"))
+    known = read_reference()["person_slips"][300]
+    row = f"| 300 | {known.count} | 0.00 | 0.00 | {known.at(0.9):.2f} | {known.at(0.95):.2f} |"
+    assert row in page
+    assert "Human stories" not in card_page(METRICS.get("dialogue"))

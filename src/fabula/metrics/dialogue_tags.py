@@ -28,7 +28,7 @@ class DialogueTags(CraftMetric):
         quirks=(
             "A tag is a verb of speaking, of a list, within four words of a speech and beside "
             "a pronoun, a name or a noun; gestures (“he smiled”) are none.",
-            "A story with fewer than three tags has no value.",
+            "A story with fewer than five tags has no value.",
             "English only.",
         ),
         cannot_see="Speech that shows its speaker without a tag; whether the verb is right.",

@@ -22,8 +22,8 @@ class SaidTwice(CraftMetric):
         low=0.0,
         high=1.0,
         paper=OWN,
-        formula="sentences that share at least four content stems, and three quarters of those of "
-        "the shorter one, with an earlier sentence / sentences",
+        formula="sentences that share at least four content stems with an earlier one, three "
+        "quarters of those of the shorter and half of all that the two have / sentences",
         quirks=(
             "Stems are those of Porter (1980); word order does not count.",
             "English only.",

@@ -12,8 +12,10 @@ from fabula.core.card import Card
 from fabula.core.dataset import DatasetCard
 from fabula.core.metric import Metric
 from fabula.core.settings import describe, kinds_of, setting_fields
+from fabula.reports.numbers import number_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.tables import Table, TableColumn
+from fabula.text.craft.reference import read_reference
 
 _WHERE = "fabula data add {name} FOLDER   # once; then every command finds it"
 _DIRECTIONS = {
@@ -36,6 +38,7 @@ def card_page(cls: type[Metric]) -> str:
         f"**compat=True.** {card.compat}",
         _quirks(card.quirks),
         f"**What it cannot see.** {card.cannot_see}",
+        _human_stories(cls),
         _published_lines(card),
         f"**Paper.** {card.paper}",
     ]
@@ -94,6 +97,22 @@ def _settings(cls: type[Metric]) -> str:
 
 def _default(field: Field[Any]) -> str:
     return "–" if field.default is MISSING else f"`{field.default!r}`"
+
+
+def _human_stories(cls: type[Metric]) -> str:
+    """What human stories have by a craft check; nothing for other metrics."""
+    shown = (0.05, 0.5, 0.9, 0.95, 0.99)
+    rows: list[list[str | int]] = [
+        [aspect, f"{words:,}", known.count, *(number_text(known.at(level), 2) for level in shown)]
+        for aspect in cls.card.aspects
+        for words, known in read_reference().get(f"{cls.name}.{aspect}".rstrip("."), {}).items()
+    ]
+    if not rows:
+        return ""
+    heads = [TableColumn(head, align="right") for head in ("words from", "stories")]
+    heads += [TableColumn(f"{level:.0%}", align="right") for level in shown]
+    about = "**Human stories.** So many of a hundred have at most this ([craft](../craft.md))."
+    return f"{about}\n\n{markdown_table(Table(['value', *heads], rows))}"
 
 
 def _published_lines(card: Card) -> str:

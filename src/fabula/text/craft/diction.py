@@ -25,7 +25,7 @@ _MOST_BETWEEN = 2
 _LEAST_ADVERB = 5
 # A tag stands within so many words of the speech.
 _TAG_WORDS = 4
-_LEAST_TAGS = 3
+_LEAST_TAGS = 5
 _STOPS = re.compile(r"[.!?…;:\n]")
 
 

@@ -29,7 +29,9 @@ _THEME_TIMES = 3
 # Sentences that share so many of their content words say the same.
 _LEAST_CONTENT = 4
 _SAME_SHARE = 0.75
+_COMMON_SHARE = 0.5
 _MOST_COMPARED = 50
+_QUOTED_WORDS = 7
 
 
 def find_echoes(prose: Prose) -> Finding:
@@ -89,8 +91,8 @@ def _heard_stem(word: PlacedWord) -> str:
 def find_said_twice(prose: Prose) -> Finding:
     """Find sentences that say what an earlier one said. Value: their share of all sentences.
 
-    One says what another said if it shares three quarters of the content words of the shorter,
-    four at least.
+    One says what another said if they share four content words at least, three quarters of those of
+    the shorter and half of all that they have together.
     """
     prose.need_words()
     contents = [_content(sentence) for sentence in prose.sentences]
@@ -103,11 +105,10 @@ def find_said_twice(prose: Prose) -> Finding:
         return Finding((value,))
     places = [_place(prose.sentences[number]) for pair in pairs for number in pair]
     number, again = max(pairs, key=lambda pair: len(contents[pair[0]] & contents[pair[1]]))
-    shared = contents[number] & contents[again]
-    words = [w.word for w in prose.sentences[again].words if stem_of(w.word) in shared]
-    said = (
-        f"sentence {again + 1} says what sentence {number + 1} said: both have {list_words(words)}"
-    )
+    first = prose.sentences[number].words
+    begin = prose.text[first[0].start : first[min(len(first), _QUOTED_WORDS) - 1].end]
+    dots = "…" if len(first) > _QUOTED_WORDS else ""
+    said = f"what “{begin}{dots}” said is said again"
     if len(pairs) > 1:
         said += f"; {put_number(len(pairs))} sentences in all say something again"
     return Finding((value,), tuple(sorted(set(places))), _place(prose.sentences[again]), said)
@@ -124,6 +125,7 @@ def _pair_sentences(contents: Sequence[frozenset[str]], able: Sequence[int]) -> 
             for earlier, count in shared.items()
             if count >= _LEAST_CONTENT
             and count >= _SAME_SHARE * min(len(contents[earlier]), len(contents[number]))
+            and count >= _COMMON_SHARE * len(contents[earlier] | contents[number])
         ]
         if alike:
             pairs.append((min(alike), number))

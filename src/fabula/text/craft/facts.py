@@ -41,7 +41,8 @@ class Check:
     """A pattern that is looked for: the metric's name and aspect, how it is found, what to try.
 
     `at` is the place of the aspect among the values; fewer spots than `least` are chance. With
-    `low` it is low values that stand out.
+    `low` it is low values that stand out. `people` says who was seen to care, where anybody was:
+    docs/craft.md has the figures.
     """
 
     metric: str
@@ -51,6 +52,7 @@ class Check:
     at: int = 0
     least: int = 3
     low: bool = False
+    people: str = ""
 
     @property
     def name(self) -> str:
@@ -64,7 +66,8 @@ class Fact:
 
     `said` is the pattern in words, `passage` the span to quote, `spots` all places that count;
     `share` is the share of human stories with as much, `comparison` the same in words, and
-    `stories` how many they are; `advice` is what a writer may try.
+    `stories` how many they are; `advice` is what a writer may try, and `people` who cares, as far
+    as it was measured ("" where nobody was seen to).
     """
 
     check: str
@@ -76,6 +79,7 @@ class Fact:
     comparison: str
     stories: int
     advice: str
+    people: str = ""
 
     @property
     def text(self) -> str:
@@ -95,10 +99,12 @@ CHECKS = (
     Check(
         "sentence_rhythm", "run", measure_rhythm,
         "Join two of them, or cut one short.", at=1, least=4,
+        people="writers scored the version with the shorter run higher in 64 of 100 pairs",
     ),
     Check(
         "sentence_rhythm", "variation", find_even_lengths,
         "Let a short sentence follow a long one where something happens.", low=True, least=5,
+        people="writers scored the version that varies more higher in 75 of 100 pairs",
     ),
     Check(
         "word_echoes", "", find_echoes,
@@ -128,6 +134,7 @@ CHECKS = (
     Check(
         "tense_slips", "switches", find_tense_slips,
         "Tell it in one tense, unless the change is meant.",
+        people="readers preferred the story with fewer changes in 62 of 100 pairs",
     ),
     Check(
         "person_slips", "", find_person_slips,
@@ -165,5 +172,5 @@ def _find_all(prose: Prose) -> Iterator[Fact]:
         if beside is not None and finding.said and len(finding.spots) >= check.least:
             yield Fact(
                 check.name, value, finding.said, finding.passage, finding.spots,
-                beside.share, beside.said, beside.stories, check.advice,
+                beside.share, beside.said, beside.stories, check.advice, check.people,
             )  # fmt: skip

@@ -26,7 +26,7 @@ _LEAST_FUNCTION_WORDS = 0.2
 # Thoughts that are set off by emphasis have a person and a tense of their own.
 _EMPHASISED = re.compile(r"(?<![\w*_])([*_]{1,3})(?=\S)[^*_\n]{1,1000}(?<=\S)\1(?![\w*_])")
 _DOUBLE = '"“”'
-_MARK = re.compile(r'["“”\r\n\u2028\u2029]')
+_MARK = re.compile(r"[\"“”\r\n\u2028\u2029]|``|''")
 _BEFORE_SPEECH = "([{—–-*_"
 _WRAPPED_CHARACTERS = 100
 _LINE = re.compile(r"[^\r\n\u2028\u2029]+")
@@ -173,8 +173,8 @@ def _find_speech(text: str) -> tuple[Span, ...]:
 def _opens(text: str, place: int, *, is_open: bool) -> bool:
     """Whether a double quotation mark opens a speech; one that may do either does what is due."""
     mark, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
-    if mark in "“”":
-        return mark == "“"
+    if mark in "“”`'":
+        return mark in "“`"
     if mark != '"':
         return False
     may_open = (not before or before in _BEFORE_SPEECH or before.isspace()) and after.isalnum()

@@ -20,7 +20,7 @@ import numpy as np
 BANDS = (75, 150, 300, 600, 1000)
 LEVELS = (
     0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8,
-    0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1.0,
+    0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1.0,
 )  # fmt: skip
 _ROUND = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200)
 
@@ -32,21 +32,30 @@ class Distribution:
     count: int
     quantiles: tuple[float, ...]
 
+    def at(self, level: float) -> float:
+        """Give the quantile at one of `LEVELS`."""
+        return self.quantiles[LEVELS.index(level)]
+
     def share_below(self, value: float) -> float:
         """Share of the stories whose value is lower; of ties between two levels the lower one."""
-        at = bisect_left(self.quantiles, value)
-        if at == 0:
-            return 0.0
-        if at == len(self.quantiles):
-            return 1.0
-        low, high = self.quantiles[at - 1], self.quantiles[at]
-        part = 0.0 if high == value else (value - low) / (high - low)
-        return LEVELS[at - 1] + part * (LEVELS[at] - LEVELS[at - 1])
+        return _interpolate(value, self.quantiles, LEVELS)
 
     def share_above(self, value: float) -> float:
         """Share of the stories whose value is higher; of ties between two levels the lower one."""
-        mirrored = tuple(-quantile for quantile in reversed(self.quantiles))
-        return Distribution(self.count, mirrored).share_below(-value)
+        mirrored = [-quantile for quantile in reversed(self.quantiles)]
+        return _interpolate(-value, mirrored, [1 - level for level in reversed(LEVELS)])
+
+
+def _interpolate(value: float, quantiles: Sequence[float], levels: Sequence[float]) -> float:
+    """Level below a value, on the line between two quantiles; at one of them the level before."""
+    at = bisect_left(quantiles, value)
+    if at == 0:
+        return 0.0
+    if at == len(quantiles):
+        return 1.0
+    low, high = quantiles[at - 1], quantiles[at]
+    part = 0.0 if high == value else (value - low) / (high - low)
+    return levels[at - 1] + part * (levels[at] - levels[at - 1])
 
 
 @dataclass(frozen=True)

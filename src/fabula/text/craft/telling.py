@@ -36,7 +36,7 @@ def find_tense_slips(prose: Prose) -> Finding:
     teller (“I don't know why”) shows none.
     """
     prose.need_told()
-    tenses = [(sentence, tense) for sentence in prose.sentences if (tense := _tense_of(sentence))]
+    tenses = [(sentence, tense) for sentence in prose.sentences if (tense := tense_of(sentence))]
     if len(tenses) < _LEAST_SENTENCES:
         raise NothingToCheck(f"fewer than {_LEAST_SENTENCES} sentences show a tense")
     past = sum(tense == "past" for _, tense in tenses)
@@ -58,7 +58,7 @@ def find_tense_slips(prose: Prose) -> Finding:
     return Finding(values, _places(changes), _places(lone or changes)[0], said)
 
 
-def _tense_of(sentence: Sentence) -> Tense | None:
+def tense_of(sentence: Sentence) -> Tense | None:
     """Tense of the first verb of a sentence that shows one."""
     words = sentence.told
     for at, word in enumerate(words):

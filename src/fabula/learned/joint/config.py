@@ -53,7 +53,8 @@ ASPECT_WORDS = dict(
 class JointConfig:
     """The content of `joint.json`.
 
-    `heads` are those that were trained. `max_tokens` are read at once, added signs counted.
+    `heads` are those that were trained. `max_tokens` are read at once, added signs counted, and
+    comments have at most `comment_tokens`, as those that were learned from.
     `percentiles` are the preference logits of human stories at 0, 1, … 100 %; `usual` is what
     raters gave each aspect as a rule, from 1 to 5.
     """
@@ -62,6 +63,7 @@ class JointConfig:
     max_tokens: int
     heads: tuple[str, ...]
     comments: bool = True  # whether it learned to write them
+    comment_tokens: int = 1000
     negatives: bool = False  # whether it saw stories made bad on purpose
     percentiles: tuple[float, ...] | None = None
     usual: Mapping[str, float] = field(default_factory=dict)

@@ -25,8 +25,10 @@ from fabula.learned.joint.config import (
     reader_config,
     tag_newlines,
 )
+from fabula.learned.joint.warm_start import join_decoder
 from fabula.learned.reader.config import REMEDY, ReaderConfig
-from fabula.models import MODELS
+from fabula.models import MODELS, asset_names, path_of
+from fabula.models.networks.checkpoint import RELATIVE, SHIFTED
 from fabula.models.reading.tokens import count_unknown
 from fabula.models.reading.windows import cut_evenly
 
@@ -115,12 +117,12 @@ class JointNetwork:
     @property
     def longest(self) -> int | None:
         """Tokens that the encoder can read at once, where that is bounded."""
-        return _bound(self.net.config, _POSITIONS)
+        return _bound(self.net.get_encoder().config, _POSITIONS)
 
     @property
     def longest_comment(self) -> int | None:
         """Tokens that the decoder can write, where that is bounded."""
-        return _bound(self.net.config, _DECODER_POSITIONS)
+        return _bound(getattr(self.net.config, "decoder", self.net.config), _DECODER_POSITIONS)
 
     def save(self, folder: Path) -> None:
         """Write backbone and tokeniser as transformers does, without its progress bar."""
@@ -150,20 +152,30 @@ class JointNetwork:
         return [list(ids) for ids in self.tokenizer(texts, **given)["input_ids"]]
 
 
-def open_backbone(name: str | Path, device: torch.device) -> JointNetwork:
-    """Open an encoder-decoder of the hub or of a folder, with heads that are newly drawn."""
+def open_backbone(
+    name: str | Path, device: torch.device, *, warm_start: bool = False
+) -> JointNetwork:
+    """Open an encoder-decoder of the hub, of a folder or an asset, with heads that are newly drawn.
+
+    With `warm_start` an encoder is given a decoder of its own layers.
+    """
+    place = path_of(str(name)) if str(name) in asset_names() else name
     # Not by load_model, which would keep it: each training has one of its own.
-    backend: Any = MODELS.get("huggingface")(str(name), task="seq2seq", device=str(device))
-    if not backend.checkpoint.shape.is_encoder_decoder:
-        kind = backend.checkpoint.config.get("model_type", "unknown")
-        problem = f"{backend.checkpoint.name} is no encoder-decoder ({kind})"
-        raise SettingError(problem, "take one, such as a LED, BART or T5")
-    net = backend.checkpoint.model("AutoModelForSeq2SeqLM")
+    backend: Any = MODELS.get("huggingface")(str(place), task="seq2seq", device=str(device))
+    checkpoint = backend.checkpoint
+    if checkpoint.shape.is_encoder_decoder:
+        net = checkpoint.model("AutoModelForSeq2SeqLM")
+    elif warm_start:
+        net = join_decoder(checkpoint)
+    else:
+        problem = f"{name} is no encoder-decoder (it is a {checkpoint.shape.model_type})"
+        remedy = "take one, such as a LED, BART or T5; or make one of it: warm_start = true"
+        raise SettingError(problem, remedy)
     from torch.nn import Linear, ModuleDict
 
-    width = int(net.config.hidden_size)
+    width = int(net.get_encoder().config.hidden_size)
     heads = {name: Linear(width, len(outputs)) for name, outputs in OUTPUTS.items()}
-    return JointNetwork(net, backend.checkpoint.tokenizer, ModuleDict(heads).to(device), device)
+    return JointNetwork(net, checkpoint.tokenizer, ModuleDict(heads).to(device), device)
 
 
 def open_trained(folder: Path, device: torch.device) -> JointNetwork:
@@ -181,8 +193,11 @@ def open_trained(folder: Path, device: torch.device) -> JointNetwork:
 
 
 def _bound(config: Any, names: Sequence[str]) -> int | None:
+    if config.model_type in RELATIVE:
+        return None
     bounds = [getattr(config, name, None) for name in names]
-    return next((int(bound) for bound in bounds if bound), None)
+    bound = next((int(bound) for bound in bounds if bound), None)
+    return bound - 2 if bound and config.model_type in SHIFTED else bound
 
 
 @dataclass(frozen=True)
@@ -263,7 +278,7 @@ class JointWriter:
         import torch
 
         bound = self.network.longest_comment
-        most = min(max_tokens, bound - 1) if bound else max_tokens
+        most = min(max_tokens, self.config.comment_tokens, *([bound - 1] if bound else []))
         how: dict[str, Any] = {"max_new_tokens": most, "do_sample": temperature > 0, "num_beams": 1}
         if temperature > 0:
             how |= {"temperature": temperature, "top_p": top_p, "top_k": 0}

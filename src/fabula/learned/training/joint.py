@@ -165,6 +165,7 @@ def _write_reader(
         max_tokens=recipe.max_tokens,
         heads=tuple(trained),
         comments=recipe.comments,
+        comment_tokens=recipe.comment_tokens,
         negatives=recipe.negatives,
         percentiles=_percentiles(model, held),
         usual=_usual_ratings(learned.data.items),

@@ -17,6 +17,7 @@ from fabula.learned.joint.config import (
     tag_newlines,
 )
 from fabula.learned.joint.network import JointNetwork, open_backbone
+from fabula.learned.joint.warm_start import resize_embeddings
 from fabula.learned.training.joint_data import JointBatch, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe, PairLoss
 
@@ -141,7 +142,7 @@ def begin_joint(recipe: JointRecipe, device: torch.device) -> JointModel:
     import torch
 
     torch.manual_seed(recipe.seed)
-    network = open_backbone(recipe.backbone, device)
+    network = open_backbone(recipe.backbone, device, warm_start=recipe.warm_start)
     register_signs(network)
     if not recipe.max_tokens:
         recipe = replace(recipe, max_tokens=_find_length(network, recipe))
@@ -162,7 +163,7 @@ def register_signs(network: JointNetwork) -> None:
         logging: Any = transformers.utils.logging
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # it would explain at length how they begin
-        network.net.resize_token_embeddings(len(network.tokenizer))
+        resize_embeddings(network.net, len(network.tokenizer))
         logging.set_verbosity(level)
 
 

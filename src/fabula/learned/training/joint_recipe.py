@@ -24,7 +24,8 @@ class JointRecipe:
     sign for an end: so does the authors' code.
     """
 
-    backbone: str  # a model of the hub, or a folder as transformers saves it
+    backbone: str  # a model of the hub, a folder as transformers saves it, or an asset
+    warm_start: bool = False  # an encoder is given a decoder of its own layers
     pairs: tuple[str, ...] = ("storyer",)
     items: tuple[str, ...] = ("storyer_ratings",)
     augmented: tuple[str, ...] = ()  # more rated comments, for training alone

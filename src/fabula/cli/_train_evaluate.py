@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,6 +33,12 @@ EVALUATE_OPTIONS = (
         "the release, or a data set's name; may be repeated.",
     ),
     click.option(
+        "--by",
+        default="",
+        metavar="NAME",
+        help="With --evaluate: column of a file --on that parts its stories, such as genre.",
+    ),
+    click.option(
         "--comments",
         type=click.IntRange(0),
         metavar="N",
@@ -51,10 +58,28 @@ EVALUATE_OPTIONS = (
 )
 
 
-def evaluate(
+def storyer_command(
+    train: Callable[..., None],
+    *,
+    evaluated: tuple[str, ...],
+    on: tuple[str, ...],
+    by: str,
+    comments: int,
+    form: str,
+    **options: Any,
+) -> None:
+    """Train StoryER's reader, or measure weights that are there."""
+    if not evaluated and not on:
+        return train(**options)
+    seed, report = options["seed"] or 1, options["report"]
+    return _evaluate(evaluated, on, by=by, comments=comments, form=form, seed=seed, report=report)
+
+
+def _evaluate(
     specs: Sequence[str],
     on: Sequence[str],
     *,
+    by: str,
     comments: int,
     form: str,
     seed: int,
@@ -62,7 +87,7 @@ def evaluate(
 ) -> None:
     """Measure weights on sets and print the tables."""
     from fabula.replication.storyer.evaluated_sets import name_sets, open_sets
-    from fabula.replication.storyer.evaluation import evaluate_weights
+    from fabula.replication.storyer.evaluation import HowEvaluated, evaluate_weights
     from fabula.replication.storyer.material import Material
     from fabula.replication.storyer.report import analyses_text
 
@@ -72,9 +97,9 @@ def evaluate(
     for spec in specs:
         if ("/" in spec or spec.startswith(".")) and not Path(spec).is_dir():
             raise SettingError(f"{spec}: no such folder", "give the folder of a training")
-    sets = name_sets([dataset for source in on for dataset in open_sets(source)])
+    sets = name_sets([dataset for source in on for dataset in open_sets(source, by)])
     material = Material(seed=seed, report=report)
-    findings = evaluate_weights(list(specs), sets, material, comments=comments)
+    findings = evaluate_weights(list(specs), sets, material, HowEvaluated(comments, by))
     if form == "json":
         rows = {"weights": list(specs), "sets": [finding.plain() for finding in findings]}
         echo(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))

@@ -14,7 +14,7 @@ from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
-from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, evaluate
+from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, storyer_command
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
 from fabula.cli._train_joint import train_joint_model
 from fabula.cli._train_options import (
@@ -102,16 +102,6 @@ def command() -> None:
     """Train the weights that learned metrics need."""
 
 
-def storyer_command(
-    *, evaluated: tuple[str, ...], on: tuple[str, ...], comments: int, form: str, **options: Any
-) -> None:
-    """Train StoryER's reader, or measure weights that are there."""
-    if evaluated or on:
-        how: Any = {"seed": options["seed"] or 1, "report": options["report"]}
-        return evaluate(evaluated, on, comments=comments, form=form, **how)
-    return reader_command("storyer", **options)
-
-
 def reader_command(
     kind: str,
     *,
@@ -160,7 +150,8 @@ def _add_readers() -> None:
         text = f"{about}\n\nThe recipe that is built in is recipes/{kind}.toml."
         if kind == "storyer":
             options = (*READER_OPTIONS, *PERSONAL_OPTIONS, *EVALUATE_OPTIONS)
-            _add(kind, partial(storyer_command), options, f"{text} {_PERSONAL}\n\n{EVALUATE_HELP}")
+            run = partial(storyer_command, partial(reader_command, kind))
+            _add(kind, run, options, f"{text} {_PERSONAL}\n\n{EVALUATE_HELP}")
         else:
             _add(kind, partial(reader_command, kind), READER_OPTIONS, text)
 

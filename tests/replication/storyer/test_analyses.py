@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference
 from fabula.core.score import Score
@@ -101,6 +102,10 @@ def test_comments_whose_words_tell_the_aspect_are_told(material: Material) -> No
     found = run_analysis("aspect_classifier", ClassifierSettings(3), material)
     assert cell(found, "classifier_accuracy", "right", "share").value == 1
     assert cell(found, "classifier_confusion", "ending", "ending") == PROMPTS
+    assert cell(found, "figure_6", "ending", "accuracy").value == 1
+    assert cell(found, "figure_6", "ending", "printed") == "not about .80"
+    assert cell(found, "figure_6", "opening", "right where guessed") == 1
+    assert cell(found, "figure_6", "horror", "comments") == 0
     polar = run_analysis("sentiment", ClassifierSettings(3), material)
     assert cell(polar, "sentiment", "negative", "accuracy").value == 1
     assert cell(polar, "sentiment", "neutral", "published") == pytest.approx(0.509)
@@ -141,6 +146,23 @@ def test_preference_is_held_against_ratings(material: Material) -> None:
     assert cell(found, "preference_criteria", "engagement", column).value == pytest.approx(1)
     assert cell(found, "preference_criteria", "empathy", "stories") == 0
     assert cell(found, "preference_aspects", "upvotes", "stories") == PROMPTS
+    # Upvotes rise from story to story; the ending's ratings go round: 3, 5, 1, 3, …
+    upvotes = cell(found, "figure_5", "ending", "upvotes × people's rating")
+    ratings = [(1, 3, 5)[(number + 1) % 3] for number in range(PROMPTS)]
+    rho = scipy.stats.spearmanr(range(PROMPTS), ratings).statistic  # scipy 1.17.1
+    assert upvotes.value == pytest.approx(rho)
+    assert math.isnan(cell(found, "figure_5", "novelty", "upvotes × people's rating").value)
+    predicted = cell(found, "figure_5", "novelty", "preference × predicted rating")
+    assert predicted.n == PROMPTS  # a model rates what nobody spoke of, too
+
+
+def test_a_table_that_is_to_be_drawn_has_a_figure_on_the_page(tmp_path: Path) -> None:
+    rows = [["ending", Estimate(0.8, 0.7, 0.9)], ["opening", Estimate(0.5)]]
+    table = StudyTable("shares", "Shares", ("aspect", "share"), rows, drawn="share")
+    finding = StudyFinding("one", "One", ["Some words."], [table])
+    path = write_analyses(StoryerStudy("Ours", analyses=("sentiment",)), [finding], tmp_path / "o")
+    assert (path.parent / "figures" / "shares_figure.svg").is_file()
+    assert path.read_text(encoding="utf-8").count("<svg") >= 1
 
 
 def free_text(number: int) -> str:
@@ -195,6 +217,21 @@ def test_corrupted_stories_stand_beside_their_originals(
     assert {one.name for one in found.tables} == {
         "distribution_preference", "distribution_preference_n", "distribution_coherence",
     }  # fmt: skip
+
+
+def test_sets_of_a_users_are_domains_by_genre_though_nothing_else_is_there(tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    rows = [f"{free_text(at)},{('horror', 'romance')[at % 2]}" for at in range(6)]
+    table.write_text("\n".join(["text,genre", *rows]), encoding="utf-8")
+    settings = DistributionSettings(
+        2, 4, reader="fake", coherence="fake", sets=(str(table),), by="genre"
+    )
+    found = run_analysis("distributions", settings, Material(tmp_path, resamples=20))
+    assert not found.needs
+    rows_there = [row[0] for row in found.tables[0].rows]
+    assert rows_there == ["mine, horror", "mine, romance"]
+    assert cell(found, "distribution_preference", "mine, horror", "stories") == 3
+    assert any(line.startswith("Without ROC stories: ") for line in found.words)
 
 
 def test_what_an_analysis_lacks_is_said_and_the_others_run(folder: Path, tmp_path: Path) -> None:

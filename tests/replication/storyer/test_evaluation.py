@@ -17,7 +17,6 @@ from fabula.replication.storyer.evaluated_sets import (
     name_sets,
     open_sets,
     part_stories,
-    read_genres,
 )
 from fabula.replication.storyer.printed import TABLE_3
 from fakes.release_samples import lines, pair, submission
@@ -29,7 +28,7 @@ from fabula.learned.joint.config import comment_input  # noqa: E402
 from fabula.learned.joint.network import open_writer  # noqa: E402
 from fabula.learned.storyer import Storyer  # noqa: E402
 from fabula.learned.training.joint import train_joint  # noqa: E402
-from fabula.replication.storyer.evaluation import evaluate_weights  # noqa: E402
+from fabula.replication.storyer.evaluation import HowEvaluated, evaluate_weights  # noqa: E402
 from fabula.replication.storyer.material import Material  # noqa: E402
 from fakes.tiny_joint import (  # noqa: E402
     BETTER,
@@ -92,20 +91,42 @@ def test_stories_are_parted_by_liking_by_system_or_by_a_column(place: Path, tmp_
     assert list(parts) == ["pairs, liked", "pairs, disliked"]
     table = tmp_path / "genres.csv"
     table.write_text("text,genre\nA ghost.,horror\nA kiss.,romance\nA grave.,horror\n")
-    genres = read_genres(table, "genre")
-    assert {name: len(stories) for name, stories in genres.items()} == {
-        "genre: horror": 2,
-        "genre: romance": 1,
+    [genres] = open_sets(str(table), "genre")
+    assert {name: len(stories) for name, stories in part_stories(genres).items()} == {
+        "genres, horror": 2,
+        "genres, romance": 1,
     }
-    with pytest.raises(InputError, match="no column 'kind'"):
-        read_genres(table, "kind")
+    empty = tmp_path / "empty.csv"
+    empty.write_text("genre,stars\nhorror,3\n")
+    with pytest.raises(InputError, match="no texts to read"):
+        open_sets(str(empty), "genre")
+
+
+def test_pairs_and_ratings_are_measured_genre_by_genre(place: Path, tmp_path: Path) -> None:
+    rows = [
+        pair(f"[WP] Prompt {n}", BETTER[n], WORSE[n]) | {"genre": "sea" if n % 2 else "pets"}
+        for n in range(4)
+    ]
+    (tmp_path / "pairs.jsonl").write_text(lines(*rows), encoding="utf-8")
+    told = [f'{n},"{text}",{"sea" if n % 2 else "pets"},{n}' for n, text in enumerate(BETTER)]
+    (tmp_path / "own.csv").write_text("\n".join(["id,text,genre,human:ann:fun", *told]))
+    sets = [open_sets(str(tmp_path / name), "genre")[0] for name in ("pairs.jsonl", "own.csv")]
+    with one_thread():
+        how = HowEvaluated(0, "genre")
+        findings = evaluate_weights([str(place / "tiny")], sets, Material(resamples=20), how)
+    whole = rows_of(findings, "pairs_pairs")["tiny"][0].value
+    by_genre = rows_of(findings, "genres_pairs")
+    assert by_genre["sea"][-1] == by_genre["pets"][-1] == 2
+    assert (by_genre["sea"][0].value + by_genre["pets"][0].value) / 2 == pytest.approx(whole)
+    assert rows_of(findings, "ratings_own")["tiny, sea alone"][-1] == 2
+    assert {"pairs, sea, liked", "own, pets"} <= rows_of(findings, "means").keys()
 
 
 def test_the_figures_are_those_of_the_metric_counted_by_hand(place: Path) -> None:
     folder = str(place / "tiny")
     sets = [open_sets(str(place / name))[0] for name in ("pairs.jsonl", "two.hundred.pkl")]
     with one_thread():
-        findings = evaluate_weights([folder], sets, Material(resamples=20), comments=0)
+        findings = evaluate_weights([folder], sets, Material(resamples=20), HowEvaluated(0))
         stories = [Story(f"{n}", text) for n, text in enumerate([*BETTER, *WORSE])]
         scores = Storyer(weights=folder).score(stories)
     values = np.array([score.value for score in scores if score.aspect == ""])
@@ -126,7 +147,7 @@ def test_aspects_and_comments_of_a_joint_training_are_measured(place: Path) -> N
     folder = str(place / "tiny")
     with one_thread():
         findings = evaluate_weights(
-            [folder], open_sets(str(place / "rated.json")), Material(resamples=20), comments=5
+            [folder], open_sets(str(place / "rated.json")), Material(resamples=20), HowEvaluated(5)
         )
     recalls = rows_of(findings, "aspects_")
     at = [cell.value for cell in recalls["tiny"][:3]]
@@ -158,7 +179,7 @@ def test_what_weights_lack_is_missing_and_said(place: Path, tmp_path: Path) -> N
         out = tmp_path / "ranks"
         train_joint(recipe, made_up_data(), out=out, device="cpu", report=lambda line: None)
         sets = open_sets(str(place / "rated.json"))
-        [finding, _] = evaluate_weights([str(out)], sets, Material(resamples=20), comments=3)
+        [finding, _] = evaluate_weights([str(out)], sets, Material(resamples=20), HowEvaluated(3))
     assert np.isnan(rows_of([finding], "aspects_")["ranks"][0].value)
     said = " ".join(finding.words)
     assert "ranks: " in said and "aspects" in said and "without comments" in said

@@ -29,7 +29,7 @@ from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import StudyCell, StudyRow, StudyTable
 
 if TYPE_CHECKING:
-    from fabula.replication.storyer.evaluation import Weights
+    from fabula.replication.storyer.evaluation import HowEvaluated, Weights
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _NOTE = (
@@ -42,14 +42,14 @@ _NOTE = (
 
 
 def comment_tables(
-    weights: Sequence[Weights], dataset: Dataset, material: Material, most: int
+    weights: Sequence[Weights], dataset: Dataset, material: Material, how: HowEvaluated
 ) -> list[StudyTable]:
     """Tables 6 and 7: how likely raters' comments are, and how near written ones come to them."""
-    if most < 1:
+    if not how.comments:
         return []
     cases = list_cases(dataset)
-    if len(cases) > most:
-        places = sorted(random.Random(material.seed).sample(range(len(cases)), most))
+    if len(cases) > how.comments:
+        places = sorted(random.Random(material.seed).sample(range(len(cases)), how.comments))
         cases = [cases[place] for place in places]
     rows: list[StudyRow] = []
     for one in weights:

@@ -6,7 +6,7 @@ correlation sets, the table of a user, or a data set by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -14,10 +14,12 @@ from pathlib import Path
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, closest
 from fabula.core.story import Story
+from fabula.core.table import ScoreTable
 from fabula.datasets import DATASETS, is_added, list_added, load_dataset
 from fabula.datasets.releases.pickles import is_pickle, read_plain_pickle
+from fabula.datasets.releases.reading import clean_prompt
 from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.datasets.table import read_table
+from fabula.datasets.table import CARD, read_opinions
 from fabula.datasets.tables.rows import read_rows
 from fabula.datasets.tables.sheet import Sheet
 from fabula.datasets.tables.stories import is_there
@@ -26,8 +28,12 @@ from fabula.datasets.tables.text_file import TextFile
 _PAIR_FIELDS, _SUBMISSION_FIELDS = {"good", "poor"}, {"comments", "story"}
 
 
-def open_sets(source: str) -> list[Dataset]:
-    """Load what a path or a name stands for; a folder of the release may hold two sets."""
+def open_sets(source: str, by: str = "") -> list[Dataset]:
+    """Load what a path or a name stands for; a folder of the release may hold two sets.
+
+    `by` names a column of a table, or a field of pairs, whose value parts the stories: a genre,
+    say. It becomes their `system`.
+    """
     path = Path(source)
     if source in DATASETS or (is_added(source) and not is_there(path)):
         return [load_dataset(source, partial=True)]
@@ -36,9 +42,37 @@ def open_sets(source: str) -> list[Dataset]:
         raise InputError(f"{source}: no such file or data set", closest(source, names))
     if path.is_dir():
         return _open_folder(path)
-    dataset = load_dataset(kind, path, partial=True) if (kind := _tell_kind(path)) else None
-    dataset = dataset or read_table(path)
-    return [replace(dataset, name=path.name.partition(".")[0])]
+    kind = _tell_kind(path)
+    if not kind:
+        return [_read_own(path, by)]
+    dataset = load_dataset(kind, path, partial=True)
+    dataset = replace(dataset, name=path.name.partition(".")[0])
+    return [_part_by_prompt(dataset, path, by) if by and not is_pickle(path) else dataset]
+
+
+def _read_own(path: Path, by: str) -> Dataset:
+    """Read a table of one's own, with ratings or without; `by` names the column of systems."""
+    sheet = Sheet.read(path, {})
+    sheet = Sheet.read(path, {"system": by}) if by in sheet.names else sheet
+    opinions = read_opinions(sheet)
+    if not any(story.text.strip() for story in opinions.stories):
+        raise InputError(f"{sheet.label}: no texts to read", "name their column text or story")
+    ratings = ScoreTable(opinions.stories, opinions.ratings)
+    return Dataset(sheet.label.partition(".")[0], CARD, opinions.stories, ratings)
+
+
+def _part_by_prompt(dataset: Dataset, path: Path, by: str) -> Dataset:
+    """Give the stories of pairs or submissions the value that a field has in their rows."""
+    values = {
+        clean_prompt(str(row.get("prompt"))): str(row[by]).strip()
+        for _, row in read_rows(TextFile(path, path.name))
+        if row.get(by) not in (None, "")
+    }
+    stories = tuple(
+        replace(story, system=values.get(story.prompt or "")) for story in dataset.stories
+    )
+    ratings, scores = (ScoreTable(stories, table) for table in (dataset.ratings, dataset.scores))
+    return replace(dataset, stories=stories, ratings=ratings, scores=scores)
 
 
 def _open_folder(folder: Path) -> list[Dataset]:
@@ -74,37 +108,16 @@ def rated_aspects(dataset: Dataset) -> bool:
 
 
 def part_stories(dataset: Dataset) -> dict[str, list[Story]]:
-    """Part the stories of a set as its table of means does: liked and disliked, or by system."""
-    if dataset.preferences:
-        liked = {one.better for one in dataset.preferences if not one.is_tie}
-        disliked = {one.worse for one in dataset.preferences if not one.is_tie}
-        sides = {"liked": liked, "disliked": disliked}
-        return {
-            f"{dataset.name}, {side}": [one for one in dataset.stories if one.id in names]
-            for side, names in sides.items()
-        }
+    """Part the stories of a set: by system, and by whether they were liked where that is told."""
+    liked = {one.better for one in dataset.preferences if not one.is_tie}
+    disliked = {one.worse for one in dataset.preferences if not one.is_tie}
+    sides = {"liked": liked, "disliked": disliked} if dataset.preferences else {"": None}
     parts: dict[str, list[Story]] = {}
-    for story in dataset.stories:
-        name = f"{dataset.name}, {story.system}" if story.system else dataset.name
-        parts.setdefault(name, []).append(story)
-    return parts
-
-
-def read_genres(
-    path: Path, column: str, columns: Mapping[str, str] | None = None
-) -> dict[str, list[Story]]:
-    """Read a table of stories, parted by the values of a column: a genre, say."""
-    sheet = Sheet.read(path, columns or {})
-    if column not in sheet.names:
-        raise InputError(f"{sheet.label}: no column {column!r}", closest(column, sheet.names))
-    if "text" not in sheet.roles:
-        raise InputError(f"{sheet.label}: no column of texts", "name it text")
-    parts: dict[str, list[Story]] = {}
-    for number, (where, row) in enumerate(sheet.rows, 1):
-        cell = row.get(column)
-        name = "" if cell is None else str(cell).strip()
-        story = sheet.make_story(row, f"{number}", where)
-        parts.setdefault(f"{column}: {name or 'none'}", []).append(story)
+    for side, names in sides.items():
+        for story in dataset.stories:
+            if names is None or story.id in names:
+                name = ", ".join(filter(None, (dataset.name, story.system, side)))
+                parts.setdefault(name, []).append(story)
     return parts
 
 

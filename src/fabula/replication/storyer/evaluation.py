@@ -17,7 +17,7 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import UserError
 from fabula.core.story import Story
-from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.resampling import Estimate
 from fabula.replication.storyer.evaluated_comments import comment_tables
@@ -31,7 +31,11 @@ from fabula.replication.storyer.printed import (
     TABLE_8_LIKED,
 )
 from fabula.replication.storyer.report import StudyCell, StudyFinding, StudyRow, StudyTable
-from fabula.replication.storyer.unseen_ratings import centre_columns, recall_at
+from fabula.replication.storyer.unseen_ratings import (
+    centre_columns,
+    correlate_aspects,
+    recall_at,
+)
 from fabula.scoring.catalogue import METRICS
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -96,13 +100,25 @@ def score_all(spec: str, stories: Sequence[Story]) -> dict[str, Array]:
     }
 
 
-def evaluate_weights(
-    specs: Sequence[str], sets: Sequence[Dataset], material: Material, *, comments: int = 100
-) -> list[StudyFinding]:
-    """Give what weights are worth on sets, analysis by analysis; what lacks something says what.
+@dataclass(frozen=True)
+class HowEvaluated:
+    """On how many aspects of stories comments are asked for, and what parts the stories of a set.
 
-    At most so many `comments` are asked of each.
+    `by` is the name of a column, such as genre, whose values `open_sets` has made systems.
     """
+
+    comments: int = 100
+    by: str = ""
+
+
+def evaluate_weights(
+    specs: Sequence[str],
+    sets: Sequence[Dataset],
+    material: Material,
+    how: HowEvaluated | None = None,
+) -> list[StudyFinding]:
+    """Give what weights are worth on sets, analysis by analysis; what lacks something says what."""
+    how = how or HowEvaluated()
     weights = [Weights(spec) for spec in specs]
     findings: list[StudyFinding] = []
     for dataset in sets:
@@ -111,7 +127,7 @@ def evaluate_weights(
         words = [] if findings else [_CAUTION]
         for build in _choose_parts(dataset):
             try:
-                tables += build(weights, dataset, material, comments)
+                tables += build(weights, dataset, material, how)
             except UserError as error:
                 words.append(f"Not measured: {error}")
         words += [line for one in weights for line in one.lacks]
@@ -136,7 +152,7 @@ def _items(stories: Sequence[Story]) -> list[str]:
 
 
 def _pair_tables(
-    weights: Sequence[Weights], dataset: Dataset, material: Material, _comments: int
+    weights: Sequence[Weights], dataset: Dataset, material: Material, how: HowEvaluated
 ) -> list[StudyTable]:
     """Tables 3 and 4: how many pairs are put in order, and how far their stories are apart."""
     choices = [one for one in dataset.preferences if not one.is_tie]
@@ -152,7 +168,8 @@ def _pair_tables(
         distance: StudyCell = material.estimate_mean(gaps, items) if shared else None
         return [name, material.estimate_mean(right, items), distance, int((~np.isnan(gaps)).sum())]
 
-    rows = [row(one.name, one.preferences(dataset.stories), shared=True) for one in weights]
+    preferred = {one.name: one.preferences(dataset.stories) for one in weights}
+    rows = [row(name, values, shared=True) for name, values in preferred.items()]
     rows += [
         row(name, score_all(spec, dataset.stories)[""], shared=False)
         for name, spec in _BASELINES.items()
@@ -171,12 +188,38 @@ def _pair_tables(
             "A tie counts as wrong. Distance: by how much the better story's preference is higher. "
             "Intervals by drawing prompts anew. Printed: on the paper's own test pairs, which are "
             "others unless these are they.",
-        )
+        ),
+        *(_pairs_by_system(dataset, material, preferred, (better, worse)) if how.by else ()),
     ]
 
 
+def _pairs_by_system(
+    dataset: Dataset,
+    material: Material,
+    preferred: dict[str, Array],
+    pairs: tuple[Array, Array],
+) -> list[StudyTable]:
+    """Table 9: accuracy genre by genre, where stories tell theirs; none where they do not."""
+    systems = [dataset.stories[at].system or "none" for at in pairs[0]]
+    if len(set(systems)) < 2:
+        return []
+    items = [_items(dataset.stories)[at] for at in pairs[0]]
+    rows: list[StudyRow] = []
+    for system in dict.fromkeys(systems):
+        there = np.array([name == system for name in systems])
+        cells: list[StudyCell] = []
+        for values in preferred.values():
+            gaps = values[pairs[0]] - values[pairs[1]]
+            right = np.where(np.isnan(gaps) | ~there, np.nan, gaps > 0)
+            cells.append(material.estimate_mean(right, items))
+        rows.append([system, *cells, int(there.sum())])
+    columns = ("genre", *(f"accuracy of {name}" for name in preferred), "pairs")
+    title = "Pairs put in the right order, genre by genre (Table 9)"
+    return [StudyTable(f"genres_{dataset.name}", title, columns, rows, drawn="share of pairs")]
+
+
 def _rating_tables(
-    weights: Sequence[Weights], dataset: Dataset, material: Material, _comments: int
+    weights: Sequence[Weights], dataset: Dataset, material: Material, how: HowEvaluated
 ) -> list[StudyTable]:
     """Table 3 on: how preference goes with people's mean ratings."""
     tables = []
@@ -189,7 +232,8 @@ def _rating_tables(
         rows: list[StudyRow] = []
         for name, values in columns.items():
             estimates = [
-                material.estimate_correlation(values, gold, items, how) for how in _COEFFICIENTS
+                material.estimate_correlation(values, gold, items, chosen)
+                for chosen in _COEFFICIENTS
             ]
             rows.append([name, *estimates, estimates[0].n])
         rows += [
@@ -197,11 +241,31 @@ def _rating_tables(
             for name in ("StoryER", "StoryER (N)")
             for known, (rho, tau) in TABLE_3[name].sets.items()
         ]
+        rows += _rows_by_system(dataset, material, columns, gold) if how.by else []
         title = f"Preference beside people's ratings{f': {aspect}' if aspect else ''} (Table 3)"
         names = ("model", "Spearman ρ", "Kendall τ", "Pearson r", "stories")
         note = "Mean ratings of stories; intervals by drawing prompts anew."
         tables.append(StudyTable(f"ratings_{dataset.name}_{aspect}", title, names, rows, note))
     return tables
+
+
+def _rows_by_system(
+    dataset: Dataset, material: Material, columns: dict[str, Array], gold: Array
+) -> list[StudyRow]:
+    """Give the rows of every genre or system alone, where there are several."""
+    systems = [story.system or "none" for story in dataset.stories]
+    items, rows = _items(dataset.stories), []
+    for system in dict.fromkeys(systems) if len(set(systems)) > 1 else ():
+        there = np.array([name == system for name in systems])
+        for name, values in columns.items():
+            if name in _BASELINES:
+                continue
+            alone = np.where(there, values, np.nan)
+            cells: list[StudyCell] = [
+                material.estimate_correlation(alone, gold, items, how) for how in _COEFFICIENTS
+            ]
+            rows.append([f"{name}, {system} alone", *cells, int(there.sum())])
+    return rows
 
 
 def mean_ratings(dataset: Dataset, aspect: str) -> dict[str, float]:
@@ -214,7 +278,7 @@ def mean_ratings(dataset: Dataset, aspect: str) -> dict[str, float]:
 
 
 def _aspect_tables(
-    weights: Sequence[Weights], dataset: Dataset, material: Material, _comments: int
+    weights: Sequence[Weights], dataset: Dataset, material: Material, _how: HowEvaluated
 ) -> list[StudyTable]:
     """Table 5: which aspects are spoken of, and how they are rated."""
     by_aspect = [mean_ratings(dataset, aspect) for aspect in ASPECTS]
@@ -241,7 +305,16 @@ def _aspect_tables(
     )
     title = "Aspects: spoken of, and rated (Table 5)"
     whole = StudyTable(f"aspects_{dataset.name}", title, columns, rows, note)
-    return [whole, _by_aspect(material, dataset.name, detail, gold, items)]
+    sides = {"upvotes × people's rating": (_upvotes(dataset, stories), gold)}
+    for one in weights:
+        sides[f"{one.name}: preference × rating"] = one.preferences(stories), detail[one.name]
+    figure = correlate_aspects(material, f"figure_5_{dataset.name}", sides, items)
+    return [whole, _by_aspect(material, dataset.name, detail, gold, items), figure]
+
+
+def _upvotes(dataset: Dataset, stories: Sequence[Story]) -> Array:
+    votes = {one.story: one.value for one in dataset.scores if one.scorer == UPVOTES}
+    return np.array([votes.get(story.id, np.nan) for story in stories])
 
 
 def _recalls(material: Material, values: Array, chosen: Array, items: list[str]) -> list[StudyCell]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from fabula._version import __version__
 from fabula.meta.resampling import Estimate
-from fabula.reports.study_blocks import Block, Section, TableBlock, Words
+from fabula.reports.figures.intervals import Interval, draw_intervals
+from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
 from fabula.reports.study_page import write_study
 from fabula.reports.tables import Cell, Table, TableColumn, render
 
@@ -24,7 +25,10 @@ StudyRow = list[StudyCell]
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table of figures; `name` is its file's, `decimals` those of its figures."""
+    """A table of figures; `name` is its file's, `decimals` those of its figures.
+
+    `drawn` says what its estimates are where the page draws them as well, row by row.
+    """
 
     name: str
     title: str
@@ -32,6 +36,7 @@ class StudyTable:
     rows: Sequence[Sequence[StudyCell]]
     note: str = ""
     decimals: int = 3
+    drawn: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Give the table for JSON: one object a row."""
@@ -168,7 +173,9 @@ def _facts(findings: Sequence[StudyFinding]) -> dict[str, str | int]:
 def _section(finding: StudyFinding) -> Section:
     words = [f"Not run: it needs {finding.needs}."] if finding.needs else list(finding.words)
     blocks: list[Block] = [Words(words)] if words else []
-    blocks += [_block(table) for table in finding.tables]
+    for table in finding.tables:
+        blocks += [_figure(table)] if table.drawn else []
+        blocks.append(_block(table))
     return Section(finding.analysis, finding.title, blocks)
 
 
@@ -179,6 +186,21 @@ def _block(table: StudyTable) -> TableBlock:
         for row, texts in zip(table.rows, _texts(table), strict=True)
     ]
     return TableBlock(table.title, list(table.columns), rows, table.name, table.note)
+
+
+def _figure(table: StudyTable) -> FigureBlock:
+    """Draw the estimates of a table, column by column."""
+    rows = [
+        Interval(str(row[0]), cell.value, cell.low, cell.high, group=name)
+        for at, name in enumerate(table.columns)
+        for row in table.rows
+        if isinstance(cell := row[at], Estimate)
+    ]
+    svg, narrow = (
+        draw_intervals(rows, title=table.title, x_label=table.drawn, sort=False, width=width)
+        for width in (860, 380)
+    )
+    return FigureBlock(table.title, svg, f"{table.name}_figure", narrow=narrow)
 
 
 def _value(cell: StudyCell) -> str | float | int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
 from fabula.learned.reader.config import CRITERIA
+from fabula.meta.arrays import mean_defined
 from fabula.meta.coefficients import Coefficient
+from fabula.meta.resampling import Estimate
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.replication.unseen import UnseenValues
@@ -178,13 +180,64 @@ def analyse_preference(material: Material, settings: PreferenceSettings) -> Find
     aspects = _preference_rows(material, preference, _RATED, rated, names=(*ASPECTS, UPVOTES))
     rated = material.ratings(_HANNA)
     criteria = _preference_rows(material, preference, _HANNA, rated, names=CRITERIA)
+    shown = _votes_and_preference(material, preference, votes)
     columns = ("rated", "Spearman ρ of the preference", "ρ of the number of words", "stories")
     note = "Preference of readers that had not seen the prompt; intervals by drawing prompts anew."
     tables = [
+        shown,
         StudyTable("preference_aspects", "Aspects of StoryER, and upvotes", columns, aspects, note),
         StudyTable("preference_criteria", "Criteria of HANNA", columns, criteria, note),
     ]
-    return (), tables
+    predicted = {cell.value for row in shown.rows if isinstance(cell := row[2], Estimate)}
+    words = [
+        "The reader's ratings of all aspects are one impression of a story, moved to each aspect's "
+        "usual rating: its preference goes with all of them alike."
+    ]
+    return words if len(predicted) == 1 else (), tables
+
+
+def _votes_and_preference(
+    material: Material, unseen: UnseenValues, votes: dict[tuple[str, str], float]
+) -> StudyTable:
+    """Figure 5: upvotes by people's ratings, and preference by the ratings that are predicted."""
+    stories = material.dataset(_RATED).stories
+    names = [f"{_RATED}:{story.id}" for story in stories]
+    means = material.ratings(_RATED)
+    theirs = np.array([[means.get((story.id, a), np.nan) for a in ASPECTS] for story in stories])
+    ours = [_column(unseen.raw(f"aspects.{aspect}", "aspects"), names) for aspect in ASPECTS]
+    upvotes = np.array([votes.get((story.id, UPVOTES), np.nan) for story in stories])
+    preference = np.array(_column(unseen.raw("preference", _TASKS[_RATED]), names))
+    items = [story.item or story.id for story in stories]
+    sides = {
+        "upvotes × people's rating": (upvotes, theirs),
+        "preference × predicted rating": (preference, np.array(ours).T),
+    }
+    return correlate_aspects(material, "figure_5", sides, items)
+
+
+def correlate_aspects(
+    material: Material, name: str, sides: Mapping[str, tuple[Array, Array]], items: Sequence[str]
+) -> StudyTable:
+    """Correlate a value of each story with its ratings aspect by aspect, a column for each pair.
+
+    A pair is (stories,) and (stories, aspects); the last row is of a story's mean rating.
+    """
+    rows: list[StudyRow] = []
+    for at, aspect in enumerate((*ASPECTS, "mean of all")):
+        cells = []
+        for value, ratings in sides.values():
+            rated = mean_defined(ratings) if at == len(ASPECTS) else ratings[:, at]
+            cells.append(material.estimate_correlation(value, rated, items))
+        rows.append([aspect, *cells, *(cell.n for cell in cells)])
+    return StudyTable(
+        name,
+        "Liking beside ratings: people's, and a model's own (Figure 5)",
+        ("aspect", *sides, *(f"n, {name.partition(' ×')[0]}" for name in sides)),
+        rows,
+        "Upvotes are what a story got, preference what it is predicted to get; both beside ratings "
+        "of its aspects, the one by people, the other predicted. Intervals draw prompts anew.",
+        drawn="Spearman's ρ",
+    )
 
 
 def _preference_rows(

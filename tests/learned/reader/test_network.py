@@ -49,6 +49,29 @@ def test_matrices_differ_by_less_than_half_a_step_and_the_rest_by_half_precision
     assert {one.dtype for one in found.values()} == {torch.float32}
 
 
+def test_with_a_rank_a_matrix_is_as_near_as_that_rank_comes(tmp_path: Path) -> None:
+    draw = torch.Generator().manual_seed(5)
+    name, table = "layers.0.mlp.weight", "embed_tokens.weight"
+    own = {key: torch.randn(40, 24, generator=draw) for key in (name, table)}
+    sides = torch.randn(40, 3, generator=draw), torch.randn(3, 24, generator=draw)
+    noise = torch.randn(40, 24, generator=draw) * 1e-3
+    weights = {f"body.{name}": own[name] + sides[0] @ sides[1] + noise, f"body.{table}": own[table]}
+    path = tmp_path / "model.safetensors"
+    save_packed(path, weights, own, rank=3)
+    stored = safetensors.load_file(path)
+    assert {key: tuple(one.shape) for key, one in stored.items()} == {
+        f"{name}.left": (40, 3),
+        f"{name}.right": (3, 24),
+    }
+    found = load_packed(path, own)
+    # What no three columns hold is the noise, and halves round.
+    assert (found[name] - weights[f"body.{name}"]).abs().max() < 0.01
+    assert torch.equal(found[table], own[table])
+    safetensors.save_file({f"{name}.left": stored[f"{name}.left"]}, path)
+    with pytest.raises(InputError, match="and not both sides"):
+        load_packed(path, own)
+
+
 def test_the_file_holds_what_the_format_says(tmp_path: Path, encoder: dict[str, Any]) -> None:
     path = tmp_path / "model.safetensors"
     save_packed(path, learned(encoder), encoder)

@@ -19,7 +19,7 @@ from fabula.core.errors import InputError, SettingError, UserError
 from fabula.core.story import Story
 from fabula.learned.manplts import Manplts
 from fabula.learned.reader.config import read_config
-from fabula.learned.reader.inference import load_reader
+from fabula.learned.reader.inference import load_reader, open_reader
 from fabula.learned.rovist_c import RovistC
 from fabula.learned.training.examples import Prepared, example_set
 from fabula.learned.training.own_encoder import HubBody
@@ -28,8 +28,9 @@ from fabula.learned.training.reader_evaluation import order_logits, text_outputs
 from fabula.learned.training.reader_model import ReaderModel
 from fabula.learned.training.recipe import ReaderRecipe, find_recipe, read_recipe
 from fabula.learned.union import Union
+from fabula.models.networks.hf_pooled import open_pooled
 from fabula.text.detokenise import detokenise
-from fakes.tiny_models import save_albert, save_bart, save_bert, save_roberta
+from fakes.tiny_models import save_albert, save_bart, save_bert, save_llama, save_roberta
 from fakes.trained_reader import kill_at, same
 
 torch = pytest.importorskip("torch")
@@ -52,7 +53,12 @@ TASKS: dict[str, dict[str, Any]] = {
     "manplts": {"kind": "labels", "head": "manplts", "aspects": ["plausible"], "data": ["manplts"]},
 }
 METRICS = {"rovist_c": RovistC, "union": Union, "manplts": Manplts}
-SAVERS = {"bert": save_bert, "albert": save_albert, "roberta": save_roberta}
+SAVERS = {
+    "bert": save_bert,
+    "albert": save_albert,
+    "roberta": save_roberta,
+    "llama": save_llama,  # reads forward: the last token stands for all
+}
 
 
 @dataclass(frozen=True)
@@ -347,3 +353,43 @@ def test_the_papers_recipe_runs_on_a_tiny_albert_until_patience_ends(encoders, t
     means = [row["mean"] for row in record["history"]]
     assert len(means) == 50 or len(means) - 1 - means.index(max(means)) == 5
     assert load_reader(str(tmp_path / "out")).scale("order").link == "logistic"
+
+
+def test_over_a_pinned_model_a_difference_of_low_rank_is_kept(encoders, table, tmp_path):
+    stage = {"rate": 5e-3, "steps": 4, "groups": [{"tasks": ["own"], "rows": 4}]}
+    stages = [stage, {**stage, "heads_only": True}]
+    recipe = make_recipe("manplts", table, "tiny", rank=2, stages=stages)
+    start = Start(encoders["llama"], "tiny")
+    source = ExampleSource(data=table.parent, report=lambda line: None)
+    source.find_start = lambda recipe: start  # type: ignore[method-assign]
+    models: list[ReaderModel] = []
+    real = Workshop.save
+
+    def save(self: Workshop, model: ReaderModel, out: Path) -> Any:
+        models.append(model)
+        return real(self, model, out)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Workshop, "save", save)
+        train_reader(recipe, source, out=tmp_path, device="cpu", report=lambda line: None)
+    names = safe_names(tmp_path / "model.safetensors")
+    assert any(name.endswith("q_proj.weight.left") for name in names)
+    assert not any("embed" in name for name in names)
+    reader = open_reader(
+        tmp_path, open_pooled(encoders["llama"], "tiny", is_bert=False, is_asset=True)
+    )
+    said = np.array([one["manplts"][0] for one in reader.outputs([s.text for s in STORIES])])
+    ids = [reader.source.encoder.ids(detokenise(story.text)) for story in STORIES]
+    examples = example_set(ids, [[0], [1], [2]], [[1.0]] * 3, items=list("abc"), ids=[])
+    wanted = text_outputs(models[0], examples, range(3), ["manplts"])["manplts"][:, 0]
+    # The layers were brought to their rank before the heads learned: what is kept is all.
+    np.testing.assert_allclose(said, wanted, atol=5e-3)
+    plain = open_pooled(encoders["llama"], "tiny", is_bert=False)
+    assert not np.allclose(plain.pool(ids[:1]), reader.source.encoder.pool(ids[:1]), atol=1e-3)
+
+
+def safe_names(file: Path) -> list[str]:
+    from safetensors import safe_open
+
+    with safe_open(str(file), "pt") as tensors:
+        return list(tensors.keys())

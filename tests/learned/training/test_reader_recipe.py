@@ -60,7 +60,7 @@ def test_changes_take_the_place_of_what_a_file_says(tmp_path):
     [
         ({"sed": 3}, "sed is no field that is known; did you mean 'seed'"),
         ({"kind": 3}, "kind must be a string"),
-        ({"window": 600}, "window must be from 8 to 510"),
+        ({"window": 9000}, "window must be from 8 to 8192"),
         ({"held_out": 1.0}, "held_out must be at least 0 and below 1"),
         ({"report_every": 0}, "report_every must be at least 1"),
         ({"stages": []}, "a recipe has tasks and stages"),

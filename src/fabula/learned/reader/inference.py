@@ -211,7 +211,16 @@ def _open_folder(folder: Path) -> Reader:
     if config.encoder.own:
         return open_reader(folder, _open_own_encoder(folder, config))
     _check_encoder(folder, config)
-    return open_reader(folder, load_pooled_bert(config.encoder.name))
+    return open_reader(folder, _open_asset(config.encoder.name))
+
+
+def _open_asset(name: str) -> PooledEncoder:
+    """Open the encoder of an asset; a BERT's is shared by all readers on it."""
+    if is_plain_bert(path_of(name)):
+        return load_pooled_bert(name)
+    from fabula.models.networks.hf_pooled import open_pooled
+
+    return open_pooled(path_of(name), name, is_bert=False, is_asset=True)
 
 
 def _fake_reader() -> Reader:

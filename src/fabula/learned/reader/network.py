@@ -2,7 +2,9 @@
 
 The weights are one small file, which says how the layers differ from the encoder's, in 8 bits. A
 matrix of the layers is `<name>.delta` (int8, outputs × inputs) and `<name>.step` (a number a row):
-the encoder's matrix + delta · step. All else that the encoder has not is plain, in half precision.
+the encoder's matrix + delta · step. Over a large encoder a difference is of low rank: `<name>.left`
+(outputs × rank) and `<name>.right` (rank × inputs), in half precision, as is all else that the
+encoder has not.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from fabula.core.files import write_bytes
 from fabula.core.model import TokenCount
 from fabula.core.plain import read_json, read_tensors
 from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
+from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
 from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
@@ -176,6 +179,8 @@ def open_network(folder: Path, config: ReaderConfig, encoder: PooledEncoder) -> 
 
 def is_plain_bert(folder: Path) -> bool:
     """Whether our own network reads a folder's encoder; others are read by transformers."""
+    if (folder / ADAPTER_CONFIG).is_file():
+        return False
     if not (folder / "config.json").is_file():
         return True  # what is amiss is said where it is read
     config = read_json(folder / "config.json", remedy=REMEDY)
@@ -206,17 +211,18 @@ def _read_head(
     return HeadLayers(tuple(maps))
 
 
-def save_packed(path: Path, weights: Tensors, encoder_weights: Tensors) -> None:
+def save_packed(path: Path, weights: Tensors, encoder_weights: Tensors, *, rank: int = 0) -> None:
     """Write weights, whole or not at all; what is as the encoder has it is left out.
 
-    Names are those of transformers, with or without `bert.`; heads begin with `head.`.
+    Names are those of transformers, with or without `bert.` or `body.`; heads begin with `head.`.
+    With a rank, matrices keep as much of their difference as that many columns hold.
     """
     from safetensors.torch import save
 
     own = _strip_prefix(encoder_weights)
     tensors: dict[str, Tensor] = {}
     for name, weight in _strip_prefix(weights).items():
-        tensors |= _pack(name, weight.detach().cpu().float(), own.get(name))
+        tensors |= _pack(name, weight.detach().cpu().float(), own.get(name), rank)
     # Not by save_file, which lets nobody else read the file.
     write_bytes(path, save(tensors, metadata={"format": "pt"}))
 
@@ -230,19 +236,28 @@ def load_packed(path: Path, encoder_weights: Tensors) -> dict[str, Tensor]:
         if name.endswith(".delta"):
             plain = name.removesuffix(".delta")
             weights[plain] = _unpack(path, plain, stored, own)
-        elif not name.endswith(".step"):
+        elif name.endswith(".left"):
+            plain = name.removesuffix(".left")
+            weights[plain] = _multiply(path, plain, stored, own)
+        elif not name.endswith((".step", ".right")):
             _check_size(path, name, tensor, own.get(name, tensor))
             weights[name] = tensor.float()
     return weights
 
 
-def _pack(name: str, weight: Tensor, own: Tensor | None) -> dict[str, Tensor]:
+def _pack(name: str, weight: Tensor, own: Tensor | None, rank: int) -> dict[str, Tensor]:
     if not weight.isfinite().all():
         raise InputError(f"the weights {name} are not all numbers", "train with a lower rate")
     if own is None:
         return {name: weight.half().contiguous()}
+    start = own.detach().cpu().float()
+    if weight.equal(start):
+        return {}
+    if rank and weight.ndim == 2 and min(weight.shape) > 2 * rank:
+        left, right = factorise(weight - start, rank)
+        return {f"{name}.left": left.half(), f"{name}.right": right.half()}
     # The encoder is on disk in half precision, and what is read there is what is added to.
-    difference = weight - own.detach().cpu().half().float()
+    difference = weight - start.half().float()
     if not difference.any():
         return {}
     if weight.ndim < 2 or not name.startswith("encoder.layer."):
@@ -251,6 +266,25 @@ def _pack(name: str, weight: Tensor, own: Tensor | None) -> dict[str, Tensor]:
     scaled = difference / step.where(step > 0, step.new_ones(()))[:, None]
     delta = scaled.round().clamp(-_MOST, _MOST).char()
     return {f"{name}.delta": delta.contiguous(), f"{name}.step": step}
+
+
+def factorise(difference: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """Give two thin matrices whose product is the nearest of that rank: (out, rank), (rank, in)."""
+    import torch
+
+    left, sizes, right = torch.linalg.svd(difference, full_matrices=False)
+    roots = sizes[:rank].sqrt()
+    return (left[:, :rank] * roots).contiguous(), (roots[:, None] * right[:rank]).contiguous()
+
+
+def _multiply(path: Path, name: str, stored: Tensors, own: Tensors) -> Tensor:
+    left, right = stored[f"{name}.left"].float(), stored.get(f"{name}.right")
+    if name not in own or right is None or left.shape[1:] != right.shape[:1]:
+        why = "which the encoder has not" if right is not None else "and not both sides"
+        raise InputError(f"{path} holds differences of {name}, {why}", REMEDY)
+    difference = left @ right.float()
+    _check_size(path, name, difference, own[name])
+    return own[name].float() + difference
 
 
 def _unpack(path: Path, name: str, stored: Tensors, own: Tensors) -> Tensor:
@@ -269,4 +303,6 @@ def _check_size(path: Path, name: str, tensor: Tensor, wanted: Tensor) -> None:
 
 
 def _strip_prefix(weights: Tensors) -> dict[str, Tensor]:
-    return {name.removeprefix("bert."): weight for name, weight in weights.items()}
+    return {
+        name.removeprefix("bert.").removeprefix("body."): weight for name, weight in weights.items()
+    }

@@ -49,6 +49,7 @@ class TokenBatch:
     kinds: Array  # (B, T), 1 in the second sentence of a pair
     windows: Array  # (B, T), the window that a token belongs to, the number of windows for none
     firsts: Array  # (windows,), where each window begins in the flat batch
+    lasts: Array  # (windows,), where its last token stands
     owners: Array  # (windows,), the text that a window is of
 
     @property
@@ -83,7 +84,7 @@ def fill_rows(rows: Sequence[Sequence[int]], windows: Sequence[Window], room: in
     ids = np.full((len(rows), room), PAD, dtype=np.int64)
     segments, positions, kinds = (np.zeros_like(ids) for _ in range(3))
     numbers = np.full_like(ids, len(windows))
-    firsts = np.zeros(len(windows), dtype=np.int64)
+    firsts, lasts = np.zeros((2, len(windows)), dtype=np.int64)
     count = np.arange(room)
     for row, members in enumerate(rows):
         at = 0
@@ -95,10 +96,10 @@ def fill_rows(rows: Sequence[Sequence[int]], windows: Sequence[Window], room: in
             positions[row, at:end] = count[: end - at]
             kinds[row, at + window.second : end] = window.second > 0
             numbers[row, at:end] = number
-            firsts[number] = row * room + at
+            firsts[number], lasts[number] = row * room + at, row * room + end - 1
             at = end
     owners = np.array([window.owner for window in windows], dtype=np.int64)
-    return TokenBatch(ids, segments, positions, kinds, numbers, firsts, owners)
+    return TokenBatch(ids, segments, positions, kinds, numbers, firsts, lasts, owners)
 
 
 def text_windows(

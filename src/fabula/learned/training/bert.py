@@ -172,6 +172,11 @@ class BertBody:
         """How many layers may learn."""
         return self.shape.num_hidden_layers
 
+    @property
+    def reads_forward(self) -> bool:
+        """A token sees all others."""
+        return False
+
     def find_layer(self, name: str) -> int | None:
         """Give the number of the layer that a weight is of, if it is of one."""
         match = _LAYER.match(name)

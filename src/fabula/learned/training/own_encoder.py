@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from fabula.learned.training.stories import Cut
 from fabula.models.huggingface import find_checkpoint
 from fabula.models.networks.checkpoint import VOCABULARIES, Checkpoint, CheckpointError
 from fabula.models.networks.encoder import load_tokenizer
-from fabula.models.networks.hf_pooled import HubEncoder
+from fabula.models.networks.hf_pooled import open_hub_encoder
 from fabula.models.reading.windows import Frame
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _PREFIX = "body."
 _NUMBER = re.compile(r"(?:^|\.)(\d+)\.")
 _KEPT = (*VOCABULARIES, "tokenizer_config", "special_tokens_map", "added_tokens", "config.json")
 _LARGEST = 65_504  # in half precision
+_FEW_WINDOWS = 8  # are read at once, whatever their lengths
 
 
 def find_encoder(place: Path | str) -> tuple[Path, str, str]:
@@ -58,7 +60,7 @@ def find_encoder(place: Path | str) -> tuple[Path, str, str]:
 
 def open_hub_cut(folder: Path, name: str) -> Cut:
     """Give what cuts texts into tokens, as transformers does for an encoder."""
-    return HubEncoder(Checkpoint(folder, name)).ids
+    return open_hub_encoder(folder, name).ids
 
 
 def find_frame(folder: Path, shape: Shape) -> Frame:
@@ -71,15 +73,23 @@ def find_frame(folder: Path, shape: Shape) -> Frame:
 class HubBody:
     """An encoder of transformers in training: all of it learns, but a pooler that nothing reads.
 
-    Weights of no layer, such as embeddings, learn with the lowest. Layers that share their weights,
-    as ALBERT's do, are one.
+    Weights of no layer, such as embeddings, learn with the lowest; where it `keeps_words` the
+    embeddings stay as they are. Layers that share their weights, as ALBERT's do, are one.
     """
 
-    def __init__(self, folder: Path, name: str, *, device: torch.device, dropout: float) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        *,
+        device: torch.device,
+        dropout: float,
+        keeps_words: bool = False,
+    ) -> None:
         import torch
 
-        self._encoder = HubEncoder(Checkpoint(folder, name, device=str(device)))
-        self._net = self._encoder.net
+        self._encoder = open_hub_encoder(folder, name, str(device))
+        self._net, self._keeps_words = self._encoder.net, keeps_words
         for module in self._net.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = dropout
@@ -98,9 +108,16 @@ class HubBody:
         """Numbers in a token's state."""
         return self._encoder.width
 
+    @property
+    def reads_forward(self) -> bool:
+        """Whether a token sees those before it alone: the last one then stands for all."""
+        return self._encoder.reads_forward
+
     def find_layer(self, name: str) -> int | None:
         """Give the layer with which a weight learns; None of one that never does."""
         if not name.startswith(_PREFIX) or name.startswith(f"{_PREFIX}pooler."):
+            return None
+        if self._keeps_words and "embed" in name:
             return None
         match = _NUMBER.search(name.removeprefix(_PREFIX))
         return int(match[1]) if match else 0
@@ -109,22 +126,24 @@ class HubBody:
         """Give a vector for every token; windows that share a row are read each for itself."""
         from torch.func import functional_call
 
-        ids, there = tokens["ids"], tokens["segments"] > 0
-        at = tokens["windows"][there], tokens["positions"][there]  # (tokens,) each
-        shape = int(at[0].max()) + 1, int(at[1].max()) + 1
-        rows = ids.new_full(shape, self._encoder.filler)
-        mask, kinds = ids.new_zeros(shape), ids.new_zeros(shape)
-        rows[at], mask[at], kinds[at] = ids[there], 1, tokens["kinds"][there]
         self._net.train(dropout > 0)
         own = {
             name.removeprefix(_PREFIX): one
             for name, one in weights.items()
             if name.startswith(_PREFIX)
         }
-        given = self._encoder.inputs(rows, mask, kinds)
-        states = functional_call(self._net, own, (), given).last_hidden_state  # (windows, L, H)
-        packed: Tensor = states.new_zeros(*ids.shape, states.shape[-1])
-        packed[there] = states[at]
+        ids = tokens["ids"]
+        packed: Tensor | None = None
+        for there, at, shape in _part_by_length(tokens):
+            rows = ids.new_full(shape, self._encoder.filler)
+            mask, kinds = ids.new_zeros(shape), ids.new_zeros(shape)
+            rows[at], mask[at], kinds[at] = ids[there], 1, tokens["kinds"][there]
+            given = self._encoder.inputs(rows, mask, kinds)
+            states = functional_call(self._net, own, (), given).last_hidden_state  # (W, L, H)
+            if packed is None:
+                packed = states.new_zeros(*ids.shape, states.shape[-1])
+            packed[there] = states[at]
+        assert packed is not None
         return packed
 
     def name_tensors(self, weights: Tensors) -> dict[str, Tensor]:
@@ -132,6 +151,30 @@ class HubBody:
         learned = {name.removeprefix(_PREFIX): one for name, one in weights.items()}
         stored: dict[str, Tensor] = self._net.state_dict()
         return {name: learned.get(name, value) for name, value in stored.items()}
+
+
+def _part_by_length(tokens: Tensors) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor], list[int]]]:
+    """Part the windows of a batch into long and short ones, so that few rows are filled up.
+
+    Give where a part's tokens stand in the batch, their window and position, and the part's shape.
+    """
+    import torch
+
+    there = tokens["segments"] > 0
+    windows, positions = tokens["windows"][there], tokens["positions"][there]  # (tokens,) each
+    lengths = torch.bincount(windows)
+    longest = int(lengths.max())
+    bounds = [0, longest // 4, longest] if len(lengths) > _FEW_WINDOWS else [0, longest]
+    for low, high in pairwise(bounds):
+        chosen = (lengths > low) & (lengths <= high)  # (windows,)
+        if not chosen.any():
+            continue
+        mine = there.clone()
+        mine[there] = chosen[windows]
+        number = chosen.cumsum(0) - 1
+        of_part = chosen[windows]
+        at = number[windows[of_part]], positions[of_part]
+        yield mine, at, [int(chosen.sum()), int(lengths[chosen].max())]
 
 
 def keep_encoder(out: Path, start: Path, name: str, model: ReaderModel) -> Pin:

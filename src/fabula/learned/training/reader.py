@@ -246,7 +246,10 @@ class Workshop:
         if not is_plain_bert(start):
             from fabula.learned.training.own_encoder import HubBody
 
-            hub = HubBody(start, recipe.encoder, device=self.device, dropout=recipe.dropout)
+            hub = HubBody(
+                start, recipe.encoder, device=self.device, dropout=recipe.dropout,
+                keeps_words=recipe.rank > 0,
+            )  # fmt: skip
             return hub, hub.weights
         shape = read_shape(start)
         weights = load_weights(start, shape, seed=recipe.seed)
@@ -263,7 +266,7 @@ class Workshop:
     def save(self, model: ReaderModel, out: Path) -> Pin | None:
         """Write what was learned: differences from an asset, or all of an encoder and its pin."""
         if not self._digest:
-            save_packed(out / MODEL, model.weights, self.encoder)
+            save_packed(out / MODEL, model.weights, self.encoder, rank=self.recipe.rank)
             return None
         from fabula.learned.training.own_encoder import keep_encoder
 

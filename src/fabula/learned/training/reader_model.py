@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fabula.learned.reader.network import factorise
 from fabula.learned.training.batches import BatchBuilder, ReaderBatch, TokenBatch, sample_group
 from fabula.learned.training.examples import Examples
 from fabula.learned.training.loop import (
@@ -49,6 +50,10 @@ class Body(Protocol):
     def layers(self) -> int:
         """How many layers may learn."""
 
+    @property
+    def reads_forward(self) -> bool:
+        """Whether a token sees those before it alone: the last one then stands for all."""
+
     def find_layer(self, name: str) -> int | None:
         """Give the layer with which a weight learns; None of one that never does."""
 
@@ -68,7 +73,7 @@ class ReaderModel:
         outputs: Mapping[str, int],
         device: torch.device,
     ) -> None:
-        self.body, self.recipe, self.device = body, recipe, device
+        self.body, self.recipe, self.device, self._start = body, recipe, device, encoder
         own = {name: value for name, value in encoder.items() if not name.startswith("cls.")}
         drawn = _new_heads(recipe, outputs, 2 * body.width)
         self.weights = {
@@ -88,11 +93,25 @@ class ReaderModel:
         """Give a model that can be trained further on its own."""
         other = object.__new__(ReaderModel)
         other.body, other.recipe, other.device = self.body, self.recipe, self.device
+        other._start = self._start
         other.weights = {name: value.detach().clone() for name, value in self.weights.items()}
         other.trained = {name: other.weights[name] for name in self.trained}
         for value in other.trained.values():
             value.requires_grad_()
         return other
+
+    def bring_to_rank(self, rank: int) -> None:
+        """Let matrices differ from the encoder's by no more than will be kept of them."""
+        import torch
+
+        with torch.no_grad():
+            for name, weight in self.trained.items():
+                own = self._start.get(name)
+                if own is None or weight.ndim != 2 or min(weight.shape) <= 2 * rank:
+                    continue
+                own = own.to(weight)
+                left, right = factorise(weight - own, rank)
+                weight.copy_(own + left.half().float() @ right.half().float())
 
     def add_to(self, sums: dict[str, Tensor]) -> None:
         """Add the weights that learn to sums, of which a mean is to be made."""
@@ -118,7 +137,7 @@ class ReaderModel:
         return total
 
     def pool(self, tokens: TokenBatch, *, dropout: float = 0.0) -> Tensor:
-        """Give every window's vector: the first state, and the mean of all: (windows, 2H)."""
+        """Give every window's vector: one token's state, and the mean of all: (windows, 2H)."""
         import torch
 
         names = ("ids", "positions", "segments", "kinds", "windows")
@@ -130,7 +149,8 @@ class ReaderModel:
         owners = there["windows"].flatten()
         sums = flat.new_zeros(count + 1, flat.shape[1]).index_add(0, owners, flat)[:count]
         sizes = torch.bincount(owners, minlength=count + 1)[:count, None]
-        return torch.cat([flat[self._there(tokens.firsts)], sums / sizes], dim=1)
+        ones = tokens.lasts if self.body.reads_forward else tokens.firsts
+        return torch.cat([flat[self._there(ones)], sums / sizes], dim=1)
 
     def read_texts(
         self, pooled: Tensor, batch: ReaderBatch, head: str, *, dropout: float = 0.0
@@ -186,6 +206,9 @@ class ReaderTrainee:
     def begin_stage(self, number: int) -> StagePlan:
         """Sample the stage's groups; its epochs are those of the first one."""
         recipe, stage = self.recipe, self.recipe.stages[number]
+        if recipe.rank and stage.heads_only:
+            # Heads learn from the layers as they will be kept.
+            self.model.bring_to_rank(recipe.rank)
         sizes = {name: len(examples) for name, examples in self._examples.items()}
         self._number = number
         self._samplers = [

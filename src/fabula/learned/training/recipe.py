@@ -154,6 +154,7 @@ class ReaderRecipe:
     clip: float = 1.0
     head_rate: float = 3.0  # of the heads, times that of the layers
     frozen_layers: int = 0  # the lowest so many stay as they are
+    rank: int = 0  # of what an asset's matrices may differ by; 0: as they come out, in 8 bits
     held_out: float = 0.0  # share of the items that is evaluated, not learned from
     patience: int = 0  # evaluations without a better one before it stops; 0: never
     evaluate_every: int = 100  # steps; 0: an epoch
@@ -229,8 +230,9 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
     require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
     require_least(recipe, evaluate_every=0, checkpoint_every=1, report_every=1, head_rate=0)
-    if not 8 <= recipe.window <= 510 or recipe.clip <= 0:
-        raise SettingError("window must be from 8 to 510, clip above 0", "mend the recipe")
+    if not 8 <= recipe.window <= 8192 or recipe.clip <= 0 or recipe.rank < 0:
+        problem = "window must be from 8 to 8192, clip above 0, rank at least 0"
+        raise SettingError(problem, "mend the recipe")
     if not 1 <= recipe.members <= 100:
         raise SettingError("members must be from 1 to 100", "mend the recipe")
     if not recipe.tasks or not recipe.stages:

@@ -1,7 +1,8 @@
-"""Any encoder of transformers as readers use one: a vector for a window of tokens, or for a pair.
+"""Any model of transformers as readers use one: a vector for a window of tokens, or for a pair.
 
 It gives what `PooledBert` gives, for ALBERT, RoBERTa, DeBERTa, ELECTRA, MPNet and their like: the
-state of the first token, and the mean over all.
+state of the first token, and the mean over all. Of a model that reads forward, as GPT-2 and Llama
+do, the first token knows nothing of the others: it is the state of the last one.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
+from fabula.models.networks.adapter import read_adapter
 from fabula.models.networks.bert import PooledBert, load_bert
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
 from fabula.models.reading.tokens import find_ends, tokenise
 from fabula.models.reading.windows import Frame, run_batches
+from fabula.models.store.folder import path_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,8 +41,18 @@ class HubEncoder:
         if self.checkpoint.config.get("is_encoder_decoder"):
             problem = f"{self.checkpoint.name} is an encoder with a decoder"
             raise CheckpointError(problem, "name an encoder alone, such as albert-large-v1")
+        if self.checkpoint.adapter:  # a difference knows the layers by their names below a head
+            return self.checkpoint.model("AutoModelForCausalLM").base_model
         # Checkpoints with another head lack the pooler, which no state comes from.
         return self.checkpoint.model("AutoModel", unused="pooler.")
+
+    @property
+    def reads_forward(self) -> bool:
+        """Whether a token sees those before it alone."""
+        return any(
+            str(name).endswith(("ForCausalLM", "LMHeadModel"))
+            for name in self.checkpoint.config.get("architectures") or ()
+        )
 
     @property
     def width(self) -> int:
@@ -82,9 +96,13 @@ class HubEncoder:
 
 @dataclass(frozen=True)
 class PooledHub:
-    """An encoder that gives the state of the first token and the mean over all, and no other."""
+    """An encoder that gives the state of one token and the mean over all, and no other.
+
+    Where it `is_asset`, readers add what they learned to its weights; else all lies in itself.
+    """
 
     encoder: HubEncoder = field(repr=False)
+    is_asset: bool = False
 
     @property
     def width(self) -> int:
@@ -110,11 +128,15 @@ class PooledHub:
         return None if number in (tokenizer.bos_token_id, tokenizer.eos_token_id) else number
 
     def layer_tensors(self) -> dict[str, Tensor]:
-        """Give no weights: all that was learned lies in the encoder itself."""
-        return {}
+        """Give the weights that differences are added to; none where all lies in the encoder."""
+        return dict(self.encoder.net.state_dict()) if self.is_asset else {}
 
     def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledHub:
-        """Give the same encoder."""
+        """Give the same encoder with other weights; who opened it must not share it."""
+        if self.is_asset:
+            own = self.encoder.net.state_dict().keys()
+            learned = {name: one for name, one in tensors.items() if name in own}
+            self.encoder.net.load_state_dict(learned)
         return self
 
     def ids(self, text: str) -> list[int]:
@@ -136,6 +158,7 @@ class PooledHub:
         import torch
 
         device = self.encoder.checkpoint.torch_device
+        one = -1 if self.encoder.reads_forward else 0
 
         def run(batch: list[int]) -> list[Tensor]:
             shape = len(batch), max(len(rows[index]) for index in batch)
@@ -149,7 +172,7 @@ class PooledHub:
             given = self.encoder.inputs(ids.to(device), mask.to(device), kinds.to(device))
             states = self.encoder.net(**given).last_hidden_state.float().cpu()  # (B, T, H)
             parts = [states[at, : len(rows[index])] for at, index in enumerate(batch)]
-            return [torch.cat([part[0], part.mean(0)]) for part in parts]
+            return [torch.cat([part[one], part.mean(0)]) for part in parts]
 
         budget = _CPU_TOKENS if device.type == "cpu" else _GPU_TOKENS
         with torch.inference_mode():
@@ -157,14 +180,25 @@ class PooledHub:
             return torch.stack(vectors) if vectors else torch.empty(0, self.width)
 
 
-def open_pooled(folder: Path, name: str, *, is_bert: bool) -> PooledBert | PooledHub:
+def open_hub_encoder(folder: Path, name: str, device: str = "auto") -> HubEncoder:
+    """Open a folder that transformers reads; of a difference, the model that it belongs to."""
+    adapter = None
+    if (folder / ADAPTER_CONFIG).is_file():
+        adapter = read_adapter(folder)
+        folder = path_of(adapter.model)
+    return HubEncoder(Checkpoint(folder, name, device=device, adapter=adapter))
+
+
+def open_pooled(
+    folder: Path, name: str, *, is_bert: bool, is_asset: bool = False
+) -> PooledBert | PooledHub:
     """Open the encoder of a folder: by our own network where it is a BERT, else by transformers."""
     if is_bert:
         from fabula.models.networks.encoder import load_tokenizer
 
         bert = load_bert(folder)
         return PooledBert(bert, *load_tokenizer(folder, len(bert.words)))
-    encoder = HubEncoder(Checkpoint(folder, name))
+    encoder = open_hub_encoder(folder, name)
     # Loaded now: what is amiss is said when a reader is opened, not at its first text.
     encoder.net.eval()
-    return PooledHub(encoder)
+    return PooledHub(encoder, is_asset)

@@ -129,7 +129,9 @@ def _choose_by_ratings(
             pairs = [p for p in combinations(members, 2) if means[p[0]] != means[p[1]]]
             if len(pairs) > _MOST_PER_ITEM:
                 pairs = random.Random(item).sample(pairs, _MOST_PER_ITEM)
-            choices += [(item, *sorted(pair, key=lambda one: -means[one])) for pair in pairs]
+            for one, other in pairs:
+                better, worse = (one, other) if means[one] > means[other] else (other, one)
+                choices.append((item, better, worse))
         return texts, choices, None
 
     return make

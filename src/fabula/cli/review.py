@@ -98,6 +98,13 @@ _FORMS = {
     help="What looks for the story's nouns in its pictures: labels, the folder of a training, or a "
     "CLIP.",
 )
+@click.option(
+    "--judge",
+    metavar="SPEC",
+    default="",
+    show_default="none",
+    help="Ask a language model too: a judge such as judge_checklist(model='…'), or its model.",
+)
 @seed_option(help="Where chance begins in the wording of comments.")
 @story_layout
 @OVERWRITE
@@ -114,6 +121,7 @@ def command(
     weights: str,
     order: str,
     grounder: str,
+    judge: str,
     seed: int,
     layout: StoryLayout,
     overwrite: bool,
@@ -132,8 +140,9 @@ def command(
     stories = _load_stories(source, prompt, images, layout)
     comments, by = _choose_commenter(comments, writer, weights, quiet=quiet)
     chosen = partial(review_story, weights=weights, order=order, seed=seed, cache=not no_cache)
-    review = partial(chosen, comments=comments != "none", commenter=by, grounder=grounder)
     pages = _choose_pages(stories, form, output, (source, overwrite))
+    asked = _ask_judge(judge, is_ranking=bool(stories[1:]) and not pages, quiet=quiet)
+    review = partial(chosen, comments=comments != "none", commenter=by, grounder=grounder, **asked)
     ranking = rank_stories(stories, weights=weights, cache=not no_cache) if stories[1:] else None
     if pages:
         _write_pages(map(review, stories), pages, ranking, source=source, quiet=quiet)
@@ -141,6 +150,20 @@ def command(
         _write(_render_ranking(form, ranking, source), output, quiet=quiet)
     else:
         _show_review(review(stories[0]), form, output, quiet=quiet, comments=comments != "none")
+
+
+def _ask_judge(judge: str, *, is_ranking: bool, quiet: bool) -> dict[str, str]:
+    """Choose the judge before it is asked; what it cost is said at the end of the command."""
+    if not judge:
+        return {}
+    if is_ranking:
+        remedy = "write pages with -o FOLDER, or score them: fabula score FILE -m SPEC"
+        raise SettingError("a ranking asks no judge", remedy)
+    from fabula.cli._judging import open_run_account
+    from fabula.scoring.review.judging import choose_judge
+
+    click.get_current_context().with_resource(open_run_account(None, quiet=quiet))
+    return {"judge": choose_judge(judge).spec}
 
 
 def _load_stories(

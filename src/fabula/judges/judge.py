@@ -24,8 +24,9 @@ from fabula.judges.judge_metric.rubric import Criterion
 from fabula.models.asking.question import Question, Response
 
 _ALL = "all"
-# Tokens of a number in any form, of reasons, and of a number for one of several criteria.
-_NUMBER, _REASON, _EACH = 24, 512, 24
+# Tokens of a number in any form, of reasons, and of a number for one of several criteria; where
+# probabilities count, those of the first tokens do.
+_NUMBER, _REASON, _EACH, _FIRST = 24, 512, 24, 4
 # Below this share of the probability the numbers are hardly what the model meant to write.
 _LITTLE = 0.5
 
@@ -93,6 +94,8 @@ class Judge(JudgeMetric):
 
     def choose_length(self) -> int:
         """Leave room for a number, or for reasons and all numbers."""
+        if self.value == "expected" and not self.reason:
+            return _FIRST
         count = len(self.list_criteria()) if self.ask == _ALL else 1
         return (_REASON if self.reason else _NUMBER) + _EACH * (count - 1)
 

@@ -18,7 +18,7 @@ from fabula.judges.judge_metric.rubric import Criterion
 from fabula.models.asking.question import Question, Response
 
 _CHOICES = ("Yes", "No")
-_ONE, _EACH = 16, 12  # tokens of an answer, and of one among several
+_ONE, _EACH = 8, 12  # tokens of an answer, and of one among several
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,11 @@ class JudgeChecklist(JudgeMetric):
         if self.value == "expected" and self.ask != "each":
             problem = "probabilities are told of one answer at a time"
             raise self.setting_error(problem, "say ask='each'")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Those of a share."""
+        return 0.0, 1.0
 
     def choose_length(self) -> int:
         """Leave room for a word, or for one a question."""

@@ -34,7 +34,9 @@ def review_markdown(review: Review) -> str:
         f"# {markdown_text(review.story.id)}",
         "\n".join(f"> {markdown_text(line)}" for line in warnings),
         markdown_text(unlike_words(review) if review.unlike else preference_words(review)),
-        *([] if review.unlike else [_criteria(review), _gauges(review)]),
+        *([] if review.unlike else [_criteria(review)]),
+        _judged(review),
+        *([] if review.unlike else [_gauges(review)]),
         _pictures(review),
         _look(review),
         _comments(review),
@@ -50,6 +52,14 @@ def _criteria(review: Review) -> str:
     table = Table(["criterion", TableColumn("1 to 5", align="right")], rows)
     left_out = [markdown_text(words) for words in left_out_words(review)]
     return "\n\n".join(["## Criteria", markdown_table(table), *left_out])
+
+
+def _judged(review: Review) -> str:
+    if review.judged is None:
+        return ""
+    from fabula.reports._review_judge import judge_markdown
+
+    return judge_markdown(review.judged)
 
 
 def _gauges(review: Review) -> str:

@@ -69,7 +69,7 @@ def page_parts(review: Review) -> dict[str, str]:
         "title": escape(review.story.id),
         "facts": escape(_fact_words(review)),
         "warnings": _warnings(review),
-        "judged": "" if review.unlike else _judge(review),
+        "judged": "\n".join(_judged(review)) if review.unlike else _judge(review),
         "look": "What comes again" if review.unlike else "What to look at",
         "pictures": _pictures(review),
         "prompt": _prompt(review),
@@ -112,11 +112,20 @@ def _judge(review: Review) -> str:
     head = tag("h2", "Preference", id="standing-head", class_="unseen")
     standing = head + preference_html(review)
     gauges = review.gauges
-    boxes = [_criteria(review), *([_gauges(gauges)] if gauges else [])]
+    boxes = [_criteria(review), *_judged(review), *([_gauges(gauges)] if gauges else [])]
     panel = tag("div", "\n".join(boxes), class_="panel", id="criteria")
     return (
         tag("section", standing, class_="standing", aria_labelledby="standing-head") + "\n" + panel
     )
+
+
+def _judged(review: Review) -> list[str]:
+    """Write what a judge says, where one was asked."""
+    if review.judged is None:
+        return []
+    from fabula.reports._review_judge import judge_html
+
+    return [judge_html(review.judged)]
 
 
 def preference_html(review: Review) -> str:

@@ -102,6 +102,7 @@ def scores_text(review: Review) -> str:
         *([_warnings(review)] if review.warnings or review.missing else []),
         _wrap(unlike_words(review)) if review.unlike else _standing(review),
         _criteria(review),
+        _judged(review),
         _gauges(review),
         _pictures(review),
         _flow(review),
@@ -187,6 +188,15 @@ def _criteria(review: Review) -> str:
     ]
     left_out = [_wrap(words) for words in left_out_words(review)]
     return "\n".join(["Criteria, from 1 to 5", *rows, *left_out]) if rows else ""
+
+
+def _judged(review: Review) -> str:
+    if review.judged is None:
+        return ""
+    from fabula.reports._review_judge import judge_lines
+
+    head, *rows, note = judge_lines(review.judged)
+    return "\n".join([head, *rows, *([_wrap(note)] if note else [])])
 
 
 def _gauges(review: Review) -> str:

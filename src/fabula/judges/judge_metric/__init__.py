@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from fabula.core.card import Need
 from fabula.core.errors import SettingError, UnknownName, UserError
 from fabula.core.metric import Metric
+from fabula.core.protocols import watch
 from fabula.core.score import Reading, Status
 from fabula.core.settings import AtLeast, Means
 from fabula.core.story import Story
@@ -88,6 +89,11 @@ class JudgeMetric(Metric):
         """The rubric itself."""
         return self._known_rubric.rubric
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value that there is: those of the rubric, as a rule."""
+        return float(self.scale.low), float(self.scale.high)
+
     def list_criteria(self) -> tuple[Criterion, ...]:
         """Give the criteria that are judged."""
         return (self.scale.get(self.criterion),) if self.criterion else self.scale.criteria
@@ -158,7 +164,8 @@ class JudgeMetric(Metric):
             for q in self.list_questions(view)
         ]
         answered: list[dict[str, Response]] = [{} for _ in stories]
-        for response in respondent.ask(questions):
+        for count, response in enumerate(respondent.ask(questions), 1):
+            watch.get().tell_detail(f"{count:,} of {len(questions):,} answers")
             place, _, key = response.key.partition("|")
             answered[int(place)][key] = response
         return [

@@ -14,6 +14,7 @@ from fabula.learned.comments.evidence import Evidence
 from fabula.text.repetition import Repetition, Span
 
 if TYPE_CHECKING:
+    from fabula.scoring.review.judging import JudgedStory
     from fabula.scoring.review.pictures import PicturedStory
 
 
@@ -198,6 +199,7 @@ class Review:
     unlike: str = ""
     notes: tuple[str, ...] = ()
     pictured: PicturedStory | None = None
+    judged: JudgedStory | None = None
     spoken: tuple[str, ...] = ()
 
     @cached_property
@@ -245,6 +247,7 @@ class Review:
             "weakest": self.weakest,
             "repetition": [_plain_repetition(run) for run in self.repetition],
             "pictures": self.pictured.plain() if self.pictured else None,
+            "judge": self.judged.plain() if self.judged else None,
             "statistics": dict(self.statistics),
             "warnings": list(self.warnings),
             "notes": list(self.notes),

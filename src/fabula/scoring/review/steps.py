@@ -74,12 +74,13 @@ def review_story(
     seed: int = 0,
     cache: bool | str | Path = False,
     grounder: str = "",
+    judge: str = "",
 ) -> Iterator[Review]:
     """Review a story. The first review holds all but the comments, each after it one more of them.
 
     Comments are composed by rules unless a `commenter` writes them, and may take long then. The
     last review is the whole: `*_, review = review_story(story)`. A story with images is looked for
-    in them, by the `grounder` that is named.
+    in them, by the `grounder` that is named; a `judge` is asked where one is.
     """
     review = assemble_review(story, ask_metrics(story, weights=weights, order=order, cache=cache))
     if story.images:
@@ -91,6 +92,10 @@ def review_story(
         from fabula.scoring.review.commenters import choose_spoken, find_joint
 
         review = choose_spoken(review, joint) if (joint := find_joint(weights)) else review
+    if judge:
+        from fabula.scoring.review.judging import add_judge
+
+        review = add_judge(review, judge, cache=cache)
     yield review
     if comments:
         yield from add_comments(review, commenter, seed=seed)

@@ -237,3 +237,5 @@ def test_a_run_is_held_against_a_table_of_choices(fabula: Run, tmp_path: Path) -
     assert found["accuracy"]["n"] == 2
     unknown = fabula("meta", "run", "--gold", "hana")
     assert unknown.returncode == 2
+    refused = fabula("meta", "run", "--gold", "choices.csv", "-o", "report")
+    assert refused.returncode == 2 and b"this gold is choices" in refused.stderr

@@ -21,6 +21,7 @@ from fabula.cli._options import (
     seed_option,
 )
 from fabula.cli._output import paper_format_option
+from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
     from fabula.meta.study import Study
@@ -159,8 +160,11 @@ def command(
     dataset = source.load()
     if baselines:
         dataset = add_baselines(dataset)
+    chooses = asks_choices(dataset, study.aspects)
+    if chooses and output:
+        raise SettingError("-o reports ratings, and this gold is choices", "leave it out; see -f")
     result = study.run(dataset, show_progress("tables", quiet=quiet))
-    if asks_choices(dataset, study.aspects):
+    if chooses:
         levels, coefficients = ("pooled",), CHOICE_FIGURES
     elif output:
         from fabula.reports.study import write_plain_study

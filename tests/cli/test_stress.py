@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
-FEW = ("stress", "examples", "-m", "repetition, words, rouge, self_bleu", "--resamples", "2000")
+FEW = ("stress", "examples", "-m", "repetition, words, rouge, self_bleu", "--resamples", "4000")
 
 
 @pytest.fixture
@@ -31,8 +31,10 @@ def test_the_table_is_metrics_by_perturbations_and_fits_into_100_columns(
     lines = said().splitlines()
     assert lines[0] == "56 stories, perturbed"
     assert max(map(len, lines[:-1])) <= 100 and lines[-1].startswith("cite: fabula ")
-    [repetition] = [line for line in lines if line.startswith(" Repetition ↓")]
-    [count] = [line for line in lines if line.startswith(" Words –")]
+    assert "56 stories, set otherwise" in lines
+    repetition, *_, share, _ = [line for line in lines if line.startswith(" Repetition ↓")]
+    count = next(line for line in lines if line.startswith(" Words –"))
+    assert share.split()[2:8] == ["44", "32–57", "21", "12–33", "98", "91–100"]
     # Repeated sentences are what repetition is for; words do not mind their order.
     assert "▼" in repetition.split()[4] and "▲" in repetition.split()[3]
     assert count.split()[2:4] == ["·", "·"] and "↑" in count.split()[4]
@@ -42,11 +44,15 @@ def test_the_worst_findings_are_said_in_words(said: Callable[..., str]) -> None:
     text = " ".join(said().split())
     assert "prefer broken text in" in text
     assert "ROUGE-L precision likes truncate: +2.46 SD, better in 100 % of 56 stories" in text
-    assert "Noticed by no metric with a better way: shuffle, swap_names." in text
-    assert "Not applicable, of 56 stories: swap_names to 31, quotes to 12." in text
+    assert (
+        "Noticed by no metric with a better way: shuffle, swap_names, swap_paragraphs, graft."
+        in text
+    )
+    assert "Moved by markdown alone: Self-BLEU (−1.08 SD)." in text
+    assert "Not applicable, of 56 stories: swap_names to 31, wrong_name to 35, quotes to 12" in text
     assert "self_bleu: defined on a batch" in text
-    assert "p is corrected for 60 tests (Holm), level 0.05" in text
-    assert "2,000 resamples, seed 0" in text
+    assert "p is corrected for 132 tests (Holm), level 0.05" in text
+    assert "4,000 resamples, seed 0" in text
 
 
 def test_json_is_the_whole_result(said: Callable[..., str]) -> None:
@@ -71,9 +77,10 @@ def test_jsonl_and_csv_are_its_rows(said: Callable[..., str]) -> None:
 def test_latex_is_a_whole_table(said: Callable[..., str]) -> None:
     text = said("-f", "latex", "-p", "repeat", "-p", "spacing")
     lines = [line for line in text.splitlines() if not line.startswith("%")]
-    assert lines[0] == r"\begin{tabular}{lrr}" and lines[-1] == r"\end{tabular}"
+    assert lines[0] == r"\begin{tabular}{lr}" and lines[-1] == r"\end{tabular}"
     body = [line for line in lines if line.endswith(r"\\")]
-    assert len(body) == 8 and all(line.count("&") == 2 for line in body)
+    # What should move, what should not, and the shares, of which a count has none.
+    assert len(body) == 8 + 8 + 6 and all(line.count("&") == 1 for line in body)
     assert r"Repetition $\downarrow$ & \textbf{$\blacktriangledown$" in text
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from fabula.core.card import Card
+from fabula.core.score import Reading, Score, Status
+from fabula.core.story import Story
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.metric import ScaleMetric, Weights
 
@@ -21,6 +25,7 @@ class Criteria(ScaleMetric):
         direction="higher",
         low=1.0,
         high=5.0,
+        uses=("prompt",),
         aspects=CRITERIA,
         assets=("minilm", "permissive"),
         paper="Criteria and ratings: Chhun, Colombo, Suchanek and Clavel (2022). Of human criteria "
@@ -30,8 +35,11 @@ class Criteria(ScaleMetric):
         "stories as wholes, mean over the windows, and its surface features, moved to the raters' "
         "scale and bounded by 1 and 5",
         quirks=(
-            "Relevance is guessed without the prompt, which is not read: it says how relevant "
-            "stories that look like this one were.",
+            "Relevance is missing where a story has no prompt. Where it has one, these weights do "
+            "not read it: they say how relevant stories that look like this one were.",
+            "How a story is set does not count: line breaks, titles, notes, Markdown and the style "
+            "of quotation marks are taken out before it is read. HANNA's stories hold no line "
+            "break, and with breaks every criterion moved by .2 to .5 points.",
             "HANNA rates stories of machines and of people together; most of what the six values "
             "share is how well a story is written at all.",
             "On stories of HANNA itself the values are those of a model that has seen them.",
@@ -57,3 +65,32 @@ class Criteria(ScaleMetric):
     def scales(self) -> tuple[str, ...]:
         """One scale a criterion."""
         return tuple(f"criteria.{name}" for name in CRITERIA)
+
+    def compute(self, stories: Sequence[Story]) -> list[Reading]:
+        """Give the six values; relevance only where there is something to be relevant to."""
+        return [
+            reading
+            if _has_prompt(story) or reading.status is not Status.OK
+            else _drop_relevance(reading)
+            for story, reading in zip(stories, super().compute(stories), strict=True)
+        ]
+
+    def scores_of(self, story: Story, reading: Reading) -> list[Score]:
+        """Write a reading as scores, and why relevance is missing where it alone is."""
+        note = "give the story a prompt"
+        return [
+            replace(score, note=note) if score.status is Status.MISSING_PROMPT else score
+            for score in super().scores_of(story, reading)
+        ]
+
+
+def _has_prompt(story: Story) -> bool:
+    return bool(story.prompt and story.prompt.strip())
+
+
+def _drop_relevance(reading: Reading) -> Reading:
+    """Give a reading without relevance."""
+    place = CRITERIA.index("relevance")
+    values, statuses = list(reading.values), [Status.OK] * len(CRITERIA)
+    values[place], statuses[place] = math.nan, Status.MISSING_PROMPT
+    return replace(reading, values=tuple(values), statuses=tuple(statuses))

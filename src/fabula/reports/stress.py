@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from fabula.core.card import ARROWS
@@ -25,6 +25,7 @@ from fabula.scoring.stress_moves import (
     UP,
     Move,
 )
+from fabula.text.perturb import Expected
 
 _SIGNS = {NOTICES: "▼", PREFERS: "▲", UP: "↑", DOWN: "↓"}
 _QUIET = (BLIND, STILL, UNMOVED)
@@ -36,22 +37,71 @@ _KEY = (
 )
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 _MOST = 8
+_TITLES: Mapping[Expected, str] = {"worse": "perturbed", "same": "set otherwise"}
+_FOOTERS: Mapping[Expected, str] = {"worse": "noticed by", "same": "moved by"}
 
 
 def render_stress(form: str, result: StressResult) -> str:
     """Write a stress test as table, json, jsonl, csv or latex."""
-    labels = _label_moves(result)
-    table = Table(
-        ["metric", *(kind.name.replace("_", " ") for kind in result.perturbations)],
-        [[Cell(_head(line, labels)), *map(_cell, line)] for line in _lines(result)],
-        f"{count_text(result.stories, 'story', 'stories')}, perturbed",
-        [_KEY, *stress_words(result)],
-        footer=["noticed, or moved, by", *_tally(result)],
+    tables = [
+        _move_table(result, expected, title)
+        for expected, title in _TITLES.items()
+        if any(kind.expected == expected for kind in result.perturbations)
+    ]
+    if shares := _share_table(result):
+        tables.append(shares)
+    last = replace(
+        tables[-1],
+        notes=[_KEY, *stress_words(result)],
         cite=cite_table({metric.spec: metric.signature() for metric in result.metrics}),
         comments=[*(metric.signature() for metric in result.metrics), "needs amssymb"],
+    )
+    return render(form, _signed_rows(result), [*tables[:-1], last], _record(result))
+
+
+def _move_table(result: StressResult, expected: Expected, title: str) -> Table:
+    """Give a row a metric and a column a perturbation, of those that should or should not move."""
+    labels, tally = _label_moves(result), _tally(result)
+    places = [at for at, kind in enumerate(result.perturbations) if kind.expected == expected]
+    rows = [
+        [Cell(_head(line, labels)), *(_cell(line[place]) for place in places)]
+        for line in _lines(result)
+    ]
+    return Table(
+        ["metric", *(_column(result.perturbations[place].name) for place in places)],
+        rows,
+        f"{count_text(result.stories, 'story', 'stories')}, {title}",
+        footer=[_FOOTERS[expected], *(tally[place] for place in places)],
         gap=1,
     )
-    return render(form, _signed_rows(result), [table], _record(result))
+
+
+def _share_table(result: StressResult) -> Table | None:
+    """Give the share of the stories that a metric with a better way thinks worse once broken."""
+    places = [at for at, kind in enumerate(result.perturbations) if kind.expected == "worse"]
+    lines = [line for line in _lines(result) if line[0].direction != "descriptive"]
+    if not places or not lines:
+        return None
+    labels = _label_moves(result)
+    return Table(
+        ["metric", *(_column(result.perturbations[place].name) for place in places)],
+        [[Cell(_head(line, labels)), *(_share_cell(line[at]) for at in places)] for line in lines],
+        "stories that are thought worse once they are broken, % (and its interval; chance is 50)",
+        gap=1,
+    )
+
+
+def _share_cell(move: Move) -> Cell:
+    share = move.worse
+    if math.isnan(share.value):
+        return Cell(None, "–", "quiet")
+    tone: Tone = "good" if share.low > 0.5 else "bad" if share.high < 0.5 else "quiet"
+    text = f"{100 * share.value:.0f} {100 * share.low:.0f}–{100 * share.high:.0f}"
+    return Cell(share.value, text, tone)
+
+
+def _column(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def move_cell(move: Move) -> str:

@@ -135,20 +135,37 @@ def perturb_stories(
     share: float | None = None,
     seed: int = 0,
 ) -> Copies:
-    """Perturb the text of every story; chance depends on the seed and the story's id alone."""
+    """Perturb the text of every story; chance depends on the seed and the story's id alone.
+
+    What takes from another story depends on which others there are.
+    """
     mark = "~"
     while any(mark in story.id for story in stories):
         mark += "~"
     copies: dict[str, dict[str, Story]] = {}
+    others = _pair_stories(stories, seed) if any(kind.join for kind in perturbations) else {}
     for kind in perturbations:
         copies[kind.name] = {}
         for story in stories:
             own_seed = _seed_of(seed, kind.name, story.id)
-            text = kind(story.text, share=share, seed=own_seed)
+            other = others.get(story.id, "")
+            text = kind(story.text, share=share, seed=own_seed, other=other)
             if text is not None:
                 copy = replace(story, id=f"{story.id}{mark}{kind.name}", text=text)
                 copies[kind.name][story.id] = copy
     return Copies(tuple(stories), copies)
+
+
+def _pair_stories(stories: Sequence[Story], seed: int) -> dict[str, str]:
+    """Give every story the text of another, of another item where there is one."""
+    ring = sorted(stories, key=lambda story: (_seed_of(seed, "pair", story.id), story.id))
+    texts = {}
+    for place, story in enumerate(ring):
+        steps = range(1, len(ring))
+        others = (ring[(place + step) % len(ring)] for step in steps)
+        apart = (other for other in others if other.item is None or other.item != story.item)
+        texts[story.id] = next(apart, ring[place - 1]).text
+    return texts
 
 
 def _seed_of(seed: int, perturbation: str, story: str) -> int:

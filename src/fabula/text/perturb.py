@@ -19,7 +19,18 @@ from fabula.text.places import (
     part_letters,
     part_sentences,
     put_into,
+    reorder,
 )
+from fabula.text.relayout import (
+    add_note,
+    add_title,
+    break_paragraphs,
+    emphasise,
+    flatten,
+    tokenise,
+    wrap,
+)
+from fabula.text.spoil import change_name, graft, loop, mix_words, swap_paragraphs
 
 _UNSPACED_ENDS = "。！？｡"
 _CLOSINGS = "\"'”’»)]」』）"
@@ -37,7 +48,7 @@ def shuffle(text: str, *, share: float = 1.0, seed: int = 0) -> str | None:
     while len({sentences[place] for place in order[:wanted]}) < 2:
         wanted += 1
     places = sorted(order[:wanted])
-    moved = _reorder([sentences[place] for place in places], rng)
+    moved = reorder([sentences[place] for place in places], rng)
     for place, sentence in zip(places, moved, strict=True):
         sentences[place] = sentence
     return parted.joined(sentences)
@@ -90,14 +101,6 @@ def truncate(text: str, *, share: float = 0.5, seed: int = 0) -> str | None:
     return text[: words[kept - 1][1]]
 
 
-def _reorder(parts: Sequence[str], rng: random.Random) -> list[str]:
-    """Give parts, of which two differ, in another order than theirs."""
-    moved = list(parts)
-    while moved == list(parts):
-        rng.shuffle(moved)
-    return moved
-
-
 def _has_two_words(sentence: str) -> bool:
     return len({sentence[start:end].lower() for start, end in find_words(sentence)}) > 1
 
@@ -109,7 +112,7 @@ def _move_words(sentence: str, names: set[str], rng: random.Random) -> str:
     begins_large = written[0][:1].isupper()
     if begins_large and not _keeps_capital(written[0], names):
         written[0] = written[0][:1].lower() + written[0][1:]
-    moved = _reorder(written, rng)
+    moved = reorder(written, rng)
     if begins_large:
         moved[0] = moved[0][:1].upper() + moved[0][1:]
     return put_into(sentence, dict(zip(spans, moved, strict=True)))
@@ -265,27 +268,41 @@ class Change(Protocol):
         """Give the changed text."""
 
 
+class Joining(Protocol):
+    """Makes one text of two; None where it cannot."""
+
+    def __call__(self, text: str, *, share: float, seed: int, other: str) -> str | None:
+        """Give the changed text."""
+
+
 @dataclass(frozen=True)
 class Perturbation:
     """A change of a text, what it does to it in words, and what should become of its scores.
 
     `share` is how much of the text it touches unless told otherwise, counted in `unit`; one
-    without a unit always touches all there is.
+    without a unit always touches all there is. One with `join` takes from another story.
     """
 
     name: str
-    change: Change
+    change: Change | None
     expected: Expected
     does: str
     unit: str = ""
     share: float = 1.0
+    join: Joining | None = None
 
-    def __call__(self, text: str, *, share: float | None = None, seed: int = 0) -> str | None:
+    def __call__(
+        self, text: str, *, share: float | None = None, seed: int = 0, other: str = ""
+    ) -> str | None:
         """Change a text; None where nothing could be changed: not applicable, not unharmed."""
         wanted = self.share if share is None or not self.unit else share
         if not 0 < wanted <= 1:
             raise SettingError(f"share={wanted} will not do", "give a number above 0, at most 1")
-        changed = self.change(text, share=wanted, seed=seed)
+        if self.join is not None:
+            changed = self.join(text, share=wanted, seed=seed, other=other)
+        else:
+            assert self.change is not None
+            changed = self.change(text, share=wanted, seed=seed)
         return None if changed == text else changed
 
 
@@ -303,8 +320,24 @@ _ALL = (
     Perturbation("drop_ending", drop_ending, "worse", "leaves out the ending", "sentences", 0.2),
     Perturbation("truncate", truncate, "worse", "breaks off within a sentence", "words", 0.5),
     Perturbation("typos", typos, "worse", "mistypes words", "words", 0.1),
+    Perturbation("swap_paragraphs", swap_paragraphs, "worse", "puts the paragraphs out of order"),
+    Perturbation("loop", loop, "worse", "says the first two sentences again and again"),
+    Perturbation("salad", mix_words, "worse", "puts all words of the text out of order"),
+    Perturbation(
+        "wrong_name", change_name, "worse", "calls the main person by another name half-way",
+    ),
+    Perturbation(
+        "graft", None, "worse", "goes on with the end of another story", "sentences", 0.5, graft,
+    ),
     Perturbation("spacing", spacing, "same", "doubles blanks and breaks lines", "blanks", 0.3),
     Perturbation("quotes", quotes, "same", "turns straight quotes curly, or curly ones straight"),
+    Perturbation("flat", flatten, "same", "takes all line breaks out"),
+    Perturbation("paragraphs", break_paragraphs, "same", "begins paragraphs elsewhere, indented"),
+    Perturbation("wrap", wrap, "same", "wraps lines at 72 characters"),
+    Perturbation("markdown", emphasise, "same", "sets words in italics or bold", "words", 0.05),
+    Perturbation("title", add_title, "same", "puts a title above"),
+    Perturbation("note", add_note, "same", "puts a note about the post below"),
+    Perturbation("tokenised", tokenise, "same", "writes marks apart, as a tokeniser does"),
 )  # fmt: skip
 
 PERTURBATIONS: Mapping[str, Perturbation] = {

@@ -67,6 +67,14 @@ def draw_places(rng: random.Random, able: Sequence[int], wanted: float) -> list[
     return sorted(rng.sample(able, min(len(able), max(1, round(wanted)))))
 
 
+def reorder(parts: Sequence[str], rng: random.Random) -> list[str]:
+    """Give parts, of which two differ, in another order than theirs."""
+    moved = list(parts)
+    while moved == list(parts):
+        rng.shuffle(moved)
+    return moved
+
+
 @lru_cache(maxsize=1)
 def _letter() -> Any:
     import regex

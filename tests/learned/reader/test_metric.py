@@ -126,10 +126,25 @@ def test_an_unfamiliar_story_has_a_value_and_a_warning(
 ) -> None:
     monkeypatch.setattr(inference, "describe_oddities", lambda text, domain: ("odd", "short"))
     # Warnings are kept by text: this one no other test has read.
-    story = Story("odd", "Umbrellas migrate in autumn. Nobody at the harbour had told them.")
+    text = "Umbrellas migrate in autumn. Nobody at the harbour had told them."
+    story = Story("odd", text, prompt="Umbrellas.")
     for name in NAMES:
         scores = METRICS.build(f"{name}(weights='fake')").score([story])
         assert {(score.status, score.note) for score in scores} == {(Status.OK, "odd; short")}
+
+
+def test_without_a_prompt_relevance_alone_is_missing_and_says_why(fake: Reader) -> None:
+    text = "The tram stopped. Nobody got on."
+    for prompt in (None, "  "):
+        scores = Criteria(weights="fake").score([Story("bare", text, prompt=prompt)])
+        by_aspect = {score.aspect: score for score in scores}
+        relevance = by_aspect.pop("relevance")
+        assert relevance.status is Status.MISSING_PROMPT
+        assert relevance.note == "give the story a prompt"
+        assert math.isnan(relevance.value)
+        assert all(score.ok and not score.note for score in by_aspect.values())
+    scores = Criteria(weights="fake").score([Story("bare", text, prompt="A tram.")])
+    assert all(score.ok for score in scores)
 
 
 def test_a_text_in_which_the_reader_sees_no_token_has_no_value(

@@ -276,23 +276,22 @@ def assemble_review(story: Story, opinions: Opinions) -> Review:
         signatures=opinions.signatures,
         order=opinions.value(ORDER),
         prompt=opinions.value(PROMPT),
-        left_out=_collect_doubts(story, opinions),
+        left_out=_collect_doubts(opinions),
         unlike=opinions.unlike,
         notes=tuple(note for note, parts in notes.items() if PREFERENCE not in parts),
     )
 
 
-def _collect_doubts(story: Story, opinions: Opinions) -> tuple[MissingPart, ...]:
+def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
     """Say which values there would be that tell nothing of this story."""
     left_out = []
     for part, doubts in opinions.doubts.items():
         for aspect, why in doubts.items():
             score = opinions.scores.get(part, {}).get(aspect)
-            if why and score is not None and score.ok:
-                name = f"{part}.{aspect}"
-                if aspect == "relevance" and not story.prompt:
-                    why = f"no prompt is given; and {why}"
-                left_out.append(MissingPart(name, why))
+            if score is not None and score.status is Status.MISSING_PROMPT:
+                left_out.append(MissingPart(f"{part}.{aspect}", f"no prompt is given; and {why}"))
+            elif why and score is not None and score.ok:
+                left_out.append(MissingPart(f"{part}.{aspect}", why))
     return tuple(left_out)
 
 
@@ -302,7 +301,8 @@ def _collect_notes(opinions: Opinions) -> dict[str, list[str]]:
     notes: dict[str, list[str]] = {}
     for part, scores in opinions.scores.items():
         for score in scores.values():
-            if score.note and score.note not in lacking:
+            said = score.note and score.status is not Status.MISSING_PROMPT
+            if said and score.note not in lacking:
                 parts = notes.setdefault(score.note, [])
                 name = score.scorer.partition("(")[0] if part == BASELINES else part
                 if name not in parts:

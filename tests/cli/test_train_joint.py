@@ -73,6 +73,7 @@ def test_seeds_are_averaged_and_the_best_is_named(folder, tmp_path):
     assert done.exit_code == 0, done.output
     assert "mean of 2 seeds ± standard deviation" in done.stderr
     assert "accuracy" in done.stderr and "recall@3 of aspects" in done.stderr
+    assert "accuracy of seed 2: " in done.stderr and " pairs of 2 prompts" in done.stderr
     spec = done.stdout.strip().splitlines()[-1]
     assert spec.startswith(f"storyer(weights='{tmp_path / 'out' / 'seed-'}")
 
@@ -140,6 +141,13 @@ def test_metrics_and_rankings_read_the_folder_that_was_trained(trained, tmp_path
     assert done.exit_code == 0, done.output
     ranked = run("review", table, "--weights", trained, "--no-cache", "-q", "-f", "json")
     assert ranked.exit_code == 0, ranked.output
+
+
+def test_the_folder_is_measured_in_the_papers_tables(trained):
+    asked = ["train", "storyer", "--evaluate", trained, "--on", trained.parent / "pairs.pkl"]
+    done = run(*asked, "--on", trained.parent / "ratings.json", "-f", "json", "-q")
+    assert done.exit_code == 0, done.output
+    assert "accuracy" in done.stdout
 
 
 def test_weights_that_know_nothing_of_a_part_are_refused_where_it_is_all(trained, tmp_path):

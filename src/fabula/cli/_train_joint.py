@@ -42,6 +42,7 @@ def train_joint_model(
         chosen = read_recipe(JointRecipe, recipe, seed=seed)
         record = train_seeds(chosen, prepare_joint(chosen, data), out=out, **how)
         _say_figures(average_figures(record["figures"]))
+        _say_intervals(record)
     echo(f"storyer(weights={record['best']!r})")
 
 
@@ -53,6 +54,18 @@ def _say_figures(figures: Mapping[str, MeanFigure]) -> None:
     count = next(iter(figures.values())).seeds
     _say(f"of held-out prompts, {_seeds_text(count)}:")
     return _say_rows([(NAMES[name], _figure_text(figure)) for name, figure in figures.items()])
+
+
+def _say_intervals(record: Mapping[str, Any]) -> None:
+    """Print the accuracy of every seed with its interval, where pairs were held out."""
+    from fabula.cli.train import _say
+
+    for seed, held in zip(record["seeds"], record["held_out_pairs"], strict=True):
+        if held:
+            ends = [] if held["low"] is None else [held["low"], held["high"]]
+            reach = f" [{', '.join(f'{end:.3f}' for end in ends)}]" if ends else ""
+            said = f"{count_text(held['pairs'], 'pair')} of {count_text(held['prompts'], 'prompt')}"
+            _say(f"accuracy of seed {seed}: {held['value']:.3f}{reach}, {said}")
 
 
 def _say_trials(trials: Sequence[Trial]) -> None:

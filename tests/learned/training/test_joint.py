@@ -332,6 +332,10 @@ def test_patience_ends_a_training_and_the_best_weights_are_kept(backbones, tmp_p
     )
     record = train(tmp_path / "out", recipe)
     assert record["steps"] == record["best"]["step"] + 2 < 30
+    held = record["held_out_pairs"]
+    assert (held["value"], held["pairs"], held["prompts"]) == (
+        pytest.approx(record["best"]["held_out"]["accuracy"]), 2, 2,
+    )  # fmt: skip
     figures = [one["figure"] for one in record["history"]]
     assert record["best"]["figure"] == max(figures)
     assert {"accuracy", "distance", "recall_at_3", "loss", "loss.ranking"} <= set(

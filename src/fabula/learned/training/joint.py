@@ -32,6 +32,7 @@ from fabula.learned.training.joint_data import (
     JointSampler,
     RatedItem,
     part_data,
+    prompt_key,
 )
 from fabula.learned.training.joint_model import JointModel, begin_joint
 from fabula.learned.training.joint_recipe import JointRecipe
@@ -45,6 +46,7 @@ from fabula.learned.training.loop import (
     run_training,
 )
 from fabula.meta.coefficients import spearman
+from fabula.meta.resampling import estimate_mean
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _PARTS = ("pairs", "aspects", "comments")
+_RESAMPLES = 1000
 _RECALLED = 3  # aspects that are guessed
 _LEAST_STORIES = 50  # for percentiles to mean anything
 _DESCRIBED = 5000  # stories that the domain is described by
@@ -78,6 +81,7 @@ def train_joint(
     trainee = JointTrainee(model, learned, held)
     run_training(trainee, state, recipe.loop, folder=folder, report=report)
     record = state.record() | {"versions": find_versions("transformers"), "device": str(place)}
+    record["held_out_pairs"] = estimate_accuracy(model, held)
     _write_reader(out, model, learned, held, record=record)
     folder.close(record)
     return record
@@ -224,6 +228,23 @@ def pair_figures(gaps: Sequence[Array], *, compat: bool = False) -> dict[str, fl
     flat = np.concatenate(gaps)
     distance = np.mean([gap.mean() for gap in gaps]) if compat else flat.mean()
     return {"accuracy": float(np.mean(flat > 0)), "distance": float(distance)}
+
+
+def estimate_accuracy(model: JointModel, held: JointSampler) -> dict[str, float | None]:
+    """Give the accuracy on held-out pairs with its 95 % interval, by drawing prompts anew.
+
+    Nothing where none were held out, or none were learned from; of few prompts None for the ends.
+    """
+    pairs = held.data.pairs
+    if not (model.recipe.prefers and pairs):
+        return {}
+    texts = [*(pair.better.text for pair in pairs), *(pair.worse.text for pair in pairs)]
+    better, worse = np.split(preference_logits(model, texts), 2)
+    prompts = [prompt_key(pair.better, "pairs") for pair in pairs]
+    wins = estimate_mean((better > worse).astype(float), prompts, resamples=_RESAMPLES)
+    ends = [None if np.isnan(end) else end for end in (wins.low, wins.high)]
+    counts = {"pairs": len(pairs), "prompts": len({*prompts})}
+    return {"value": wins.value, "low": ends[0], "high": ends[1], **counts}
 
 
 def recall_at(logits: Array, chosen: Sequence[Sequence[int]], count: int) -> float:

@@ -56,17 +56,19 @@ def train_seeds(
     if seeds > 1 and not resume and any(folder.exists() for folder in folders):
         raise InputError(f"{out} holds a training", "say --resume, or name another folder")
     how: Any = {"device": device, "resume": resume or seeds > 1, "report": report}
-    best: list[dict[str, Any]] = []
+    best, held = list[dict[str, Any]](), list[dict[str, Any]]()
     for seed, folder in zip(numbers, folders, strict=True):
         report(f"seed {seed}")
         record = train_joint(replace(recipe, seed=seed), data, out=folder, **how)
         best.append(record["best"] or {})
+        held.append(record.get("held_out_pairs", {}))
     values = np.array([float(row.get("figure", np.nan)) for row in best])
     kept = 0 if np.isnan(values).all() else int(np.nanargmax(values))
     summary = {
         "seeds": numbers,
         "folders": [folder.name for folder in folders],
         "figures": [row.get("held_out", {}) for row in best],
+        "held_out_pairs": held,
         "figure": float(values.mean()),
         "best": str(folders[kept]),
     }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from threading import Event
 
 import pytest
@@ -88,3 +89,50 @@ def test_who_is_called_off_does_not_wait() -> None:
     pace.hold(50.0)
     cancel.set()
     assert not pace.wait(1, cancel)
+
+
+def test_a_limit_that_nobody_tells_is_learned_when_one_is_turned_away_and_grows() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    for number in range(50):  # ten a second for five seconds, of which six are answered
+        clock.now += 0.1
+        assert pace.wait(1, clock)
+        if number % 10 < 6:
+            pace.go_on()
+    for wait_s in (0.1, 0.05):  # two at once are one occasion
+        pace.hold(wait_s)
+    starts = start_times(pace, clock, [1] * 9)
+    gaps = [after - before for before, after in pairwise(starts)]
+    # 50 in 4.9 s, and a fifth less: 8.2 a second; three per cent more each second from there on.
+    assert starts[0] == pytest.approx(0.1)
+    assert all(0.11 < gap < 0.123 for gap in gaps[1:])
+    clock.now += 2
+    for _ in range(4):  # less and less, but no less than is answered
+        pace.hold(0.0)
+        clock.now += 1.1
+    start_times(pace, clock, [1] * 9)
+    gaps = [after - before for before, after in pairwise(start_times(pace, clock, [1] * 4))]
+    assert all(0.2 < gap < 0.4 for gap in gaps)  # 30 in 8 s, as they were answered
+    clock.now += 60
+    start_times(pace, clock, [1] * 40)
+    later = start_times(pace, clock, [1] * 4)
+    assert later[3] - later[2] < 0.08  # 1.03 ** 60 is 5.9 times as fast
+
+
+def test_who_was_held_up_when_a_limit_was_learned_queues_up_by_it() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    pace.hold(5.0)
+    wait, pauses = clock.wait, [0.0]
+
+    def turn_away_another(timeout: float | None = None) -> bool:
+        wait(timeout)
+        if pauses:
+            pace.hold(pauses.pop())
+        return False
+
+    clock.wait = turn_away_another  # type: ignore[method-assign]
+    first, second = start_times(pace, clock, [1, 1])
+    assert first == pytest.approx(5.0)
+    # Nothing was answered: one a second. Booked anew by the second limit, the first counts for it.
+    assert second - first == pytest.approx(1.0)

@@ -32,6 +32,17 @@ closed it gently, and somebody had written a name on it. Then she went down two 
 eleven steps."""
 STORY = Story("The keeper", TEXT, prompt="A lighthouse keeper finds one step too many.")
 
+# A story told by somebody who watches: much is seen and felt, much is done to things by nobody.
+HABITS = """I noticed that the shop was being closed at six, and I saw that the chairs had been \
+put on the tables. I could feel that it was going to be a long night. I heard the key, and I \
+realised that nobody had looked for me. I watched the street from behind the glass.
+
+The lights were switched off by the owner, and the till was emptied. I felt cold. I saw that the \
+window had been left open. A cat was being fed in the yard, and I noticed that the bowl had been \
+filled with milk. I wondered whether a door had been forgotten as well.
+
+Then the alarm was turned on, and I realised that I had been seen."""
+
 CRITERIA = {
     "relevance": 4.1,
     "coherence": 3.6,

@@ -25,7 +25,15 @@ from fabula.reports.review_ranking import ReviewPages, render_ranking
 from fabula.scoring.review import MissingPart, Ranking
 from fabula.scoring.review.ranking import Candidate, rank_candidates
 from fabula.scoring.review.steps import assemble_review
-from fakes.review import NOTE, STORY, TEXT, made_up_opinions, made_up_review, without_models
+from fakes.review import (
+    HABITS,
+    NOTE,
+    STORY,
+    TEXT,
+    made_up_opinions,
+    made_up_review,
+    without_models,
+)
 
 
 class Shown(HTMLParser):
@@ -81,7 +89,7 @@ def test_coherence_is_shown_with_what_other_stories_have() -> None:
     review = made_up_review()
     known = replace(review, signatures={"coherence": "x", "rovist_c": "y"})
     text = render_review("text", known)
-    assert "sentence order   0.70   people 0.53 to 0.66 · sentences shuffled 0.55" in text
+    assert "sentence order   0.70   high: people 0.53 to 0.66 · sentences shuffled 0.55" in text
     # What was measured with our weights is not said of others.
     assert "shuffled" not in render_review("text", review)
     assert "shuffled" in render_review("html", known) and "shuffled" in render_review("md", known)
@@ -104,10 +112,54 @@ def test_without_ratings_there_is_no_number_beside_an_aspect() -> None:
     ]
     bare = replace(review, aspects=tuple(aspects))
     text = comments_text(bare)
-    assert text.startswith("Questions to the text\n  No ratings of single aspects are shown")
-    assert "\n  opening\n" in text
+    assert text.startswith("Comments\n  opening\n") and "No opinion on the ten aspects" in text
     notes = render_review("html", bare).partition('id="notes"')[2].partition('id="story"')[0]
-    assert "meter" not in notes and "remarks would be" not in notes and "No ratings" in notes
+    assert "meter" not in notes and "remarks would be" not in notes and "No opinion on" in notes
+
+
+def test_an_observation_is_quoted_measured_compared_and_marked_in_every_form() -> None:
+    review = made_up_review(Story("habits", HABITS))
+    note = review.observations[0]
+    assert note.text in " ".join(comments_text(review).split())
+    assert note.comparison in render_review("md", review)
+    page = render_review("html", review)
+    for words in (note.comparison[1:], note.advice, 'id="observed-1"', 'href="#at-observed-1"'):
+        assert words in page
+    story = story_html(review)
+    assert 'id="at-observed-1"' in story and story.count("observed-1") > len(note.spots)
+    shown = Shown(page)
+    assert len(set(shown.ids)) == len(shown.ids)
+    assert {link.removeprefix("#") for link in shown.links} <= set(shown.ids)
+    assert squeezed(Shown(story).text) == squeezed(HABITS)
+
+
+def test_where_nothing_is_rare_it_is_said_so_and_not_before_it_was_looked_for() -> None:
+    scored = assemble_review(STORY, without_models())
+    assert comments_text(scored) == ""
+    bare = replace(scored, observations=())
+    for form in ("text", "md", "html"):
+        words = " ".join(render_review(form, bare).split())
+        assert "rarer than in 1 of 10 human stories: there is no comment" in words
+
+
+def test_a_story_whose_steps_are_usual_has_a_curve_and_no_weakest_step() -> None:
+    review = made_up_review()
+    steps = tuple(replace(step, rarity=0.3) for step in review.transitions)
+    usual = replace(review, transitions=steps)
+    for form in ("text", "md", "html"):
+        text = render_review(form, usual)
+        assert "The weakest of" not in text and "weakest step" not in text
+        assert form == "md" or "No step stands out. 0 of" in text
+    assert 'id="flow"' in render_review("html", usual)
+
+
+def test_a_story_that_hardly_holds_together_is_said_to_in_words() -> None:
+    known = {"coherence": "x", "rovist_c": "y"}
+    loose = replace(made_up_review(), signatures=known, coherence=-0.7, order=0.49)
+    for form in ("text", "md", "html"):
+        words = "Both are lower than in nine of ten human stories"
+        assert words in " ".join(render_review(form, loose).split())
+        assert words not in render_review(form, replace(loose, order=0.6))
 
 
 def test_other_writing_is_said_and_nothing_is_judged() -> None:

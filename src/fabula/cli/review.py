@@ -149,7 +149,7 @@ def command(
     elif ranking:
         _write(_render_ranking(form, ranking, source), output, quiet=quiet)
     else:
-        _show_review(review(stories[0]), form, output, quiet=quiet, comments=comments != "none")
+        _show_review(review(stories[0]), form, output, quiet=quiet, comments=comments)
 
 
 def _ask_judge(judge: str, *, is_ranking: bool, quiet: bool) -> dict[str, str]:
@@ -268,7 +268,7 @@ def _write_pages(
 
 
 def _show_review(
-    reviews: Iterator[Review], form: str, output: Path | None, *, quiet: bool, comments: bool
+    reviews: Iterator[Review], form: str, output: Path | None, *, quiet: bool, comments: str
 ) -> None:
     """Print the scores as soon as they are there; comments may take long."""
     if form == "csv":
@@ -281,9 +281,9 @@ def _show_review(
     if streamed:
         echo(scores_text(review))
         sys.stdout.flush()
-    progress = show_progress("comments", quiet=quiet) if comments else None
+    progress = show_progress("comments", quiet=quiet) if comments != "none" else None
     if progress:
-        progress.start(len(choose_aspects(review)))
+        progress.start(1 + len(choose_aspects(review, written=comments != "composed")))
     for commented in reviews:
         review = commented
         if progress:

@@ -56,25 +56,31 @@ def _along(value: float, low: float, high: float) -> float:
     return 100 * (min(max(value, low), high) - low) / (high - low)
 
 
-def draw_curve(steps: Sequence[PlacedTransition], weakest: int) -> str:
-    """Draw the curve without a word in it, so that it may be stretched to any width."""
+def draw_curve(steps: Sequence[PlacedTransition], weakest: int | None) -> str:
+    """Draw the curve without a word in it, so that it may be stretched to any width.
+
+    The step that stands out, if one does, falls to the ground.
+    """
     points = [(_across(at, len(steps)), _down(step.probability)) for at, step in enumerate(steps)]
     line = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
     inside = [
         tag("path", d=_grid(), class_="grid"),
         tag("path", d=line, class_="flow-line"),
         *(_dot(point, "flow-dot") for at, point in enumerate(points) if at != weakest),
-        tag("path", d=f"M{short(points[weakest][0])} 0V{_HEIGHT}", class_="flow-fall"),
-        _dot(points[weakest], "flow-weakest"),
-        *_columns(steps, weakest),
     ]
-    low = min(step.probability for step in steps)
+    desc = f"{len(steps)} steps; none of them stands out."
+    if weakest is not None:
+        fall = tag("path", d=f"M{short(points[weakest][0])} 0V{_HEIGHT}", class_="flow-fall")
+        inside += [fall, _dot(points[weakest], "flow-weakest")]
+        low = steps[weakest].probability
+        desc = f"{len(steps)} steps; the weakest is number {weakest + 1}, at {low:.0%}."
+    inside += _columns(steps, weakest)
     return draw_figure(
         _WIDTH,
         _HEIGHT,
         "".join(inside),
         title="How likely each sentence is to follow the one before it",
-        desc=f"{len(steps)} steps; the weakest is number {weakest + 1}, at {low:.0%}.",
+        desc=desc,
         kind="flow",
         preserveAspectRatio="none",
     ).replace('role="img"', 'role="group"', 1)
@@ -97,9 +103,10 @@ def _dot(point: tuple[float, float], kind: str) -> str:
     return tag("path", d=f"M{short(point[0])} {short(point[1])}h0", class_=kind)
 
 
-def _columns(steps: Sequence[PlacedTransition], weakest: int) -> list[str]:
+def _columns(steps: Sequence[PlacedTransition], weakest: int | None) -> list[str]:
     """A strip a step; where there are too many to be pointed at, the weakest alone."""
-    shown = range(len(steps)) if len(steps) <= MOST_PLACES else [weakest]
+    few = [] if weakest is None else [weakest]
+    shown = range(len(steps)) if len(steps) <= MOST_PLACES else few
     return [_column(at, steps, at == weakest) for at in shown]
 
 

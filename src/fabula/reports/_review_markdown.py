@@ -8,10 +8,12 @@ from fabula.reports.pages import markdown_table
 from fabula.reports.review import (
     GAUGE_LEGEND,
     MOST_REPEATED,
+    NOTHING_RARE,
     aspect_words,
     flow_words,
     gauge_words,
     left_out_words,
+    loose_words,
     missing_words,
     preference_words,
     repetition_words,
@@ -68,7 +70,8 @@ def _gauges(review: Review) -> str:
         return ""
     rows = [[gauge.name, number_text(gauge.value, 2), gauge_words(gauge)] for gauge in gauges]
     table = Table(["", TableColumn("value", align="right"), "others"], rows)
-    legend = [GAUGE_LEGEND] if any(gauge.peers for gauge in gauges) else []
+    legend = loose_words(review)
+    legend += [GAUGE_LEGEND] if any(gauge.peers for gauge in gauges) else []
     return "\n\n".join(["## Coherence", markdown_table(table), *legend])
 
 
@@ -97,12 +100,15 @@ def _look(review: Review) -> str:
 
 def _comments(review: Review) -> str:
     lines = []
+    for note in review.observations or ():
+        lines.append(f"**{note.name[0].upper()}{note.name[1:]}.** {markdown_text(note.text)}")
     for aspect in shown_aspects(review):
         words = aspect_words(review, aspect)
         lines.append(f"**{words[0].upper()}{words[1:]}.** {markdown_text(aspect.comment)}".rstrip())
-    if not lines:
+    if not lines and review.observations is None:
         return ""
-    return "\n\n".join(["## Notes", *filter(None, [unrated_words(review)]), *lines])
+    after = filter(None, [unrated_words(review)])
+    return "\n\n".join(["## Notes", *(lines or [NOTHING_RARE]), *after])
 
 
 def _numbers(review: Review) -> str:

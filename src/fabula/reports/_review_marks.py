@@ -70,8 +70,12 @@ def find_marks(review: Review) -> list[Mark]:
             f"at-{aspect.name}",
         )
         for aspect in review.aspects
-        if aspect.evidence.found
+        if aspect.evidence.found and (aspect.comment or not aspect.unrated)
     ]
+    for place, observation in enumerate(review.observations or (), 1):
+        name = f"observed-{place}"
+        marks.append(Mark(name, observation.span, "evidence", f"at-{name}"))
+        marks += [Mark(name, spot, "observed") for spot in observation.spots[:_MOST_TIMES]]
     for number, run in enumerate(review.repetition[:_MOST_REPEATED]):
         marks += [
             Mark(f"repeated-{number}", span, "repeated", f"repeated-{number}-{time}")
@@ -83,7 +87,17 @@ def find_marks(review: Review) -> list[Mark]:
 def find_inserts(review: Review) -> list[Insert]:
     """Numbers of comments, places of steps, and the sign of the weakest."""
     inserts = []
-    for number, aspect in enumerate(commented_aspects(review), 1):
+    observations = review.observations or ()
+    for number, observation in enumerate(observations, 1):
+        link = tag(
+            "a",
+            str(number),
+            href=f"#observed-{number}",
+            class_="note",
+            aria_label=f"note {number}, {observation.name}",
+        )
+        inserts.append(Insert(observation.span[1], tag("sup", link), after=True))
+    for number, aspect in enumerate(commented_aspects(review), len(observations) + 1):
         if not aspect.evidence.found:
             continue
         link = tag(

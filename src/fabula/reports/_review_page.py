@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from fabula._version import __version__
 from fabula.core.story import count_text
+from fabula.learned.comments.composer import MOST_OBSERVATIONS
 from fabula.reports._review_figures import draw_curve, draw_gauge, draw_percentile, draw_rating
-from fabula.reports._review_marks import MOST_PLACES, commented_aspects, story_html
+from fabula.reports._review_marks import MOST_PLACES, story_html
+from fabula.reports._review_notes import draw_notes
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import (
     content_policy,
@@ -21,10 +23,10 @@ from fabula.reports.pages import (
 from fabula.reports.review import (
     ASPECT_WORDS,
     GAUGE_LEGEND,
-    aspect_reason,
     flow_words,
     gauge_words,
     left_out_words,
+    loose_words,
     missing_words,
     preference_words,
     repetition_words,
@@ -32,9 +34,8 @@ from fabula.reports.review import (
     statistic_name,
     statistic_text,
     unlike_words,
-    unrated_words,
 )
-from fabula.scoring.review import AspectReview, Gauge, Review
+from fabula.scoring.review import Gauge, Review
 from fabula.text.repetition import Repetition
 
 _STYLES = ("page.css", "figures.css", "review.css")
@@ -75,7 +76,7 @@ def page_parts(review: Review) -> dict[str, str]:
         "prompt": _prompt(review),
         "story": story_html(review),
         "key": _key(review),
-        "notes": _notes(review),
+        "notes": draw_notes(review),
         "length": "long" if len(review.story.text) > _LONG_CHARACTERS else "short",
         "flow": _flow(review),
         "repetition": _repetition(review),
@@ -91,7 +92,7 @@ def _links(review: Review) -> str:
     parts = {
         "Criteria": not review.unlike,
         "Pictures": review.pictured is not None,
-        "Flow": review.weakest is not None,
+        "Flow": bool(review.transitions),
         "Repetition": True,
         "Notes": not review.unlike,
         "Story": True,
@@ -112,7 +113,8 @@ def _judge(review: Review) -> str:
     head = tag("h2", "Preference", id="standing-head", class_="unseen")
     standing = head + preference_html(review)
     gauges = review.gauges
-    boxes = [_criteria(review), *_judged(review), *([_gauges(gauges)] if gauges else [])]
+    measured = [_gauges(gauges, loose_words(review))] if gauges else []
+    boxes = [_criteria(review), *_judged(review), *measured]
     panel = tag("div", "\n".join(boxes), class_="panel", id="criteria")
     return (
         tag("section", standing, class_="standing", aria_labelledby="standing-head") + "\n" + panel
@@ -156,7 +158,7 @@ def _criteria(review: Review) -> str:
     return tag("section", head + legend + inside + "".join(notes), aria_labelledby="criteria-head")
 
 
-def _gauges(gauges: Sequence[Gauge]) -> str:
+def _gauges(gauges: Sequence[Gauge], loose: Sequence[str]) -> str:
     """Write what is measured beside the criteria, each on a scale with what others have."""
     head = tag("h2", "Coherence", id="coherence-head")
     rows = []
@@ -174,7 +176,8 @@ def _gauges(gauges: Sequence[Gauge]) -> str:
     items = [tag("div", row, class_="gauge") for row in rows]
     legend = tag("p", escape(GAUGE_LEGEND), class_="legend")
     legend = legend if any(gauge.peers for gauge in gauges) else ""
-    inside = head + tag("div", "".join(items), class_="gauges") + legend
+    said = "".join(tag("p", escape(words)) for words in loose)
+    inside = head + tag("div", "".join(items), class_="gauges") + said + legend
     return tag("section", inside, aria_labelledby="coherence-head")
 
 
@@ -183,7 +186,7 @@ def _warnings(review: Review) -> str:
     lines += [*review.warnings, *missing_words(review.missing)]
     if not lines:
         return ""
-    title = "Hardly a story" if review.unlike else "Before you read on"
+    title = "No opinion" if review.unlike else "Before you read on"
     head = tag("h2", title, id="warnings-head", class_="small")
     inside = head + tag("ul", "".join(tag("li", escape(line)) for line in lines))
     return tag("section", inside, class_="warnings", aria_labelledby="warnings-head")
@@ -213,7 +216,7 @@ def _prompt(review: Review) -> str:
 def _key(review: Review) -> str:
     """Say what the marks in the story mean; only those that are there."""
     lines = []
-    if any(aspect.comment for aspect in review.aspects):
+    if review.observations or any(aspect.comment for aspect in review.aspects):
         lines.append(f"{tag('mark', 'dotted', class_='evidence')} what a note rests on")
     if review.repetition:
         lines.append(f"{tag('mark', 'tinted', class_='repeated')} said more than once")
@@ -223,76 +226,20 @@ def _key(review: Review) -> str:
     return tag("p", " · ".join(lines), class_="legend") if lines else ""
 
 
-def _notes(review: Review) -> str:
-    """Write the comments, and what else was found in a fold; nothing of what is no story."""
-    if review.unlike:
-        return ""
-    commented = commented_aspects(review)
-    others = [aspect for aspect in review.aspects if not aspect.comment]
-    others.sort(key=lambda other: -other.confidence if math.isfinite(other.confidence) else 0.0)
-    words = unrated_words(review) or "Ten aspects, rated from 1 to 5 as readers would."
-    legend = f"Questions to ask of the text. A quote leads to its place in the story. {words}"
-    parts = [tag("h2", "Notes", id="notes-head"), tag("p", escape(legend), class_="legend")]
-    if commented:
-        cards = [_card(aspect, place) for place, aspect in enumerate(commented, 1)]
-        parts.append(tag("ol", "\n".join(cards), class_="aspects"))
-    if others:
-        cards = [_card(aspect, None) for aspect in others]
-        fold = tag("summary", f"Other aspects, without a note: {len(others)}")
-        fold += tag("ul", "\n".join(cards), class_="aspects")
-        parts.append(tag("details", fold, open=None if commented else ""))
-    return tag("section", "\n".join(parts), id="notes", aria_labelledby="notes-head")
-
-
-def _card(aspect: AspectReview, place: int | None) -> str:
-    sign = tag("span", str(place), class_="number", aria_hidden="true") if place else ""
-    head = tag("h3", sign + escape(ASPECT_WORDS[aspect.name].capitalize()))
-    if math.isfinite(aspect.rating):
-        head += tag("div", draw_rating(aspect.rating), class_="score")
-    parts = [tag("div", head, class_="top"), _share_html(aspect), _comment_html(aspect)]
-    kind = "card told" if place else "card"
-    return tag("li", "".join(parts), class_=kind, id=f"aspect-{aspect.name}")
-
-
-def _share_html(aspect: AspectReview) -> str:
-    words = []
-    if math.isfinite(aspect.confidence):
-        words.append(f"{100 * aspect.confidence:.0f} % of readers’ remarks would be on it")
-    if math.isfinite(aspect.rating):
-        words.append(f"as a rule readers give it {number_text(aspect.usual, 1)}")
-    return tag("p", "; ".join(words), class_="sure") if words else ""
-
-
-def _comment_html(aspect: AspectReview) -> str:
-    """Write the comment, its quote a link to its place; else the quote, or why there is none."""
-    evidence = aspect.evidence
-    if aspect.by == "raw":
-        own = tag("p", "The model’s own words, unchecked.", class_="how")
-        return tag("p", escape(aspect.comment), class_="comment") + own
-    if not evidence.found:
-        return tag("p", escape(aspect_reason(aspect)), class_="reason")
-    link = tag("a", escape(evidence.quote), href=f"#at-{aspect.name}", class_="quote")
-    words = f" ({', '.join(f'“{word}”' for word in evidence.words)})" if evidence.words else ""
-    how = tag("p", escape(f"Quoted: {evidence.how}{words}."), class_="how")
-    if not aspect.comment:
-        return tag("p", f"“{link}”", class_="comment") + how
-    before, _, after = aspect.comment.partition(evidence.quote)
-    comment = tag("p", escape(before) + link + escape(after), class_="comment")
-    return comment + how
-
-
 def _flow(review: Review) -> str:
-    """Write the weakest step and the curve of all; nothing where there is no step."""
-    if review.weakest is None:
+    """Write the curve of all steps, and which one stands out; nothing where there is no step."""
+    if not review.transitions:
         return ""
     head = tag("h3", "From sentence to sentence", id="flow-head")
     figure = draw_curve(review.transitions, review.weakest)
     scale = tag("div", tag("span", "likely") + tag("span", "unlikely"), class_="scale-y")
     ends = tag("div", tag("span", "beginning") + tag("span", "end"), class_="ends")
     box = tag("div", scale + tag("div", figure, class_="plot"), class_="flow-box")
-    link = tag("a", "Show it in the story", href=f"#step-{review.weakest}")
     words = tag("p", escape(flow_words(review)))
-    inside = head + words + box + ends + tag("p", link)
+    inside = head + words + box + ends
+    if review.weakest is not None:
+        link = tag("a", "Show it in the story", href=f"#step-{review.weakest}")
+        inside += tag("p", link)
     return tag("section", inside, id="flow", aria_labelledby="flow-head")
 
 
@@ -374,6 +321,9 @@ def parts_style() -> str:
 
 def _write_rules(aspects: Sequence[str], repeated: Sequence[int]) -> str:
     names = [(f"aspect-{name}", [f"at-{name}"]) for name in aspects]
+    names += [
+        (f"observed-{place}", [f"at-observed-{place}"]) for place in range(1, MOST_OBSERVATIONS + 1)
+    ]
     names += [
         (f"repeated-{at}", [f"repeated-{at}-{time}" for time in range(times)])
         for at, times in enumerate(repeated)

@@ -41,17 +41,29 @@ GAUGE_LEGEND = (
     "criteria hardly tell a story from its own sentences shuffled; these two do, in 7 to 9 "
     "of 10 stories."
 )
+NOTHING_RARE = (
+    "Nothing that is measured here is rarer than in 1 of 10 human stories: there is no comment "
+    "rather than one that would fit any story."
+)
 _DECIMALS = {"mattr": 2, "type_token_ratio": 2, "word_length": 2, "sentences length": 1}
 _NAMES = {"sentences count": "sentences", "sentences length": "words a sentence"}
 
 
 def gauge_words(gauge: Gauge) -> str:
-    """Say where others stand; nothing where it is not known."""
+    """Say where the value lies among people's, and where others stand; nothing if not known."""
     if gauge.peers is None:
         return ""
-    low, high = (number_text(end, 2) for end in gauge.peers.usual)
+    low, high = gauge.peers.usual
+    place = "low" if gauge.value < low else "high" if gauge.value > high else "usual"
+    usual = f"{place}: people {number_text(low, 2)} to {number_text(high, 2)}"
     others = [f"{name} {number_text(at, 2)}" for name, at in gauge.peers.marks.items()]
-    return " · ".join([f"people {low} to {high}", *others])
+    return " · ".join([usual, *others])
+
+
+def loose_words(review: Review) -> list[str]:
+    """Say it in words where both gauges of coherence are lower than nine of ten stories have."""
+    words = "Both are lower than in nine of ten human stories: its sentences hardly hold together."
+    return [words] if review.is_loose else []
 
 
 def render_review(form: str, review: Review) -> str:
@@ -114,16 +126,18 @@ def scores_text(review: Review) -> str:
 
 def comments_text(review: Review) -> str:
     """Write the comments."""
-    lines = ["Questions to the text" if not _is_rated(review) else "Comments"]
+    lines = []
+    for observation in review.observations or ():
+        lines += [f"  {observation.name}", _wrap(observation.text, indent=4)]
     for aspect in shown_aspects(review):
         lines.append(f"  {aspect_words(review, aspect)}")
         if aspect.comment:
             lines.append(_wrap(aspect.comment, indent=4))
-    if len(lines) == 1:
+    if not lines and review.observations is None:
         return ""
-    if words := unrated_words(review):
-        lines.insert(1, _wrap(words))
-    return without_halves("\n".join(lines))
+    said = [NOTHING_RARE] if not lines else []
+    after = [_wrap(words) for words in (*said, unrated_words(review)) if words]
+    return without_halves("\n".join(["Comments", *lines, *after]))
 
 
 def shown_aspects(review: Review) -> list[AspectReview]:
@@ -143,10 +157,6 @@ def aspect_words(review: Review, aspect: AspectReview) -> str:
     sure = f" ({100 * aspect.confidence:.0f} % of what readers would speak of)" if chosen else ""
     unchecked = "; the model’s own words, unchecked" if aspect.by == "raw" else ""
     return f"{ASPECT_WORDS[aspect.name]}{rating}{sure}{unchecked}"
-
-
-def _is_rated(review: Review) -> bool:
-    return any(math.isfinite(aspect.rating) for aspect in review.aspects)
 
 
 def _width() -> int:
@@ -206,6 +216,7 @@ def _gauges(review: Review) -> str:
         for gauge in gauges
     ]
     legend = [_wrap(GAUGE_LEGEND)] if any(gauge.peers for gauge in gauges) else []
+    legend = [*map(_wrap, loose_words(review)), *legend]
     head = "Coherence, and closeness to the prompt" if len(gauges) > 2 else "Coherence"
     return "\n".join([head, *lines, *legend]) if lines else ""
 
@@ -227,17 +238,17 @@ def _pictures(review: Review) -> str:
 
 
 def _flow(review: Review) -> str:
-    if review.weakest is None:
+    if not review.transitions:
         return ""
-    weakest = review.transitions[review.weakest]
-    text = review.story.text
-    first, second = text[slice(*weakest.first)], text[slice(*weakest.second)]
     lines = [
         "From sentence to sentence",
         f"  {_sparkline(review.transitions)}",
         _wrap(flow_words(review)),
-        _wrap(f"“{_tail(first)}” → “{_head(second)}”", indent=4),
     ]
+    if review.weakest is not None:
+        weakest, text = review.transitions[review.weakest], review.story.text
+        first, second = text[slice(*weakest.first)], text[slice(*weakest.second)]
+        lines.append(_wrap(f"“{_tail(first)}” → “{_head(second)}”", indent=4))
     return "\n".join(lines)
 
 
@@ -302,9 +313,9 @@ def unrated_words(review: Review) -> str:
     if not unrated:
         return ""
     few = len(unrated) < len(review.aspects)
-    names = f"of {', '.join(unrated)} " if few else "of single aspects "
+    names = ", ".join(unrated) if few else "the ten aspects, from opening to idea"
     return (
-        f"No ratings {names}are shown: this reader’s are the same for nearly every story, or "
+        f"No opinion on {names}: this reader’s ratings are the same for nearly every story, or "
         "agree with people’s no better than chance."
     )
 
@@ -346,9 +357,15 @@ def preference_words(review: Review) -> str:
 
 
 def flow_words(review: Review) -> str:
-    """Say where the story holds together least."""
-    if review.weakest is None:
+    """Say where the story holds together least, if a step stands out."""
+    count = len(review.transitions)
+    if not count:
         return "There is no step from sentence to sentence to look at."
+    if review.weakest is None:
+        return (
+            f"No step stands out. {len(review.unlikely):,} of {count:,} are as unlikely as 1 in 20 "
+            "of human stories, which have a least likely step as well."
+        )
     weakest = review.transitions[review.weakest]
     return (
         f"The weakest of {len(review.transitions):,} steps from one sentence to the next is number "

@@ -9,12 +9,15 @@ from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import (
     band_of,
     compose_comment,
+    observe,
     put_in_quotes,
     templates,
+    weigh,
 )
-from fabula.learned.comments.evidence import Evidence, find_evidence
+from fabula.learned.comments.evidence import Evidence, cut_span, find_evidence, word_list
+from fabula.text.repetition import find_repetitions
 from fabula.text.words import locate_words
-from fakes.review import TEXT
+from fakes.review import HABITS, TEXT
 
 SENTENCES = st.lists(
     st.sampled_from(
@@ -86,3 +89,52 @@ def test_without_evidence_there_is_no_comment() -> None:
 def test_marks_round_a_quote_are_not_those_within() -> None:
     assert put_in_quotes("It rained.") == "“It rained.”"
     assert put_in_quotes('"Go," she said.') == '‘"Go," she said.’'
+
+
+def observed(text: str):
+    return observe(text, find_repetitions(text, stop_words=word_list("stop")))
+
+
+def test_an_observation_begins_with_the_line_then_pattern_comparison_and_advice() -> None:
+    [filters] = [one for one in observed(HABITS) if one.name == "filter words"]
+    assert HABITS[slice(*filters.span)] == filters.quote
+    quoted, said = filters.text.split("” Someone ", 1)
+    assert quoted == f"“{filters.quote}" and said.startswith("sees, hears or feels")
+    assert filters.comparison in said and said.endswith(filters.advice)
+    assert all("\n" not in one.text for one in observed(HABITS))
+
+
+def test_what_is_surer_and_easier_to_act_on_comes_first_and_no_name_twice() -> None:
+    observations = observed(HABITS)
+    weights = [one.weight for one in observations]
+    assert 2 <= len(observations) <= 5 and weights == sorted(weights, reverse=True)
+    assert len({one.name for one in observations}) == len(observations)
+    assert all(one.share <= 0.1 for one in observations)
+    # 1 in 200 is as sure as it gets; 1 in 10 is worth log 10 / log 200 of that.
+    assert weigh(0.001, 0.8) == weigh(0.005, 0.8) == 0.8
+    assert math.isclose(weigh(0.1, 1.0), math.log(10) / math.log(200))
+
+
+def test_a_story_that_does_nothing_unusual_is_left_alone() -> None:
+    assert observed(TEXT) == ()
+
+
+def test_a_loop_is_told_that_it_is_one_and_nothing_else() -> None:
+    verse = "The lift stopped at four, and Anna pressed the button until the light went out again. "
+    [loop] = observed(verse * 8)
+    assert loop.name == "said again" and len(loop.spots) == 8
+    assert "this comes 8 times; in all 100 % of the text is said more than once" in loop.said
+    assert "fewer than 1 in 200 human stories repeat as much" in loop.text
+
+
+def test_few_words_that_come_again_are_no_news() -> None:
+    short = "The door was open. He saw that the door was open, and went in."
+    assert observed(short) == ()
+
+
+def test_a_passage_is_cut_to_the_part_with_most_of_its_spots() -> None:
+    text = "The " + "very " * 30 + "old door, he saw, he heard, he felt, was open."
+    spots = [(text.index(word), text.index(word) + len(word)) for word in ("saw", "heard", "felt")]
+    start, end = cut_span(text, (0, len(text)), spots)
+    assert {"saw", "heard", "felt"} <= set(text[start:end].replace(",", "").split())
+    assert len(text[start:end].split()) <= 18

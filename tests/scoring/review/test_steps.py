@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,8 @@ from fabula.learned.comments.evidence import Evidence
 from fabula.learned.reader.config import CRITERIA
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from fabula.scoring.review import Review, choose_aspects, review_story
+from fabula.scoring.review import PlacedTransition, Review, choose_aspects, review_story
+from fabula.scoring.review.parts import rate_step
 from fabula.scoring.review.steps import (
     add_comments,
     ask_metrics,
@@ -24,6 +26,7 @@ from fabula.scoring.review.steps import (
 )
 from fakes.review import (
     CONFIDENCES,
+    HABITS,
     NOTE,
     RATINGS,
     STORY,
@@ -139,9 +142,48 @@ def test_without_models_all_else_is_given_with_what_to_do() -> None:
     assert all(one.evidence.found or one.evidence.reason for one in found.aspects)
     assert found.plain()["interval"] is None
     *_, commented = add_comments(found)
-    # Without a rating, comments are questions that quote the story.
-    assert all("of 5" not in one.comment for one in commented.aspects)
-    assert sum(bool(one.comment) for one in commented.aspects) == 5
+    # Without a rating there is nothing to say of an aspect, and the story does nothing unusual.
+    assert not any(one.comment for one in commented.aspects) and commented.observations == ()
+
+
+def test_what_few_stories_do_comes_first_and_there_are_five_comments_at_most() -> None:
+    scored = assemble_review(Story("habits", HABITS), made_up_opinions(HABITS))
+    assert scored.observations is None and scored.plain()["observations"] == []
+    first, *_, last = add_comments(scored)
+    names = [observation.name for observation in first.observations]
+    assert {"filter words", "passive"} <= set(names)
+    assert not any(aspect.comment for aspect in first.aspects)
+    told = [aspect for aspect in last.aspects if aspect.comment]
+    assert len(names) + len(told) <= 5
+    plain = last.plain()["observations"][0]
+    assert HABITS[plain["start"] : plain["end"]] == plain["quote"] and 0 <= plain["share"] <= 0.1
+
+
+def test_an_aspect_that_no_reader_rates_is_spoken_of_by_models_alone() -> None:
+    found = assemble_review(STORY, without_models())
+    assert choose_aspects(found, written=False) == []
+    assert [one.name for one in choose_aspects(found)] == [
+        "opening", "middle", "ending", "character", "scene",
+    ]  # fmt: skip
+
+
+def test_a_step_stands_out_only_where_hardly_a_story_has_one_like_it() -> None:
+    scored = assemble_review(STORY, made_up_opinions())
+    assert scored.weakest == 6  # nothing is known of others: the least likely
+    rated = tuple(rate_step(TEXT, step) for step in scored.transitions)
+    # Told after told: 8 % lies between the quantiles 6.4 % (1 in 50) and 13.9 % (1 in 20).
+    assert rated[6].rarity == pytest.approx(0.02 + 0.03 * (0.08 - 0.064) / (0.139 - 0.064))
+    assert rated[6] in replace(scored, transitions=rated).unlikely
+    assert replace(scored, transitions=rated).weakest is None
+    low = tuple(replace(step, rarity=0.0001 if at == 2 else 0.5) for at, step in enumerate(rated))
+    assert replace(scored, transitions=low).weakest == 2
+
+
+def test_ordinary_dialogue_is_held_against_dialogue() -> None:
+    text = "“Go,” she said. “No,” he said. The sea lay black. It was cold."
+    spans = [(0, 15), (16, 30), (31, 50), (51, 63)]
+    spoken, told = (PlacedTransition(*pair, 0.05) for pair in (spans[:2], spans[2:]))
+    assert rate_step(text, spoken).rarity < 0.002 < rate_step(text, told).rarity
 
 
 def test_every_value_is_that_of_the_metric_itself() -> None:

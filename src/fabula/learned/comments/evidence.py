@@ -101,6 +101,17 @@ class StorySentences:
         return Evidence(aspect, start, end, self.text[start:end], how, words)
 
 
+def cut_span(text: str, span: Span, spots: Sequence[Span]) -> Span:
+    """Cut a passage to what can be quoted: the part of it with most of the spots."""
+    words = locate_words(text, *span)
+    places = [
+        number
+        for number, word in enumerate(words)
+        if any(start < word.end and word.start < end for start, end in spots)
+    ]
+    return _cut_quote(text, span, words, places or [0])
+
+
 def find_evidence(text: str | StorySentences, aspect: str) -> Evidence:
     """Find the span that a comment on an aspect may rest on."""
     story = text if isinstance(text, StorySentences) else StorySentences(text)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from fabula.core.errors import SettingError, UserError
 from fabula.core.metric import Metric
@@ -16,8 +15,16 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.aspects import Aspects
-from fabula.learned.comments.composer import Comment, compose_comment
-from fabula.learned.comments.evidence import Evidence, StorySentences, find_evidence, word_list
+from fabula.learned.comments.composer import (
+    Commenting,
+    compose_comment,
+    observe,
+)
+from fabula.learned.comments.evidence import (
+    StorySentences,
+    find_evidence,
+    word_list,
+)
 from fabula.learned.criteria import Criteria
 from fabula.learned.reader.domain import describe_other_writing
 from fabula.learned.reader.metric import ReaderMetric, ScaleMetric
@@ -30,6 +37,7 @@ from fabula.scoring.review.parts import (
     Opinions,
     PlacedTransition,
     Review,
+    rate_step,
 )
 from fabula.text.repetition import find_repetitions
 
@@ -38,30 +46,10 @@ PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", 
 PROMPT = "closeness to the prompt"
 # Readers of StoryER spoke of three to five of the ten aspects.
 LEAST_COMMENTS, MOST_COMMENTS = 3, 5
+_WITH_WRITTEN = 2  # observations beside comments that a model writes
 PARTS = (PREFERENCE, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
 OPINIONS = {PREFERENCE, "criteria", "aspects", CONFIDENCE}  # what weights are named for
 _FAKE = "fake"  # for tests, where no part has weights
-
-
-class Commenting(Protocol):
-    """Writes comments, for so long in all."""
-
-    def deadline(self) -> float:
-        """When the time is spent, if it begins now."""
-        ...
-
-    def comment(
-        self,
-        text: str,
-        evidence: Evidence,
-        rating: float,
-        *,
-        until: float,
-        usual: float = 3.0,
-        seed: int = 0,
-    ) -> Comment | None:
-        """Give a comment on a story's aspect; None without evidence."""
-        ...
 
 
 def review_story(
@@ -230,7 +218,10 @@ def _find_transitions(
     if not isinstance(metric, RovistC) or not any(score.ok for score in scores.values()):
         return ()
     try:
-        return place_transitions(story, metric)
+        steps = place_transitions(story, metric)
+        # What is known of human stories was measured with the weights that Fabula ships.
+        known = metric.weights == ORDER_WEIGHTS
+        return tuple(rate_step(story.text, step) for step in steps) if known else steps
     except Missing as error:
         absent.append(MissingPart(ORDER, error.note))
     except UserError as error:
@@ -313,10 +304,20 @@ def _collect_notes(opinions: Opinions) -> dict[str, list[str]]:
 def add_comments(
     review: Review, commenter: Commenting | None = None, *, seed: int = 0
 ) -> Iterator[Review]:
-    """Add a comment at a time, on the aspects we are surest of; give the review after each."""
+    """Add what was observed, then a comment at a time on aspects; give the review after each.
+
+    Where a model writes, it speaks of the aspects we are surest of; rules speak of those that a
+    reader has rated, as far as five comments in all leave room.
+    """
     text = review.story.text
     until = commenter.deadline() if commenter else math.inf
-    for aspect in choose_aspects(review):
+    if not (review.unlike or review.spoken):
+        most = _WITH_WRITTEN if commenter else MOST_COMMENTS
+        review = replace(review, observations=observe(text, review.repetition)[:most])
+    chosen = choose_aspects(review, written=commenter is not None)
+    if review.observations or not chosen:
+        yield review
+    for aspect in chosen:
         if commenter is None:
             comment = compose_comment(
                 text, aspect.evidence, aspect.rating, usual=aspect.usual, seed=seed
@@ -334,22 +335,24 @@ def add_comments(
             yield review
 
 
-def choose_aspects(review: Review) -> list[AspectReview]:
+def choose_aspects(review: Review, *, written: bool = True) -> list[AspectReview]:
     """Choose the aspects to comment on: with evidence, and surer than an even share.
 
-    At least three, where there are so many, and at most five. Where nothing is known of what
-    readers would speak of here, those that come first: readers of StoryER spoke of them most. A
-    reader that chooses by itself speaks of those. There is no comment on a text that is hardly a
-    story.
+    At least three, where there are so many, and at most five with what was observed. Where nothing
+    is known of what readers would speak of here, those that come first: readers of StoryER spoke
+    of them most. Unless they are `written`, only what a reader has rated is spoken of. A reader
+    that chooses by itself speaks of those. There is no comment on a text that is hardly a story.
     """
     if review.unlike:
         return []
     if review.spoken:
         by_name = {aspect.name: aspect for aspect in review.aspects}
         return [by_name[name] for name in review.spoken]
+    most = MOST_COMMENTS - len(review.observations or ())
     ready = [aspect for aspect in review.aspects if aspect.evidence.found]
+    ready = [aspect for aspect in ready if written or math.isfinite(aspect.rating)]
     if not any(math.isfinite(aspect.confidence) for aspect in ready):
-        return ready[:MOST_COMMENTS]
+        return ready[:most]
     ready.sort(key=lambda aspect: -aspect.confidence if math.isfinite(aspect.confidence) else 0.0)
     sure = sum(aspect.confidence > 1 / len(ASPECTS) for aspect in ready)
-    return ready[: min(max(sure, LEAST_COMMENTS), MOST_COMMENTS)]
+    return ready[: min(max(sure, LEAST_COMMENTS), most)]

@@ -135,9 +135,8 @@ def comments_text(review: Review) -> str:
             lines.append(_wrap(aspect.comment, indent=4))
     if not lines and review.observations is None:
         return ""
-    said = [NOTHING_RARE] if not lines else []
-    after = [_wrap(words) for words in (*said, unrated_words(review)) if words]
-    return without_halves("\n".join(["Comments", *lines, *after]))
+    after = [_wrap(words) for words in [unrated_words(review)] if words]
+    return without_halves("\n".join(["Comments", *(lines or [_wrap(NOTHING_RARE)]), *after]))
 
 
 def shown_aspects(review: Review) -> list[AspectReview]:
@@ -240,11 +239,8 @@ def _pictures(review: Review) -> str:
 def _flow(review: Review) -> str:
     if not review.transitions:
         return ""
-    lines = [
-        "From sentence to sentence",
-        f"  {_sparkline(review.transitions)}",
-        _wrap(flow_words(review)),
-    ]
+    sparks = f"  {_sparkline(review.transitions)}"
+    lines = ["From sentence to sentence", sparks, _wrap(flow_words(review))]
     if review.weakest is not None:
         weakest, text = review.transitions[review.weakest], review.story.text
         first, second = text[slice(*weakest.first)], text[slice(*weakest.second)]

@@ -139,3 +139,13 @@ def test_word_lists_are_of_some_size_and_of_small_letters(name: str) -> None:
     assert len(words) >= 60 and all(word == word.lower() for word in words)
     assert not words & word_list("stop") or name == "sad"
     assert len(stem_list(name)) <= len(words)
+
+
+def test_a_title_is_no_opening_and_names_nobody() -> None:
+    story = (
+        "The Keeper's Last Step\n\nThe lamp went out at nine, and nobody said a word about it. She "
+    )
+    story += "counted the steps to the top, as she always did, and went down again in the dark."
+    assert find_evidence(story, "opening").quote.startswith("The lamp went out at nine")
+    assert "Keeper" not in find_evidence(story, "character").quote
+    assert all("Keeper" not in find_evidence(story, aspect).quote for aspect in ASPECTS)

@@ -14,6 +14,7 @@ from importlib.resources import files
 
 from fabula.core.errors import UnknownName, closest
 from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.text.layout import find_title
 from fabula.text.names import find_names
 from fabula.text.sentences import sentence_spans, speeches
 from fabula.text.stem import stem
@@ -73,16 +74,29 @@ class Sentence:
 
 @dataclass(frozen=True)
 class StorySentences:
-    """A story's text in sentences; made once for all aspects."""
+    """A story's text in sentences, without its title; made once for all aspects."""
 
     text: str
 
     @cached_property
+    def begin(self) -> int:
+        """Where the story begins, below its title."""
+        title = find_title(self.text)
+        return title[1] if title else 0
+
+    @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """Sentences that hold something to read."""
+        below = [
+            (max(start, self.begin), end)
+            for start, end in sentence_spans(self.text)
+            if end > self.begin
+        ]
+        # What is left of a line that began with the title has its blanks still.
+        spans = [(end - len(self.text[start:end].lstrip()), end) for start, end in below]
         return tuple(
             Sentence(number, start, end, tuple(locate_words(self.text, start, end)))
-            for number, (start, end) in enumerate(sentence_spans(self.text))
+            for number, (start, end) in enumerate(span for span in spans if span[0] < span[1])
         )
 
     def evidence(
@@ -163,7 +177,7 @@ def _find_turns(sentence: Sentence) -> list[PlacedWord]:
 
 def _find_character(story: StorySentences) -> Evidence:
     """Take the line with most of who is named most, and of speech."""
-    names = find_names(story.text)
+    names = find_names(story.text[story.begin :])
     name = names[0].lower() if names else ""
     people = word_list("pronouns")
 

@@ -7,6 +7,8 @@ from fabula.cli import cli
 from fabula.core.errors import UnknownName
 from fabula.core.score import Reading
 from fabula.models import vectors_folder
+from fabula.models.asking.journal import Journal, journal_folder, journal_path
+from fabula.models.asking.question import Response
 from fabula.replication import checks
 from fabula.replication.checks import CheckResult
 from fabula.scoring.cache import ScoreCache, default_path
@@ -46,6 +48,16 @@ def test_vectors_on_disk_are_told_of_and_forgotten_with_the_usual_scores(tmp_pat
     assert "MB of" not in run("cache", "clear", "--cache", other)
     assert f"{folder}: 2.5 MB of vectors forgotten" in run("cache", "clear")
     assert list(folder.iterdir()) == []
+
+
+def test_answers_that_were_paid_for_are_forgotten_only_when_one_says_so() -> None:
+    journal = Journal(journal_path("a model"))
+    journal.add("digest", Response("key", "4"))
+    assert f"{journal_folder()}: 0.0 MB of answers" in run("cache", "info")
+    run("cache", "clear")
+    assert journal.path.exists()
+    assert "of answers forgotten" in run("cache", "clear", "--answers")
+    assert not journal.path.exists()
 
 
 def test_the_doctor_names_what_is_missing_and_how_to_get_it() -> None:

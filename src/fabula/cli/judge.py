@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
-from fabula.cli._completion import complete_specs
-from fabula.cli._inputs import COLUMN, form_options, pop_form
+from fabula.cli._completion import complete_sources, complete_specs
+from fabula.cli._inputs import COLUMN, form_options, pop_form, story_layout
 from fabula.cli._options import (
     CACHE,
     NO_CACHE,
@@ -24,16 +24,19 @@ from fabula.cli._options import (
     seed_option,
 )
 from fabula.cli._output import format_option, paper_format_option
+from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
+    from fabula.datasets.tables.stories import StoryLayout
+    from fabula.meta.certificate import Bias
     from fabula.meta.study import Study
 
 _COEFFICIENTS = ("spearman", "pearson", "kendall")
 
 
 def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
-    """Give the command the study that its options declare: the verdicts' coefficient first."""
+    """Give the command the study and the cache that its options declare."""
 
     @functools.wraps(command)
     def gather(*, coefficient: str, resamples: int, seed: int, alpha: float, **rest: Any) -> None:
@@ -41,7 +44,9 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
 
         named: Any = sorted(_COEFFICIENTS, key=lambda name: name != coefficient)
         how: Any = {"resamples": resamples, "seed": seed, "alpha": alpha}
-        command(study=Study(coefficients=tuple(named), settle=True, **how), **rest)
+        cache, no_cache = rest.pop("cache"), rest.pop("no_cache")
+        study = Study(coefficients=tuple(named), settle=True, **how)
+        command(study=study, cache=not no_cache and (cache or True), **rest)
 
     return gather
 
@@ -93,6 +98,13 @@ def command() -> None:
     show_default=True,
     help="Put the learned reader of HANNA's criteria beside it.",
 )
+@click.option(
+    "--probe",
+    type=click.IntRange(2),
+    metavar="N",
+    show_default="none",
+    help="Probe the judge for biases on so many of the stories, and certify these as well.",
+)
 @path_option()
 @PARTIAL
 @COLUMN
@@ -113,10 +125,10 @@ def certify(
     study: Study,
     items: int | None,
     with_reader: bool,
+    probe: int | None,
     output: Path | None,
     form: str,
-    cache: Path | None,
-    no_cache: bool,
+    cache: bool | Path,
     quiet: bool,
     **gold: Any,
 ) -> None:
@@ -131,13 +143,15 @@ def certify(
     from fabula.reports.certificates import render_certificate
     from fabula.scoring.certificates import make_certificate, save_certificate
 
+    dataset = _open_gold(judge, run, quiet=quiet, **gold)
     certificate = make_certificate(
         judge,
-        _open_gold(judge, run, quiet=quiet, **gold),
+        dataset,
         study,
         items=items or 0,
         with_reader=with_reader,
-        cache=not no_cache and (cache or True),
+        cache=cache,
+        biases=_probe(judge, dataset, probe, "") if probe else (),
         progress=show_progress("scores", quiet=quiet),
     )
     place = save_certificate(certificate, output)
@@ -167,6 +181,76 @@ def _open_gold(
     source = DatasetSource(gold, path, partial, ratings, columns, form=file_form)
     dataset = source.load()
     return join_run(dataset, judge, run) if run else dataset
+
+
+@command.command("probe", short_help="Measure the biases of a judge.")
+@click.argument("judge", shell_complete=complete_specs)
+@click.argument("source", shell_complete=complete_sources)
+@click.option(
+    "--stories",
+    type=click.IntRange(2),
+    metavar="N",
+    default=50,
+    show_default=True,
+    help="Take so many of the stories, at even distances.",
+)
+@click.option(
+    "--own",
+    default="",
+    metavar="NAME",
+    help="The system whose stories the judge's own model wrote; people's ratings are needed, too.",
+)
+@path_option()
+@PARTIAL
+@story_layout
+@paper_format_option
+@QUIET
+def probe(
+    judge: str,
+    source: str,
+    *,
+    stories: int,
+    own: str,
+    path: Path | None,
+    partial: bool,
+    layout: StoryLayout,
+    form: str,
+    quiet: bool,
+) -> None:
+    """Ask a judge about the same stories in ways that should change nothing.
+
+    SOURCE is a data set or a file of stories. Measured are: instructions inside a story, saying
+    sentences twice, asking again, the order of the criteria, which end of the scale is best, which
+    of two stories is shown first, and whether it likes its own model's stories more than people do.
+    """
+    from dataclasses import replace
+
+    from fabula.core.dataset import Dataset, DatasetCard
+    from fabula.datasets import DATASETS, is_added
+    from fabula.datasets.tables.stories import open_stories
+    from fabula.reports.certificates import render_biases
+    from fabula.scoring.sources import DatasetSource
+
+    if source in DATASETS or is_added(source):
+        dataset = DatasetSource(source, path, partial).load(rated=False)
+        kept = [one for one in dataset.stories if one.system not in dataset.card.reference_systems]
+        dataset = replace(dataset, stories=tuple(kept))
+    else:
+        with open_stories(source, layout) as file:
+            dataset = Dataset(source, DatasetCard(source, "", ""), tuple(file))
+    echo(render_biases(form, judge, _probe(judge, dataset, stories, own)))
+
+
+def _probe(judge: str, dataset: Dataset, count: int, own: str) -> list[Bias]:
+    """Probe a judge on some stories of a data set that have a text."""
+    from fabula.scoring.catalogue import METRICS
+    from fabula.scoring.judge_probes import Probe, draw_stories, probe_judge
+
+    if judge in dataset.scores.scorers:
+        raise SettingError(f"{judge} cannot be asked here", "leave --probe out")
+    readable = [story for story in dataset.stories if story.text.strip()]
+    chosen = draw_stories(readable, count)
+    return probe_judge(Probe(METRICS.build(judge), chosen, own, dataset.ratings))
 
 
 @command.command("list", short_help="List the certificates that are here.")

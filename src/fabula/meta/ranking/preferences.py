@@ -152,19 +152,24 @@ def bradley_terry(choices: Choices) -> Values:
     One of strength a beats one of strength b with probability 1 / (1 + exp(b - a)). A tie is half
     a win. NaN for all where they do not exist: some systems never win against any of the others.
     """
-    if not is_connected(choices.wins):
-        return np.full(len(choices.systems), np.nan)
+    return fit_bradley_terry(choices.wins)
+
+
+def fit_bradley_terry(wins: Values) -> Values:
+    """Give the log-strengths by how often the row wins against the column: (n, n) to (n,)."""
+    if not is_connected(wins):
+        return np.full(len(wins), np.nan)
     evalica = _evalica()
-    left, right = np.nonzero(choices.wins)
+    left, right = np.nonzero(wins)
     fitted = evalica.bradley_terry(
         left.tolist(),
         right.tolist(),
         [evalica.Winner.X] * len(left),
-        weights=choices.wins[left, right].tolist(),
+        weights=wins[left, right].tolist(),
         tolerance=_TOLERANCE,
         limit=_STEPS,
     )
-    logs = np.log(fitted.scores.reindex(range(len(choices.systems))).to_numpy(np.float64))
+    logs = np.log(fitted.scores.reindex(range(len(wins))).to_numpy(np.float64))
     strengths: Values = logs - logs.mean()
     return strengths
 

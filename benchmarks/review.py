@@ -2,9 +2,11 @@
 
     python benchmarks/review.py DATA                  # stories that are called other writing
     python benchmarks/review.py DATA --coherence 120  # whole stories beside the same ones shuffled
+    python benchmarks/review.py DATA --repeated       # how much human stories say more than once
+    python benchmarks/review.py DATA --steps 300      # how unlikely their steps are, by kind
 
-The first is quick. The second reads every story three times with three learned metrics: whole, with
-its sentences, and with its words in a chance order.
+The first and the third are quick. The second reads every story three times with three learned
+metrics: whole, with its sentences, and with its words in a chance order.
 """
 
 from __future__ import annotations
@@ -16,9 +18,15 @@ import numpy as np
 
 from fabula import Story, evaluate
 from fabula.datasets import load_dataset
+from fabula.learned.comments.evidence import word_list
 from fabula.learned.reader.domain import describe_other_writing
+from fabula.learned.rovist_c import RovistC
 from fabula.learned.training.stories import data_folder
+from fabula.scoring.review.parts import STEP_CHANCES, STEP_SHARES, find_kind
+from fabula.scoring.review.steps import place_transitions
 from fabula.text.perturb import shuffle, shuffle_words
+from fabula.text.repetition import find_repetitions
+from fabula.text.words import words
 
 CORPORA = (
     "hanna", "mans", "union", "coherence", "storyer", "storyer_ratings", "writingprompts",
@@ -33,7 +41,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--coherence", type=int, metavar="STORIES")
+    parser.add_argument("--repeated", action="store_true")
+    parser.add_argument("--steps", type=int, metavar="STORIES")
     options = parser.parse_args()
+    if options.repeated:
+        show_repeated(texts_of("writingprompts", options.data))
+        return
+    if options.steps:
+        long = [*texts_of("writingprompts", options.data), *texts_of("storyer", options.data)]
+        short = [text for text in long if len(text.split()) <= 600]
+        show_steps(short[:: max(1, len(short) // options.steps)][: options.steps])
+        return
     if options.coherence:
         long = [s for s in texts_of("writingprompts", options.data) if len(s.split()) <= MOST_WORDS]
         show_coherence(f"up to {MOST_WORDS} words", long[: options.coherence])
@@ -70,6 +88,32 @@ def show_coherence(kind: str, texts: list[str]) -> None:
             f"shuffled sentences {np.nanmedian(sentences):.2f}, words {np.nanmedian(words):.2f}; "
             f"whole is higher in {higher:.0%}"
         )
+
+
+def show_repeated(texts: list[str]) -> None:
+    """Print which share of the words stands in runs that come again, by the length of a story."""
+    sizes = np.array([len(words(text)) for text in texts])
+    stop = word_list("stop")
+    shares = np.array(
+        [sum(run.share for run in find_repetitions(text, stop_words=stop)) for text in texts]
+    )
+    for low, high in ((75, 300), (300, 100_000)):
+        own = shares[(sizes >= low) & (sizes < high)]
+        ends = " ".join(f"{end:.3f}" for end in np.quantile(own, (0.5, 0.95, 0.99, 0.995)))
+        print(f"{low} words and more: {len(own)} stories, middle, 1 in 20, 100 and 200: {ends}")
+
+
+def show_steps(texts: list[str]) -> None:
+    """Print the quantiles of steps by whether their sentences hold speech."""
+    metric = RovistC()
+    by_kind: dict[tuple[bool, bool], list[float]] = {kind: [] for kind in STEP_CHANCES}
+    for number, text in enumerate(texts):
+        for step in place_transitions(Story(str(number), text), metric):
+            by_kind[find_kind(text, step)].append(step.probability)
+    for kind, chances in by_kind.items():
+        if chances:
+            ends = ", ".join(f"{end:.3f}" for end in np.quantile(chances, STEP_SHARES))
+            print(f"speech in the first, second: {kind}, {len(chances)} steps: {ends}")
 
 
 def score(texts: list[str]) -> dict[str, np.ndarray]:

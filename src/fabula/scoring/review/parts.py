@@ -53,11 +53,15 @@ _SPEECH_MARKS = frozenset('"“”«»')
 
 def rate_step(text: str, step: PlacedTransition) -> PlacedTransition:
     """Add how rare a step as unlikely is among those of its kind in human stories."""
-    first, second = (
-        bool(_SPEECH_MARKS & set(text[slice(*at)])) for at in (step.first, step.second)
-    )
-    shares = np.interp(step.probability, STEP_CHANCES[first, second], STEP_SHARES)
+    shares = np.interp(step.probability, STEP_CHANCES[find_kind(text, step)], STEP_SHARES)
     return replace(step, rarity=float(shares))
+
+
+def find_kind(text: str, step: PlacedTransition) -> tuple[bool, bool]:
+    """Say whether the first and the second sentence of a step hold speech."""
+    places = (step.first, step.second)
+    first, second = (bool(_SPEECH_MARKS.intersection(text[slice(*place)])) for place in places)
+    return first, second
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from fabula.core.score import Score, Status, Summary
 from fabula.core.story import Story
 from fabula.metrics.bleu import Bleu
 from fabula.reports.standings import Standings, StreamedScores
-from fabula.reports.summary import cite_table, left_out_words, render_summary
+from fabula.reports.summary import cite_table, judge_words, left_out_words, render_summary
 from fabula.reports.tables import FORMS
 from fabula.scoring.catalogue import label_scorers
 from fabula.text.escapes import latex_text
@@ -196,3 +196,10 @@ def test_every_format_has_words_for_a_system_without_a_value() -> None:
     summary.add(None, Score("s", "up", "", status=Status.UNDEFINED))
     for form in FORMS:
         assert render_summary(form, summary, DIRECTIONS, RECORD)
+
+
+def test_judges_are_shown_with_their_verdict_or_without_a_certificate(tmp_path, monkeypatch):
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path))
+    assert judge_words([("rouge", "f"), ("words", "")]) == []
+    [words] = judge_words([("judge(model='fake')", "coherence"), ("rouge", "f")])
+    assert words.startswith("judge(model='fake'): no certificate.")

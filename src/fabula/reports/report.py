@@ -42,7 +42,7 @@ from fabula.reports.pages import (
 )
 from fabula.reports.run_data import ReportData, read_report_data, spec_name
 from fabula.reports.standings import Standings, compute_standings
-from fabula.reports.summary import cite_run
+from fabula.reports.summary import cite_run, judge_words
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
 from fabula.scoring.folder import PARQUET, RUN, RunFolder
 
@@ -183,7 +183,7 @@ def _parts(
         "systems": systems_html(standings, cards),
         "printed": printed_html(standings, cards),
         "resampled": "items" if standings.by_item else "stories",
-        "added": _say_baselines(data),
+        "added": _say_origins(data),
         "figures": draw_distributions(data),
         "statuses": statuses_html(data),
         "pictures": pictures.section,
@@ -229,10 +229,12 @@ def _aspects_switch(data: ReportData) -> str:
     return tag("label", f"{box} Show {escape(', '.join(others))} as well", class_="switch")
 
 
-def _say_baselines(data: ReportData) -> str:
-    if not any(column.added for column in data.columns):
-        return ""
-    return "The run did not include all baselines; those missing were computed for this report."
+def _say_origins(data: ReportData) -> str:
+    """Say which columns the run did not have, and what those of judges are worth."""
+    words = "The run did not include all baselines; those missing were computed for this report."
+    told = [words] if any(column.added for column in data.columns) else []
+    told += judge_words((column.scorer, column.aspect) for column in data.columns)
+    return escape(" ".join(told))
 
 
 def _say_shown(data: ReportData, chosen: list[int], folder: Path) -> str:

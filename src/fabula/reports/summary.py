@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -211,12 +211,22 @@ def summary_table(
             [line.label, ARROWS[line.direction], *_cells(line, summary.systems, best)]
             for line in summary_lines(summary, directions)
         ],
-        notes=[*left_out, *unmarked],
+        notes=[*left_out, *unmarked, *judge_words(summary.cells)],
         cite=cite_run(record),
         comments=list(signatures.values()),
         lead=2,
         across="system",
     )
+
+
+def judge_words(columns: Iterable[tuple[str, str]]) -> list[str]:
+    """Say what the values of judges among scorers and aspects are worth; nothing without any."""
+    listed = list(columns)
+    if not any(scorer.startswith("judge") for scorer, _ in listed):
+        return []  # certificates need not be looked for
+    from fabula.reports.certificates import certificate_notes
+
+    return certificate_notes(listed)
 
 
 def _count_stories(cells: Mapping[str, SummaryCell]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -58,24 +57,7 @@ EVALUATE_OPTIONS = (
 )
 
 
-def storyer_command(
-    train: Callable[..., None],
-    *,
-    evaluated: tuple[str, ...],
-    on: tuple[str, ...],
-    by: str,
-    comments: int,
-    form: str,
-    **options: Any,
-) -> None:
-    """Train StoryER's reader, or measure weights that are there."""
-    if not evaluated and not on:
-        return train(**options)
-    seed, report = options["seed"] or 1, options["report"]
-    return _evaluate(evaluated, on, by=by, comments=comments, form=form, seed=seed, report=report)
-
-
-def _evaluate(
+def measure_weights(
     specs: Sequence[str],
     on: Sequence[str],
     *,

@@ -14,7 +14,7 @@ from fabula.cli import echo, silence
 from fabula.cli._inputs import column_option, dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
-from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, storyer_command
+from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, measure_weights
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
 from fabula.cli._train_joint import train_joint_model
 from fabula.cli._train_options import (
@@ -150,10 +150,22 @@ def _add_readers() -> None:
         text = f"{about}\n\nThe recipe that is built in is recipes/{kind}.toml."
         if kind == "storyer":
             options = (*READER_OPTIONS, *PERSONAL_OPTIONS, *EVALUATE_OPTIONS)
-            run = partial(storyer_command, partial(reader_command, kind))
-            _add(kind, run, options, f"{text} {_PERSONAL}\n\n{EVALUATE_HELP}")
+            _add(kind, partial(storyer_command), options, f"{text} {_PERSONAL}\n\n{EVALUATE_HELP}")
         else:
             _add(kind, partial(reader_command, kind), READER_OPTIONS, text)
+
+
+def storyer_command(
+    *, evaluated: tuple[str, ...], on: tuple[str, ...], by: str, comments: int, form: str,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Train StoryER's reader, or measure weights that are there."""
+    if not evaluated and not on:
+        return reader_command("storyer", **options)
+    seed, report = options["seed"] or 1, options["report"]
+    return measure_weights(
+        evaluated, on, by=by, comments=comments, form=form, seed=seed, report=report
+    )
 
 
 def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) -> None:

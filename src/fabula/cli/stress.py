@@ -128,7 +128,7 @@ def command(
     of the sentences, who did what, the ending), or, as a control, something that it should not
     (blanks, quotation marks). Most telling is a metric that prefers the broken text.
 
-    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, learned, hanna, all.
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
     """
     from fabula.datasets.tables.stories import open_stories
     from fabula.reports.stress import render_stress

@@ -1,4 +1,4 @@
-"""`fabula cache`: look at the scores, vectors and answers that were kept, or forget them."""
+"""`fabula cache`: look at scores, vectors and answers that were kept, or forget them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _path_option = click.option(
 
 @click.group("cache")
 def command() -> None:
-    """Look at the scores, vectors and answers that were kept, or forget them."""
+    """Look at scores, vectors and answers that were kept, or forget them."""
 
 
 @command.command("info")

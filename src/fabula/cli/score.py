@@ -91,8 +91,8 @@ def command(
     .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
     ./examples) or - for stdin.
 
-    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all. See
-    `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
+    See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
     """
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunOptions

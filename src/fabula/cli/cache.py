@@ -20,7 +20,7 @@ _path_option = click.option(
 
 @click.group("cache")
 def command() -> None:
-    """Look at scores, vectors and answers that were kept, or forget them."""
+    """Look at the scores, vectors and answers kept, or forget them."""
 
 
 @command.command("info")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli._inputs import column_option
 from fabula.cli._options import existing_folder_type, file_type, seed_option
 
 RECIPE = click.option(
@@ -67,6 +68,12 @@ RATINGS = click.option(
     help="Table of your own ratings, to fit a reader to your taste.",
 )
 GOLD = click.option("--gold", metavar="NAME", help="Column of --ratings that holds your ratings.")
+PERSONAL_OPTIONS = (
+    RATINGS,
+    GOLD,
+    column_option("Column of --ratings that plays a role: text=story; may be repeated.", "text"),
+    ASPECT,
+)
 TOKENS = click.option(
     "--tokens",
     type=file_type,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo, silence
-from fabula.cli._inputs import column_option, dataset_arguments
+from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import DATA, file_type, folder_type, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
+from fabula.cli._train_criteria import CRITERIA_HELP, CRITERIA_OPTIONS, criteria_command
 from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, measure_weights
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
 from fabula.cli._train_joint import train_joint_model
@@ -21,10 +22,9 @@ from fabula.cli._train_options import (
     ASPECT,
     DEVICE,
     FOLDS,
-    GOLD,
     GRID,
+    PERSONAL_OPTIONS,
     PREPARED,
-    RATINGS,
     RECIPE,
     RESUME,
     SEED,
@@ -89,12 +89,6 @@ QUIET = click.option(
 READER_OPTIONS = (
     DATA, OUTPUT, RECIPE, PREPARED, START, SEED, FOLDS, SEEDS, GRID, DEVICE, RESUME, QUIET,
 )  # fmt: skip
-PERSONAL_OPTIONS = (
-    RATINGS,
-    GOLD,
-    column_option("Column of --ratings that plays a role: text=story; may be repeated.", "text"),
-    ASPECT,
-)
 
 
 @click.group("train")
@@ -175,6 +169,7 @@ def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) 
 
 
 _add_readers()
+_add("criteria", partial(criteria_command), (*CRITERIA_OPTIONS, OUTPUT, QUIET), CRITERIA_HELP)
 _add("author", partial(author_command), (OUTPUT, *AUTHOR_OPTIONS, QUIET), AUTHOR_HELP)
 _add("rovist_vg", partial(grounder_command), (OUTPUT, *GROUNDER_OPTIONS, QUIET), GROUNDER_HELP)
 

@@ -20,7 +20,9 @@ def changed(**changes):
     return {**json.loads(json.dumps(PLAIN_RECIPE)), **changes}
 
 
-@pytest.mark.parametrize("name", ["storyer", "coherence", "rovist_c", "union", "manplts"])
+@pytest.mark.parametrize(
+    "name", ["storyer", "criteria", "coherence", "rovist_c", "union", "manplts"]
+)
 def test_a_recipe_that_comes_with_fabula_can_be_read(name):
     recipe = read_recipe(ReaderRecipe, find_recipe(name))
     assert recipe.kind == name
@@ -106,3 +108,14 @@ def test_examples_follow_from_tasks_and_not_from_how_they_are_learned():
     tasks["rated"]["aspects"] = ["bad", "good"]
     assert example_settings(tiny_recipe(tasks=tasks)) != wanted
     assert json.loads(json.dumps(wanted)) == wanted
+
+
+def test_only_ratings_may_come_of_a_scorer_and_examples_follow_from_it():
+    tasks = changed()["tasks"]
+    tasks["rated"]["scorer"] = "judge"
+    settings = example_settings(tiny_recipe(tasks=tasks))["tasks"]
+    assert settings["rated"]["scorer"] == "judge"
+    assert "scorer" not in settings["labels"]
+    tasks["labels"]["scorer"] = "judge"
+    with pytest.raises(SettingError, match="task labels has a scorer; only ratings may come of"):
+        tiny_recipe(tasks=tasks)

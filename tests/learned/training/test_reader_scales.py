@@ -17,10 +17,11 @@ from fabula.learned.training.reader_scales import (
     _link,
     _Target,
     logistic_slope,
+    part_figures,
     write_reader,
 )
 from fabula.meta.coefficients import spearman
-from fakes.tiny_tasks import tiny_prepared, tiny_recipe
+from fakes.tiny_tasks import PLAIN_RECIPE, tiny_prepared, tiny_recipe
 
 RECORD = {"seed": 3, "data": {}, "versions": {}}
 SEEDS = 2
@@ -208,3 +209,17 @@ def test_without_folds_heads_count_as_they_are(tmp_path):
 def test_a_scale_of_what_there_is_not_is_refused(tmp_path, settings, words):
     with pytest.raises(SettingError, match=words):
         written(tmp_path, **plain(**settings))
+
+
+def test_figures_against_a_judge_stand_apart_from_those_against_people():
+    tasks = {"rated": {**PLAIN_RECIPE["tasks"]["rated"], "scorer": "judge(x)"}}
+    recipe = tiny_recipe(tasks={**PLAIN_RECIPE["tasks"], **tasks})
+    unseen = {"preference": 1, "rated": 2}
+    scales = {"preference": {"preference": 3, "rated.good": 4}}
+    parted = part_figures(unseen, scales, recipe, {"judge(x)": {"signature": "s"}})
+    assert parted["unseen"] == {"preference": 1}
+    assert parted["scales"] == {"preference": {"preference": 3}}
+    told = {"signature": "s", "unseen": {"rated": 2}, "scales": {"preference": {"rated.good": 4}}}
+    assert parted["judges"] == {"judge(x)": told}
+    alone = {"unseen": unseen, "scales": scales, "judges": {}}
+    assert part_figures(unseen, scales, tiny_recipe(), {}) == alone

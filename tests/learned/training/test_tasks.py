@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 
 from fabula import datasets
 from fabula.core.errors import InputError, SettingError
+from fabula.core.score import Score, Status
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.learned.training.stories import open_tokeniser
@@ -224,3 +228,30 @@ def test_prepared_stories_are_described_where_values_are_made_of_them(data):
     found = prepare(read_recipe(ReaderRecipe, plain), cut, data).domain
     assert found["stories"] == 12
     assert json.loads(json.dumps(found)) == found
+
+
+def test_a_judges_scores_are_ratings_of_a_task_that_names_it(tmp_path):
+    stories = [Story(f"s{i}", tale(i), item=f"i{i // 2}") for i in range(6)]
+    scores = [Score(f"s{i}", "judge(x)", "good", float(i)) for i in range(5)]
+    scores.append(Score("s5", "judge(x)", "good", math.nan, Status.REFUSED))
+    scores += [Score(f"s{i}", "other", "good", 9.0) for i in range(6)]
+    ScoreTable(stories, scores).save(tmp_path / "run")
+    people = tmp_path / "people.csv"
+    with people.open("w", newline="") as file:
+        rows = [("p", "a", tale(2), 3), ("q", "b", tale(50), 4)]
+        csv.writer(file).writerows([("id", "item", "text", "human:me:good"), *rows])
+    asked = {"kind": "ratings", "head": "x", "aspects": ["good"]}
+    recipe = {
+        "kind": "k",
+        "tasks": {
+            "judge": {**asked, "data": [str(tmp_path / "run")], "scorer": "judge(x)"},
+            "people": {**asked, "data": [str(people)]},
+        },
+        "stages": [{"rate": 1, "steps": 1, "groups": [{"tasks": ["judge"], "rows": 1}]}],
+    }
+    made = prepare(read_recipe(ReaderRecipe, recipe), cut).examples
+    assert made["judge"].targets[:, 0].tolist() == [0, 1, 2, 3, 4]
+    # s2 is a story that people rated: its item is theirs, and takes s3 along into one fold.
+    own = "run:i0", "run:i0", "people:a", "people:a", "run:i2"
+    assert made["judge"].items == own
+    assert made["people"].items == ("people:a", "people:b")

@@ -34,7 +34,7 @@ from fabula.learned.training.folder import (
 from fabula.learned.training.loop import Report, TrainingState, choose_device, run_training
 from fabula.learned.training.reader_evaluation import unseen_figures
 from fabula.learned.training.reader_model import MEMBERS_APART, Body, ReaderModel, ReaderTrainee
-from fabula.learned.training.reader_scales import write_reader
+from fabula.learned.training.reader_scales import part_figures, write_reader
 from fabula.learned.training.recipe import ReaderRecipe, example_settings
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
     from fabula.learned.reader.config import Pin
     from fabula.learned.training.stories import Cut
+
+
+Judges = Mapping[str, Mapping[str, Any]]  # what is known of them, by spec
 
 
 def train_reader(
@@ -54,34 +57,35 @@ def train_reader(
     resume: bool = False,
     folds: int = 0,
     seeds: int = 1,
+    judges: Judges | None = None,
     report: Report = print,
 ) -> dict[str, Any]:
     """Train a reader, leave it in `out`, give training.json.
 
     With folds, as many readers a seed are trained first, each without one part of the items: from
-    what they say of that part the scales are made, and the figures that can be believed.
+    what they say of that part the scales are made, and the figures that can be believed. `judges`
+    is what is known of judges that are learned from, by their specs.
     """
     folder = TrainingFolder(out, resume=resume)
     if (finished := folder.open()) is not None:
         return finished
-    place, start = choose_device(device), source.find_start(recipe)
-    prepared = source.read(recipe)
+    place, start, prepared = choose_device(device), source.find_start(recipe), source.read(recipe)
     workshop = open_workshop(recipe, start, prepared, place, report)
     recipe, crossed = workshop.recipe, None
     if folds:
         crossed = cross_fit(workshop, folds=folds, seeds=seeds, out=out / OUTPUTS, report=report)
     examples, held = hold_out(workshop.examples(recipe.seed), recipe.held_out)
     first = recipe.shared_stages if folds and not held else 0
-    model, history = train_members(
-        workshop, examples, held, first=first, folder=folder, report=report
-    )
+    how: Any = {"first": first, "folder": folder, "report": report}
+    model, history = train_members(workshop, examples, held, **how)
     encoder = workshop.save(model, out)
     unseen = unseen_figures(crossed, prepared.examples, recipe) if crossed else {}
     record = {"recipe": plain_values(recipe), "data": describe(examples), "seed": recipe.seed}
     record |= {"history": history, "versions": find_versions(), "device": str(place)}
-    record |= {"folds": folds, "seeds": seeds, "unseen": unseen}
+    record |= {"folds": folds, "seeds": seeds, "unseen": unseen, "judges": judges or {}}
     record |= {"encoder": {"name": start.name, "tree_sha256": start.digest}} if encoder else {}
-    record["scales"] = write_reader(out, recipe, prepared, crossed, record=record, encoder=encoder)
+    figures = write_reader(out, recipe, prepared, crossed, record=record, encoder=encoder)
+    record |= part_figures(unseen, figures, recipe, judges or {})
     folder.close(record)
     return record
 

@@ -52,18 +52,53 @@ def write_reader(
         heads=heads,
         scales=scales,
         domain=prepared.domain,
-        training={
-            "licence": recipe.licence,
-            "seed": record["seed"],
-            "data": record["data"],
-            "versions": record["versions"],
-            "validation": {"tasks": record.get("unseen", {}), "scales": fit.figures},
-        },
+        training=_note_training(recipe, record, fit.figures),
     )
     write_config(out, about)
     if fit.kept:
         write_arrays(out / CROSS_FITTED, fit.kept)
     return fit.figures
+
+
+def _note_training(
+    recipe: ReaderRecipe, record: Mapping[str, Any], figures: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Say what the weights come of; what was measured against a judge is not with the rest."""
+    unseen, judges = record.get("unseen", {}), record.get("judges", {})
+    parted = part_figures(unseen, figures, recipe, judges)
+    return {
+        "licence": recipe.licence,
+        "seed": record["seed"],
+        "data": record["data"],
+        "versions": record["versions"],
+        "validation": {"tasks": parted["unseen"], "scales": parted["scales"]},
+    } | ({"judges": parted["judges"]} if parted["judges"] else {})
+
+
+def part_figures(
+    unseen: Mapping[str, Any],
+    scales: Mapping[str, Mapping[str, Any]],
+    recipe: ReaderRecipe,
+    judges: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Part figures of tasks and of scales: against people's opinions, and against judges'.
+
+    They are named by the task, or by task and aspect, whose opinions they are against. Those of a
+    judge go under `judges`, by its spec, to what is said of it there.
+    """
+    parted: dict[str, Any] = {"unseen": {}, "scales": {scale: {} for scale in scales}}
+    apart = {spec: {**about, "unseen": {}, "scales": {}} for spec, about in judges.items()}
+
+    def place(name: str) -> dict[str, Any]:
+        scorer = recipe.tasks[name.partition(".")[0]].scorer
+        return apart.setdefault(scorer, {"unseen": {}, "scales": {}}) if scorer else parted
+
+    for name, figure in unseen.items():
+        place(name)["unseen"][name] = figure
+    for scale, figures in scales.items():
+        for name, figure in figures.items():
+            place(name)["scales"].setdefault(scale, {})[name] = figure
+    return parted | {"judges": apart}
 
 
 def _names(task: Task) -> tuple[str, ...]:

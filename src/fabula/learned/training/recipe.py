@@ -77,6 +77,7 @@ class Task:
     head: str
     aspects: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()  # whose stories count; none: everyone's
+    scorer: str = ""  # a judge whose scores are learned as ratings; none: people's ratings
     hidden: int = 0
     weight: float = 1.0
     positives: float = 1.0  # weight of a label 1
@@ -203,6 +204,7 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
     )  # fmt: skip
     tasks = {
         task: {name: _plain(getattr(settings, name)) for name in names}
+        | ({"scorer": settings.scorer} if settings.scorer else {})
         for task, settings in recipe.tasks.items()
     }
     return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
@@ -226,6 +228,8 @@ def _check(recipe: ReaderRecipe) -> None:
     for name, task in recipe.tasks.items():
         if task.kind in ("ratings", "shares") and not task.aspects:
             raise SettingError(f"task {name} needs aspects", "name those of the data set")
+        if task.scorer and task.kind != "ratings":
+            raise SettingError(f"task {name} has a scorer", "only ratings may come of one")
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
     require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")

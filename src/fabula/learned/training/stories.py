@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.dataset import Dataset
+from fabula.core.dataset import Dataset, DatasetCard
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.story import Story
+from fabula.core.table import SCORES, ScoreTable
 from fabula.learned.training.recipe import Task
 from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.grams import gram_codes, word_codes
@@ -45,9 +46,17 @@ def data_folder(name: str, data: Path) -> Path | None:
 
 
 def read_dataset(name: str, data: Path | None) -> Dataset:
-    """Read a data set from its folder below `data`, from where it was added, or a table's path."""
+    """Read a data set from its folder below `data`, from where it was added, or by a path.
+
+    A path is that of a table, or of a run's folder, which has stories and what scorers said.
+    """
     from fabula.datasets import DATASETS, find_place, load_dataset
 
+    if name not in DATASETS and (Path(name) / SCORES).is_file():
+        table = ScoreTable.load(name)
+        card = DatasetCard("a run", "Stories and what scorers said of them.", "not known")
+        stories = tuple(table.stories)
+        return Dataset(Path(name).resolve().name, card, stories, scores=table)
     if name not in DATASETS and Path(name).exists():
         return load_dataset("table", name)
     folder = data_folder(name, data) if data else None

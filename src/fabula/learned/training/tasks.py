@@ -50,9 +50,29 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
         examples[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
         if not len(examples[name]):
             raise InputError(f"task {name} has no example", "check its data and aspects")
+    _share_items(recipe, examples)
     return Prepared(
         examples, describe_domain(_read_by_people(recipe, dataset)) if recipe.scales else {}
     )
+
+
+def _share_items(recipe: ReaderRecipe, examples: dict[str, ExampleSet]) -> None:
+    """Let stories that a judge rated bear the items of the same texts where people rated them.
+
+    Folds part items: what is measured against people must not have been learned from the judge.
+    """
+    judged = {name for name, task in recipe.tasks.items() if task.scorer}
+    people: dict[tuple[int, ...], str] = {}
+    for name in recipe.opinion_tasks if judged else ():
+        for item, row in zip(examples[name].items, examples[name].members.tolist(), strict=True):
+            if name not in judged:
+                people |= {tuple(examples[name].text(number)): item for number in row}
+    for name in judged:
+        own, texts = examples[name].items, examples[name].members[:, 0].tolist()
+        pieces = [tuple(examples[name].text(number)) for number in texts]
+        shared = {item: people[key] for item, key in zip(own, pieces, strict=True) if key in people}
+        items = tuple(shared.get(item, item) for item in own)
+        examples[name] = replace(examples[name], items=items)
 
 
 def _lay_out(dataset: Dataset, layout: Layout) -> Dataset:
@@ -134,9 +154,9 @@ def _make_opinions(
     texts, targets, items, ids = [], [], [], []
     for source in sources:
         said: dict[tuple[str, str], list[float]] = {}
-        table = source.scores if task.kind == "labels" else source.ratings
+        table = source.scores if task.kind == "labels" or task.scorer else source.ratings
         for score in table:
-            if not math.isnan(score.value):
+            if not math.isnan(score.value) and task.scorer in ("", score.scorer):
                 said.setdefault((score.story, score.aspect), []).append(score.value)
         for story in task_stories(source, task):
             row = [said.get((story.id, aspect), []) for aspect in task.aspects]

@@ -42,7 +42,10 @@ def complete(line: str) -> list[str]:
             "score examples -m bleu,rov",
             ["bleu,rovist", "bleu,rovist_c", "bleu,rovist_nr", "bleu,rovist_vg"],
         ),
-        ("score examples -m 'bleu, wor'", ["bleu, word_length", "bleu, words"]),
+        (
+            "score examples -m 'bleu, wor'",
+            ["bleu, word_echoes", "bleu, word_length", "bleu, words"],
+        ),
         ("score examples -m 'rouge(n=1,2), chr'", ["rouge(n=1,2), chrf"]),
         ("score examples -m 'chrf(wo'", ["chrf(word_order="]),
         ("score examples -m 'bleu, chrf(word_order=2, com'", ["bleu, chrf(word_order=2, compat="]),

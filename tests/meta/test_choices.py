@@ -74,7 +74,10 @@ def test_a_constant_metric_has_no_distance_in_deviations_and_is_half_right() -> 
     assert math.isnan(found["distance_sd"].estimate.value)
 
 
-def test_the_table_has_all_figures_in_a_row_and_says_what_they_are() -> None:
+def test_the_table_has_all_figures_in_a_row_and_says_what_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     text = render_correlations("table", Study(resamples=100).run(make_set(VALUES)), [])
     [row] = [line for line in text.splitlines() if line.startswith(" mine")]
     assert ".62" in row and ".50" in row and "0.2000" in row and row.rstrip().endswith("4")

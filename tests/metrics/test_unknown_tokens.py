@@ -23,7 +23,9 @@ WITH_A_MODEL = [name for name in NAMES if settings_of(METRICS.get(name)) & ASKED
 BY_WORDS = ("rouge_we", "s3", "wmd")
 # Their models look for nouns in pictures, and no token is unknown to them.
 BY_PICTURES = ("rovist", "rovist_vg", "tiger")
-BY_TOKENS = [name for name in WITH_A_MODEL if name not in BY_WORDS + BY_PICTURES]
+# A language model is asked in words, and says itself what it cannot read.
+JUDGES = [name for name in NAMES if METRICS.get(name).card.family == "judge"]
+BY_TOKENS = [name for name in WITH_A_MODEL if name not in (*BY_WORDS, *BY_PICTURES, *JUDGES)]
 
 
 def story(text: str, *references: str, prompt: str = "A dragon wakes.") -> Story:

@@ -12,6 +12,7 @@ from fabula.cli import echo
 from fabula.cli._options import DATA, existing_folder_type
 from fabula.cli._train_options import DEVICE, PREPARED, RECIPE, RESUME, SEED, SEEDS, START
 from fabula.core.errors import InputError
+from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.scoring.teachers import Teacher
@@ -102,7 +103,7 @@ def criteria_command(
 
 def _introduce(teacher: Teacher, report: Report) -> None:
     """Say who teaches what, and what is left out."""
-    stories = f"{teacher.stories:,} stories"
+    stories = count_text(teacher.stories, "story", "stories")
     report(f"{teacher.judge} teaches {', '.join(teacher.aspects)} by {stories} of {teacher.run}")
     if teacher.uncertified:
         for aspect, verdict in teacher.verdicts.items():

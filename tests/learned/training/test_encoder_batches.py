@@ -48,7 +48,7 @@ def test_batches_have_one_shape_and_go_on_from_any_step():
 
 
 def token_batch(ids: np.ndarray) -> TokenBatch:
-    return TokenBatch(ids, *[ids] * 4, firsts=ids[0], owners=ids[0])
+    return TokenBatch(ids, *[ids] * 4, firsts=ids[0], lasts=ids[0], owners=ids[0])
 
 
 def test_masks_for_training_are_80_10_10_of_15_percent_and_never_special():

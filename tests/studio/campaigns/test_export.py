@@ -191,7 +191,8 @@ def test_systems_are_ranked_and_metrics_judged_by_the_choices(studio, researcher
         Score(f"tale-{i}", "liker", value=float(i % 2)) for i in range(12)
     ])  # fmt: skip
     export_campaign(studio, researcher, "tales", tmp_path)
-    [found] = Study(resamples=20).run(DatasetSource(str(tmp_path)).load()).of(metric="liker")
+    study = Study(resamples=20).run(DatasetSource(str(tmp_path)).load())
+    [found] = study.of(metric="liker", coefficient="accuracy")
     assert (found.estimate.value, found.estimate.n) == (pytest.approx(10 / 11), 11)
 
 

@@ -17,7 +17,7 @@ from fabula.models.asking.choices import choose_spot
 from fabula.models.asking.interview import Feed
 from fabula.models.asking.question import Question, Response, Spot
 from fabula.models.asking.spending import Prices
-from fabula.models.fake import FakeModel, split_tokens
+from fabula.models.fake import TOKEN, FakeModel
 
 _USUAL_NUMBERS = (1, 5)
 _MOST_WORDS = 12
@@ -43,7 +43,7 @@ class FakeBackend:
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text."""
-        return len(split_tokens(text)[0])
+        return len(TOKEN.findall(text))
 
     def answer(self, feed: Feed) -> Iterator[Response]:
         """Answer one after the other."""

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.studio.games import archive_game, create_game, invite_member
 from fabula.studio.shelf import start_story
-from fabula.web.pages.library import GAMES_SHOWN
+from fabula.web.pages import library
 from fabula.web.rendering import spell_sentence
 from fabula.web.settings import ReviewSettings
 from web.conftest import QUICK
@@ -64,10 +64,10 @@ def test_who_may_not_write_is_not_asked_to(as_reader):
 
 def test_games_are_searched_filtered_and_paged_in_the_address(as_reader, studio, world):
     ben, browser = world.people["ben"], as_reader("ben")
-    for number in range(GAMES_SHOWN + 2):
+    for number in range(library.GAMES_SHOWN + 2):
         create_game(studio, ben, key=f"k{number}", title=f"Game {number:02}")
     first, second = browser.get("/"), browser.get("/?page=2")
-    assert len(read_titles(first)) == GAMES_SHOWN and 'href="/?page=2"' in first.text
+    assert len(read_titles(first)) == library.GAMES_SHOWN and 'href="/?page=2"' in first.text
     assert read_titles(second) == ["Game 01", "Game 00"]
     assert 'rel="prev" href="/"' in second.text and 'rel="next"' not in second.text
     assert read_titles(browser.get("/?q=07")) == ["Game 07"]

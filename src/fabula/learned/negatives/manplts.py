@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.learned.negatives.corpus import Corpus, Word, write_words
-from fabula.learned.negatives.union import Negative, Seed, make_generator
+from fabula.learned.negatives.union import Negative, Seed, change_story, make_generator
 from fabula.text.antonyms import Antonyms
 from fabula.text.inflect import match_case
 from fabula.text.places import Span
@@ -46,17 +46,7 @@ def manipulate(
         "contradict": rewriter.contradict,
     }
     count = rng.randint(FEWEST, MOST)
-    story, techniques, impossible = list(sentences), list[str](), list[str]()
-    for name in rng.sample(sorted(ways), len(ways)):
-        if len(techniques) == count:
-            break
-        if (changed := ways[name](story)) is None:
-            impossible.append(name)
-        else:
-            story = changed
-            techniques.append(name)
-    is_changed = story != list(sentences)
-    return Negative(tuple(story), tuple(techniques), is_changed, tuple(impossible))
+    return change_story(sentences, ways, rng.sample(sorted(ways), len(ways)), count)
 
 
 @dataclass(frozen=True)

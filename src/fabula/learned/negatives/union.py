@@ -63,8 +63,18 @@ def corrupt(
         "shuffle": lambda story: shuffle(story, seed=rng),
         "negate": lambda story: negate(story, seed=rng),
     }
+    return change_story(sentences, changes, draw_order(rng, WEIGHTS), count)
+
+
+def change_story(
+    sentences: Sequence[str],
+    changes: Mapping[str, Callable[[Sentences], Sentences | None]],
+    order: Sequence[str],
+    count: int,
+) -> Negative:
+    """Change a story in so many ways, those that can be first in their order."""
     story, techniques, impossible = list(sentences), list[str](), list[str]()
-    for name in draw_order(rng, WEIGHTS):
+    for name in order:
         if len(techniques) == count:
             break
         if (changed := changes[name](story)) is None:

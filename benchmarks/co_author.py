@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 from fabula.authors import load_author
 from fabula.authors.context.ranges import parse_wanted
-from fabula.authors.context.segments import prompt_context
 from fabula.core.author import Author, Decoding, Request
+from fabula.text.context.segments import prompt_context
 
 SENTENCES = (
     "The harbour lay under fog when Ida came down with the lamp.",

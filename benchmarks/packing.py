@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import time
 
-from fabula.authors.context.packing import Need, Packing, pack
+from fabula.text.context.packing import Need, Packing, pack
 
 SEGMENTS, ROUNDS, PASSES, BAR = 12, 2_000, 5, 5_000
 

@@ -9,9 +9,9 @@ import pytest
 
 from fabula.authors import load_author
 from fabula.authors.context.ranges import count_units
-from fabula.authors.context.segments import storium_context
 from fabula.core.author import Context, Decoding
 from fabula.core.errors import SettingError, UserError
+from fabula.text.context.segments import storium_context
 from fakes.api_server import Shop
 from fakes.author_contract import BEFORE, CHECKS, PROMPT, make_request, write
 from fakes.figment_server import serve

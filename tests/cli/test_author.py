@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.authors import find_needs, load_author
-from fabula.authors.context.segments import prompt_context
 from fabula.cli import cli
 from fabula.core.author import Decoding
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError
+from fabula.text.context.segments import prompt_context
 from fakes.author_contract import make_request, write
 
 COMMAND = (sys.executable, "-c", "from fabula.cli import main; main()")

@@ -18,7 +18,7 @@ def test_every_block_runs_after_those_before_it(capsys) -> None:
 
 
 def test_the_page_names_the_minimums_that_are_declared() -> None:
-    from fabula.authors.context.segments import SHARES
+    from fabula.text.context.segments import SHARES
 
     row = " | ".join(f"{share.minimum} ({share.priority})" for share in SHARES.values())
     assert f"| {row} |" in PAGE.read_text(encoding="utf-8")

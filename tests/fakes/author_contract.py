@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from fabula.authors.context.ranges import count_units, locate_ends, parse_wanted
-from fabula.authors.context.segments import prompt_context
 from fabula.core.author import Author, Decoding, Piece, Request, SeenSegment
+from fabula.text.context.segments import prompt_context
 
 PROMPT = "A lighthouse keeper finds a letter that was written tomorrow."
 BEFORE = "The letter lay on the stairs. Ida"

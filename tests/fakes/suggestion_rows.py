@@ -7,9 +7,9 @@ from itertools import count
 
 from sqlalchemy import select
 
-from fabula.authors.context.segments import context_to_json, prompt_context
 from fabula.studio.jobs import add_job
 from fabula.studio.tables import machines, new_id, suggestions
+from fabula.text.context.segments import context_to_json, prompt_context
 
 _numbers = count()
 

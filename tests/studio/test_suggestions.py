@@ -7,7 +7,6 @@ import threading
 import pytest
 from sqlalchemy import func, select
 
-from fabula.authors.context.segments import context_from_json
 from fabula.core.author import Decoding
 from fabula.core.errors import Conflict, InputError, NoCapacity, NotAllowed, NotFound
 from fabula.studio.cards import add_card
@@ -26,6 +25,7 @@ from fabula.studio.suggestions import (
 )
 from fabula.studio.tables import assignments, entries, jobs, suggestions
 from fabula.studio.versions import save_draft
+from fabula.text.context.segments import context_from_json
 from fakes.studio_people import put_person
 from fakes.studio_writing import begin_draft, lay_table, put_machine
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fabula.authors.context.packing import Packed, pack_context
 from fabula.authors.context.ranges import count_remaining
 from fabula.authors.serving.side_by_side import write_side_by_side
 from fabula.core.author import Context, Decoding, Piece, Request
@@ -22,6 +21,7 @@ from fabula.models.api import load as load_model
 from fabula.models.servers.http import ServerError
 from fabula.models.servers.stream import TextStream
 from fabula.models.servers.wire import Style, Wish
+from fabula.text.context.packing import Packed, pack_context
 from fabula.text.prompting import render_prompt
 
 # Packages that must be there, as pip names them: none.

@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from fabula.authors.context.packing import Packed, pack_context
 from fabula.authors.context.trimming import Trimmer
 from fabula.core.author import Context, Piece, Request
 from fabula.core.errors import UserError
 from fabula.core.settings import AtLeast, Between
+from fabula.text.context.packing import Packed, pack_context
 
 # Packages that must be there, as pip names them; `fabula author install NAME` brings them.
 REQUIRES: tuple[str, ...] = ()

@@ -101,9 +101,9 @@ def show_command(spec: str) -> None:
 def try_command(spec: str, prompt: str, text: str, wanted: str, decoding: str, seed: int) -> None:
     """Let a co-author go on with a text; what it writes is printed as it comes."""
     from fabula.authors.context.ranges import parse_wanted
-    from fabula.authors.context.segments import prompt_context
     from fabula.authors.writing.run import parse_decoding
     from fabula.core.author import Decoding, Request
+    from fabula.text.context.segments import prompt_context
 
     if not prompt.strip() and not text.strip():
         raise SettingError("there is nothing to go on with", "give --prompt or --text")

@@ -14,11 +14,11 @@ from typing import Any
 
 from fabula.authors import load_author
 from fabula.authors.context.ranges import parse_wanted
-from fabula.authors.context.segments import context_from_json
 from fabula.core.author import Author, Decoding, Piece, Request
 from fabula.core.children import Child, Message, live_beside
 from fabula.core.errors import InputError, UserError
 from fabula.core.plain import from_plain
+from fabula.text.context.segments import context_from_json
 
 _log = logging.getLogger("fabula.worker")
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, select, update
 
-from fabula.authors.context.segments import context_to_json
 from fabula.core.author import Piece, SeenSegment
 from fabula.studio.author_child import Order
 from fabula.studio.database import Studio
@@ -33,6 +32,7 @@ from fabula.studio.jobs import (
 from fabula.studio.suggestions import UNWRITTEN, draft_context, load_context
 from fabula.studio.tables import jobs as job_table
 from fabula.studio.tables import machines, new_id, now, stories, suggestions
+from fabula.text.context.segments import context_to_json
 
 _LONGEST_PROBLEM = 500
 # What to type says where the program lies, which is nothing for authors to know.

@@ -18,7 +18,6 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select, update
 
 from fabula.authors.context.ranges import format_wanted, full_range
-from fabula.authors.context.segments import context_to_json, storium_context
 from fabula.core.author import Decoding
 from fabula.core.errors import InputError, NotFound
 from fabula.datasets.story_games.game import read_entry
@@ -28,6 +27,7 @@ from fabula.studio.jobs import add_job
 from fabula.studio.people import Person, write_audit
 from fabula.studio.suggestions import UNWRITTEN
 from fabula.studio.tables import new_id, now, stories, suggestions
+from fabula.text.context.segments import context_to_json, storium_context
 
 Object = Mapping[str, Any]
 Kind = Literal["scene_entry"]

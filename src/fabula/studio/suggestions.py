@@ -15,7 +15,6 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from fabula.authors.context.ranges import format_wanted, parse_wanted
-from fabula.authors.context.segments import context_to_json, storium_context
 from fabula.core.author import Context, Decoding
 from fabula.core.errors import InputError, NoCapacity, NotAllowed, NotFound
 from fabula.core.plain import from_plain
@@ -27,6 +26,7 @@ from fabula.studio.jobs import add_job, cancel_job
 from fabula.studio.people import Person
 from fabula.studio.storium_json import entry_json, export_game
 from fabula.studio.tables import drafts, new_id, now, people, scenes, stories, suggestions
+from fabula.text.context.segments import context_to_json, storium_context
 
 Status = Literal["pending", "executing", "done", "failed", "cancelled"]
 UNFINISHED = ("pending", "executing")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from fabula.authors.context.ranges import parse_wanted
-from fabula.authors.context.segments import prompt_context
 from fabula.authors.sampling.loop import Loop, Prompt
 from fabula.authors.sampling.prefixes import PrefixCache
 from fabula.authors.sampling.rules import read_vocabulary
 from fabula.core.author import Decoding, Request
+from fabula.text.context.segments import prompt_context
 from fakes.author_contract import gather
 from fakes.tiny_models import save_bytes, torch
 

@@ -1,1 +1,1 @@
-"""What a co-author is shown, how it fits, and how much of what it writes is wanted."""
+"""How much of what a co-author writes is wanted: ranges, trimming, words that are covered."""

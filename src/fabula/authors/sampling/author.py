@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fabula.authors.context.packing import Packed, pack_context
 from fabula.authors.sampling.loop import Loop, Prompt
 from fabula.authors.sampling.prefixes import PrefixCache
 from fabula.authors.sampling.rules import estimate_tokens, read_vocabulary
 from fabula.core.author import Context, Piece, Request, Wanted
 from fabula.core.errors import InputError, SettingError
 from fabula.core.settings import AtLeast
+from fabula.text.context.packing import Packed, pack_context
 from fabula.text.prompting import render_prompt
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from fabula.authors.context.ranges import count_units, parse_wanted
-from fabula.authors.context.segments import storium_context
 from fabula.authors.serving.batches import BatchWriter, WritingFailed
 from fabula.core.author import Decoding, Request, Wanted
 from fabula.core.bodies import Compressed, TooBig, Unreadable, collect_body, inflate, read_json
@@ -30,6 +29,7 @@ from fabula.core.errors import (
     PackageMissing,
     UserError,
 )
+from fabula.text.context.segments import storium_context
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

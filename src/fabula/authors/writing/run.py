@@ -10,13 +10,13 @@ from typing import Any
 
 from fabula.authors import author_spec, load_author
 from fabula.authors.context.ranges import format_wanted
-from fabula.authors.context.segments import prompt_context
 from fabula.authors.writing.prompts import Prompt
 from fabula.authors.writing.story_file import Key, Row, StoryLines, key_of
 from fabula.core.author import Author, Decoding, Piece, Request, Wanted
 from fabula.core.errors import SettingError, UserError
 from fabula.core.protocols import watch
 from fabula.core.settings import check_settings, named_settings, parse_spec, split_specs
+from fabula.text.context.segments import prompt_context
 
 Load = Callable[[str], Author]
 

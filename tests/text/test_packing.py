@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.authors.context.packing import Need, Packed, pack, pack_context
-from fabula.authors.context.segments import Share, prompt_context
 from fabula.core.author import Context, Segment
 from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.text.context.packing import Need, Packed, pack, pack_context
+from fabula.text.context.segments import Share, prompt_context
 from fabula.text.prompting import render_prompt
 
 SIZES = st.integers(0, 300)

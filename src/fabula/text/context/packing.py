@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fabula.authors.context.segments import SHARES, Share
 from fabula.core.author import Context, SeenSegment, Segment
 from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.text.context.segments import SHARES, Share
 
 Packing = Literal["solver", "greedy", "none"]
 

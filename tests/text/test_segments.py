@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from fabula.authors.context.segments import (
+from fabula.core.errors import InputError
+from fabula.text.context.segments import (
     context_from_json,
     context_to_json,
     prompt_context,
     storium_context,
 )
-from fabula.core.errors import InputError
 from fakes.storium_games import FLOOD, LADLE, NARRATOR, card, entry, game
 
 PLACE = card("p1", "place", description="A wheel in the dark.") | {"name": "The mill"}

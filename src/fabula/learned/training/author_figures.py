@@ -56,8 +56,13 @@ class EntryLosses:
 
     def keep(self, rows: Sequence[int]) -> EntryLosses:
         """Give some of the rows."""
-        columns = (self.games, self.entries, self.tokens, self.losses, self.whole)
-        return EntryLosses(*(tuple(column[row] for row in rows) for column in columns))  # type: ignore[arg-type]
+        return EntryLosses(
+            tuple(self.games[row] for row in rows),
+            tuple(self.entries[row] for row in rows),
+            tuple(self.tokens[row] for row in rows),
+            tuple(self.losses[row] for row in rows),
+            tuple(self.whole[row] for row in rows),
+        )
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ READERS = {
 # Which metric reads a scale; of `criteria.relevance` the first word counts.
 READ_BY = {
     "preference": "storyer", "coherence": "coherence", "order": "rovist_c", "union": "union",
-    "manplts": "manplts", "criteria": "criteria", "aspects": "aspects",
+    "manplts": "manplts", "criteria": "criteria", "aspects": "aspects", "writers": "writers",
 }  # fmt: skip
 FIGURES = {"accuracy": "accuracy", "spearman": "Spearman's ρ"}
 _PERSONAL = (
@@ -301,7 +301,8 @@ def _personalise(
     **others: object,
 ) -> None:
     """Fit a reader's preference to ratings of one's own."""
-    from fabula.learned.training.personal import FEW, personalise, read_own_opinions
+    from fabula.learned.training.own_opinions import read_own_opinions
+    from fabula.learned.training.personal import FEW, personalise
     from fabula.scoring.sources import split_names
 
     if ratings is None:
@@ -371,6 +372,7 @@ def _say_personal(personal: Personal) -> None:
         _say("it agrees less with you than before: stay with the reader, or rate more stories")
     elif not personal.gain.low > 0:
         _say("the gain may be chance: more ratings would tell")
+    _say(f"percentiles are among {personal.among}")
 
 
 def _say_rows(rows: Sequence[Sequence[str]]) -> None:

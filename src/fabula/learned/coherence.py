@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabula.core.card import Card
-from fabula.learned.reader.metric import ScaleMetric, Weights
+from fabula.learned.reader.metric import EitherWeights, ScaleMetric
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Coherence(ScaleMetric):
         "rival: compare with it.",
     )
 
-    weights: Weights = "coherence"
+    small = "coherence"
+
+    weights: EitherWeights = "coherence"
 
     @property
     def scales(self) -> tuple[str, ...]:

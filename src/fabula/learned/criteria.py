@@ -10,7 +10,7 @@ from fabula.core.card import Card
 from fabula.core.score import Reading, Score, Status
 from fabula.core.story import Story
 from fabula.learned.reader.config import CRITERIA
-from fabula.learned.reader.metric import ScaleMetric, Weights
+from fabula.learned.reader.metric import EitherWeights, ScaleMetric
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class Criteria(ScaleMetric):
         "strong rival: compare with it.",
     )
 
-    weights: Weights = "permissive"
+    small = "reader"
+
+    weights: EitherWeights = "permissive"
 
     @property
     def scales(self) -> tuple[str, ...]:

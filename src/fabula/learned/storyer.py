@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 from fabula.core.card import Card
-from fabula.core.score import Reading
-from fabula.core.settings import Means
-from fabula.core.story import Story
-from fabula.learned.reader.metric import ReaderMetric, Weights
+from fabula.learned.reader.metric import EitherWeights, StandingMetric
 
 _USUAL, _NEGATIVES = "reader", "coherence"
 
 
 @dataclass(frozen=True)
-class Storyer(ReaderMetric):
+class Storyer(StandingMetric):
     """How much readers would prefer a story, and where it stands among people's stories.
 
     Trained on pairs of stories of which one had more votes than the other, as StoryER is (Chen et
@@ -63,41 +57,18 @@ class Storyer(ReaderMetric):
         "that they are unfamiliar.",
     )
 
-    weights: Weights = _USUAL
+    small = _USUAL
+
+    weights: EitherWeights = _USUAL
     negatives: bool = False
-    interval: Annotated[bool, Means("also low, high and error of the percentile")] = False
 
     @property
     def source(self) -> str:
         """With negatives, ours are a head of the weights that know corruptions."""
-        return _NEGATIVES if self.negatives and self.weights == _USUAL else self.weights
+        named = super().source
+        return _NEGATIVES if self.negatives and named == _USUAL else named
 
     @property
     def scales(self) -> tuple[str, ...]:
         """The preference, or the one that knows negatives."""
         return ("preference_n" if self.negatives else "preference",)
-
-    @property
-    def aspects(self) -> tuple[str, ...]:
-        """With `interval`, also how far another training might be from this one.
-
-        `low` and `high` are the percentiles between which it would put the story, 95 times of 100;
-        `error` is the standard error of the preference's logit.
-        """
-        return (*self.card.aspects, *(("low", "high", "error") if self.interval else ()))
-
-    def compute(self, stories: Sequence[Story]) -> list[Reading]:
-        """Give the preference and its percentile; with `interval`, how sure they are."""
-        [name] = self.scales
-        scale = self.model.scale(name)
-        note = "" if scale.percentiles else "the weights tell no percentiles"
-        raws = self.model.raw(name, [story.text for story in stories])
-        error = math.nan if scale.error is None else abs(scale.slope) * scale.error
-        readings = []
-        for story, raw in zip(stories, map(float, raws), strict=True):
-            values = [scale.value(raw), scale.percentile(raw)]
-            # A story without a token has no value at all, and no error of one.
-            if self.interval and not math.isnan(raw):
-                values += [*scale.interval(raw), error]
-            readings.append(self.make_reading(story, values, note=note))
-        return readings

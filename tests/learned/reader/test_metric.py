@@ -6,6 +6,7 @@ import math
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,13 +25,16 @@ from fabula.learned.reader import metric as learned_metric
 from fabula.learned.reader.inference import Reader, load_reader
 from fabula.learned.storyer import Storyer
 from fabula.learned.union import Union
+from fabula.learned.writers import Writers
 from fabula.models import _load
 from fabula.scoring.cache import ScoreCache
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
 from fakes.contract_specs import full_story
 
-NAMES = ["aspects", "coherence", "criteria", "manplts", "rovist_c", "storyer", "union"]
+NAMES = [
+    "aspects", "coherence", "criteria", "manplts", "rovist_c", "storyer", "union", "writers",
+]  # fmt: skip
 STORIES = [full_story(f"Tale {number} goes on. It ends.", id=f"{number}") for number in range(40)]
 
 
@@ -214,3 +218,148 @@ def test_a_scale_that_the_weights_lack_is_for_the_user_to_mend(
     monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
     with pytest.raises(SettingError, match="the weights bare have no scale 'union'"):
         Union().score(STORIES[:1])
+
+
+def _with_records(fake: Reader, changed: dict[str, dict[str, Any]]) -> Reader:
+    """A reader whose record says that aspects agree well on 200 stories, but for those changed."""
+    scales, record = dict(fake.config.scales), {}
+    for name in ASPECTS:
+        for scale in (f"aspects.{name}", f"confidence.{name}"):
+            record[scale] = {scale: {"figure": "spearman", "value": 0.5, "n": 200}}
+    for name, change in changed.items():
+        change = dict(change)
+        if (value := change.pop("value", None)) is not None:
+            record[name] = {name: {"figure": "spearman", "value": value, "n": 200}}
+        scales[name] = replace(scales[name], **change)
+    training = {"validation": {"scales": record}}
+    return Reader(replace(fake.config, scales=scales, training=training), "known", fake.source)
+
+
+def test_an_aspect_that_cannot_be_told_from_the_prior_is_missing_and_says_why(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same = {"terms": fake.config.scales["aspects.sad"].terms}
+    changed = {
+        "aspects.ending": {"slope": 0.0},
+        "aspects.novelty": {"value": 0.05},
+        "aspects.horror": same,
+    }
+    reader = _with_records(fake, changed)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    by_aspect = {score.aspect: score for score in Aspects().score(STORIES[:1])}
+    missing = {name: score.note for name, score in by_aspect.items() if not score.ok}
+    assert missing == {
+        "ending": "it is the same for nearly every story",
+        "novelty": "its agreement with readers may be chance (0.05 on 200 stories that it had not "
+        "seen)",
+        "sad": "it would be the same number as horror",
+        "horror": "it would be the same number as sad",
+    }
+    assert all(by_aspect[name].status is Status.UNDEFINED for name in missing)
+    values = [score.value for score in by_aspect.values() if score.ok]
+    assert len(values) == 6 == len(set(values))
+    assert all(score.ok and not score.note for score in Aspects(guesses=True).score(STORIES[:1]))
+
+
+def test_shares_that_hardly_move_are_missing_and_the_others_stay_as_they_were(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = _with_records(fake, {f"confidence.{name}": {"slope": 0.0} for name in ASPECTS[1:]})
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    first, *others = Aspects(confidence=True).score(STORIES[:1])
+    assert first.ok and {score.status for score in others} == {Status.UNDEFINED}
+    assert first.value == Aspects(confidence=True, guesses=True).score(STORIES[:1])[0].value
+
+
+@pytest.mark.assets
+def test_our_weights_have_no_aspect_to_tell_and_the_table_holds_no_number() -> None:
+    scores = Aspects().score(STORIES[:1])
+    told = {aspect for aspect, why in Aspects().doubts().items() if not why}
+    assert {score.aspect for score in scores if score.ok} == told
+    assert all(score.note for score in scores if not score.ok)
+
+
+def _reader_of(fake: Reader, name: str, **scales: dict[str, Any]) -> Reader:
+    """A reader that says what the fake one says, with some scales changed."""
+    changed = {key: replace(fake.config.scales[key], **change) for key, change in scales.items()}
+    return Reader(replace(fake.config, scales=fake.config.scales | changed), name, fake.source)
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, **readers: Reader) -> None:
+    monkeypatch.setattr(learned_metric, "load_reader", readers.__getitem__)
+
+
+def test_writers_score_from_one_to_ten_and_have_a_percentile(fake: Reader) -> None:
+    scores = Writers("fake").score(STORIES)
+    values = [score.value for score in scores if not score.aspect]
+    assert all(3 <= value <= 7 for value in values) and len(set(values)) > 30
+    [raw] = fake.raw("writers", [STORIES[0].text])
+    assert values[0] == raw + 5
+    assert scores[1].value == fake.scale("writers").percentile(raw)
+
+
+def test_weights_that_no_writer_taught_have_no_value_and_the_note_says_why(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scales = {name: scale for name, scale in fake.config.scales.items() if name != "writers"}
+    _use(monkeypatch, reader=Reader(replace(fake.config, scales=scales), "lay", fake.source))
+    for score in Writers(interval=True).score(STORIES[:2]):
+        assert score.status is Status.MISSING_MODEL
+        assert score.note.startswith("the weights reader have not learned it; they tell: prefer")
+        assert score.note.endswith("name weights with a scale `writers`")
+
+
+def test_both_weights_give_the_mean_and_say_where_they_disagree(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The large reader's raw preference is 1.5 lower: 37.5 percentiles, where none is at an end.
+    points = tuple(point + 1.5 for point in fake.config.scales["preference"].percentiles or ())
+    empathy = {"shift": 4.2}
+    large = _reader_of(
+        fake, "large", preference={"percentiles": points}, **{"criteria.empathy": empathy}
+    )
+    _use(monkeypatch, reader=fake, large=large, coherence=fake)
+    apart = 0
+    for story in STORIES:
+        value, percentile = Storyer("both").score([story])
+        [raw] = fake.raw("preference", [story.text])
+        places = fake.scale("preference").percentile(raw), large.scale("preference").percentile(raw)
+        assert percentile.value == pytest.approx(np.mean(places))
+        assert value.value == fake.scale("preference").value(raw)
+        much = abs(places[0] - places[1]) > 30
+        words = f"disagree (percentile {places[0]:.3g} and {places[1]:.3g})"
+        assert percentile.note == (f"the small and the large weights {words}" if much else "")
+        apart += much
+    assert 0 < apart < len(STORIES)
+    ratings = {score.aspect: score for score in Criteria("both").score(STORIES[:1])}
+    alone = {score.aspect: score.value for score in Criteria("reader").score(STORIES[:1])}
+    high = min(alone["empathy"] + 1.2, 5)
+    assert ratings["empathy"].value == pytest.approx((alone["empathy"] + high) / 2)
+    assert ratings["surprise"].value == alone["surprise"]
+    assert ratings["surprise"].note == (
+        f"the small and the large weights disagree (empathy {alone['empathy']:.3g} and {high:.3g})"
+    )
+    assert "|reader:fake,features=1+large|" in Criteria("both").signature()
+    assert all(score.ok and not score.note for score in Coherence("both").score(STORIES))
+
+
+def test_of_both_weights_those_that_have_not_learned_it_are_not_asked(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scales = {"preference": fake.config.scales["preference"]}
+    large = Reader(replace(fake.config, scales=scales), "large", fake.source)
+    _use(monkeypatch, coherence=fake, large=large, reader=fake)
+    [score] = Coherence("both").score(STORIES[:1])
+    assert score.value == Coherence("coherence").score(STORIES[:1])[0].value
+    assert score.note == "of both weights only coherence have learned it"
+    _use(monkeypatch, reader=large, large=fake)
+    assert not Writers("both").absence and Writers("reader").absence
+    assert (
+        Writers("both").score(STORIES[:1])[0].note == "of both weights only large have learned it"
+    )
+
+
+def test_both_weights_are_refused_where_there_are_no_two() -> None:
+    for metric in (Union, Manplts, Aspects):
+        with pytest.raises(SettingError, match="weights='both' is not for it; name one of them"):
+            metric(weights="both")

@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
+from fabula.core.story import Story
 from fabula.learned.reader import inference
 from fabula.learned.reader.config import Pin, read_config, write_config
 from fabula.learned.reader.inference import Reader, load_reader
-from fabula.learned.training.personal import (
-    OwnOpinions,
-    _Fit,
-    fit_personal,
-    personalise,
-    read_own_opinions,
-)
+from fabula.learned.storyer import Storyer
+from fabula.learned.training.folder import write_arrays
+from fabula.learned.training.own_opinions import OwnOpinions, read_own_opinions
+from fabula.learned.training.personal import _Fit, fit_personal, personalise
 from fabula.text.features import feature_row
 from fakes.tiny_tasks import tale
 
@@ -166,6 +164,41 @@ def test_what_is_left_is_a_reader_and_the_first_is_not_touched(folder, tmp_path)
     assert about.training["personal"]["after"]["value"] == found.after.value
     assert (folder / "reader.json").read_bytes() == before
     assert (tmp_path / "mine" / "training.json").exists()
+
+
+def test_percentiles_are_among_the_human_stories_beside_the_reader(folder, tmp_path):
+    fake, human = load_reader("fake"), [tale(number, sentences=3) for number in range(200, 240)]
+    outputs = fake.outputs(human)
+    arrays = {f"people/{head}": np.array([one[head] for one in outputs]) for head in outputs[0]}
+    arrays["people/features"] = np.array([feature_row(text) for text in human])
+    write_arrays(folder / "cross_fitted.npz", {**arrays, "preference/preference": np.zeros(3)})
+    opinions = rated(by_head(fake, "criteria", 2))
+    found = personalise(opinions, out=tmp_path / "mine", reader=str(folder))
+    raws = [
+        found.scale.raw(out, feature_row(text), "plain")
+        for text, out in zip(human, outputs, strict=True)
+    ]
+    assert found.among == "human stories"
+    assert found.scale.percentiles[50] == pytest.approx(np.median(raws))
+    assert found.scale.percentiles[100] == pytest.approx(max(raws))
+    [below] = {found.scale.percentile(min(raws) - 1)}
+    assert below == 0
+    # A personal reader may be a beginning as well: what it needs for percentiles goes along.
+    again = personalise(opinions, out=tmp_path / "again", reader=str(tmp_path / "mine"))
+    assert again.among == "human stories"
+
+
+def test_without_human_stories_percentiles_are_among_those_rated_and_scores_say_so(
+    folder, tmp_path
+):
+    opinions = rated(by_head(load_reader("fake"), "criteria", 2))
+    found = personalise(opinions, out=tmp_path / "mine", reader=str(folder))
+    assert found.among == "the 60 stories of these opinions"
+    scores = Storyer(str(tmp_path / "mine")).score([Story(str(i), TEXTS[i]) for i in range(60)])
+    places = sorted(score.value for score in scores if score.aspect == "percentile")
+    np.testing.assert_allclose(places, np.linspace(0, 100, 60), atol=1)
+    [note] = {score.note for score in scores}
+    assert note == "percentiles are among the 60 stories of these opinions"
 
 
 def test_an_encoder_of_the_readers_own_goes_along(folder, tmp_path):

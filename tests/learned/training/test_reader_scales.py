@@ -82,6 +82,24 @@ def test_percentiles_are_of_the_mean_over_seeds(tmp_path):
     assert scale.percentile(float(wanted[73])) == pytest.approx(73)
 
 
+def test_what_heads_said_of_human_stories_is_kept_for_who_weighs_them_anew(tmp_path):
+    settings = {"terms": {"preference": 1.0}, "to": ["preference"], "people": "preference"}
+    _, found, _ = written(tmp_path, scales={"preference": settings})
+    with np.load(tmp_path / "cross_fitted.npz") as kept:
+        for head in ("labels", "preference", "rated"):
+            wanted = found.outputs["preference", head].mean(0)
+            np.testing.assert_allclose(kept[f"people/{head}"], wanted, atol=2e-3)
+        assert kept["people/features"].shape == (len(kept["people/rated"]), 17)
+
+
+def test_a_rating_stays_within_the_bounds_of_its_raters_scale(tmp_path):
+    wide = {"to": ["rated.good"], "link": "clipped", "bounds": [1, 10]}
+    about, _, _ = written(tmp_path, **plain(**wide))
+    scale = about.scales["one"]
+    assert (scale.low, scale.high) == (1, 10)
+    assert scale.value(1e6) == 10
+
+
 def test_the_slope_of_preferences_is_that_of_a_logistic_regression(tmp_path):
     linear = pytest.importorskip("sklearn.linear_model")
     about, found, _ = written(tmp_path, **plain(to=["preference"], link="logistic"))

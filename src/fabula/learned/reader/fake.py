@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FAKE = "fake"
 _WINDOW = 254
-_SINGLE = ("preference", "preference_n", "coherence", "union", "manplts", "order")
+_SINGLE = ("preference", "preference_n", "coherence", "union", "manplts", "order", "writers")
 _POINTS = tuple(point / 25 - 2 for point in range(101))
 
 
@@ -76,6 +76,8 @@ def fake_config() -> ReaderConfig:
         name: Scale((Term(name),), _surface(), percentiles=_POINTS, error=0.2)
         for name in _SINGLE[:2]
     }
+    rating = Scale((Term("writers"),), link="clipped", shift=5.0, low=1.0, high=10.0)
+    scales["writers"] = replace(rating, percentiles=_POINTS, error=0.2)
     scales["coherence"] = Scale((Term("coherence"),))
     scales |= {name: Scale((Term(name),), link="logistic") for name in ("union", "manplts")}
     for head, names in (("criteria", CRITERIA), ("aspects", ASPECTS), ("confidence", ASPECTS)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -18,8 +19,19 @@ from fabula.core.story import Story
 from fabula.learned.reader.config import describe_doubt
 from fabula.learned.reader.inference import Reader, load_reader
 
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
 Model = TypeVar("Model")
 Weights = Annotated[str, Means("an asset, or the folder of a training")]
+EitherWeights = Annotated[
+    str, Means("an asset, the folder of a training, or 'both': the mean of the small and the large")
+]
+
+LARGE, BOTH = "large", "both"
+PERSONAL_SCALE, HUMAN_STORIES = "preference", "human stories"
+APART_PERCENTILES = 30.0  # of human stories between two opinions that disagree much
+_APART = 1.0  # standard deviations between the values of two readers that disagree much
 
 
 @dataclass(frozen=True)
@@ -123,22 +135,159 @@ class ReaderMetric(LearnedMetric[Reader]):
 
 @dataclass(frozen=True)
 class ScaleMetric(ReaderMetric):
-    """A learned metric whose aspects are values of a reader's scales: say which."""
+    """A learned metric whose aspects are values of a reader's scales: say which.
+
+    One that names its `small` weights may be asked for 'both': values are then the means of these
+    and the large ones, and where the two disagree much a note says so.
+    """
+
+    small: ClassVar[str] = ""
 
     weights: Weights = "reader"
+
+    def check(self) -> None:
+        """Refuse both weights where there are no two to choose from."""
+        super().check()
+        if self.weights == BOTH and not self.small:
+            raise self.setting_error(f"weights={BOTH!r} is not for it", "name one of them")
+
+    @property
+    def source(self) -> str:
+        """The weights that are read; of both, the small ones come first."""
+        return self.small if self.weights == BOTH else self.weights
 
     @property
     def scales(self) -> tuple[str, ...]:
         """Names of the scales, aspect by aspect."""
         raise NotImplementedError
 
+    def load(self) -> Reader:
+        """Load the reader; of both, the large one has to be there as well."""
+        if self.weights == BOTH:
+            load_reader(LARGE)
+        return super().load()
+
+    @property
+    def readers(self) -> dict[str, Reader]:
+        """Readers by their weights: one; or those of both that have learned what is asked."""
+        readers = {self.source: self.model}
+        if self.weights == BOTH:
+            readers[LARGE] = load_reader(LARGE)
+        able = {
+            name: reader
+            for name, reader in readers.items()
+            if {*self.scales} <= reader.config.scales.keys()
+        }
+        return able or {self.source: self.model}
+
+    def find_lack(self) -> str:
+        """Say that no weights have learned what is asked; "" where some have, or are away."""
+        able = self.readers if self.at_hand and self.weights == BOTH else {}
+        return "" if LARGE in able else super().find_lack()
+
+    def traits(self) -> dict[str, str]:
+        """Give the signature of every reader that is asked."""
+        if not self.at_hand:
+            return super().traits()
+        return {"reader": "+".join(reader.signature for reader in self.readers.values())}
+
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
-        """Give the value on every scale."""
-        rows = self.model.values(self.scales, [story.text for story in stories])
-        return [self.make_reading(story, row) for story, row in zip(stories, rows, strict=True)]
+        """Give the value on every scale: the mean over the readers that are asked."""
+        texts, readers = [story.text for story in stories], self.readers
+        tables = np.stack([self.give_rows(reader, texts) for reader in readers.values()])
+        notes = [self._describe_gap([*rows]) for rows in tables.swapaxes(0, 1)]
+        return [
+            self.make_reading(story, row, note=note)
+            for story, row, note in zip(stories, tables.mean(axis=0), notes, strict=True)
+        ]
+
+    def give_rows(self, reader: Reader, texts: Sequence[str]) -> Array:
+        """Give what a reader says of every text, aspect by aspect: (texts, aspects)."""
+        return reader.values(self.scales, texts)
+
+    def find_gaps(self, small: Array, large: Array) -> list[int]:
+        """Give the places of the aspects in which two readers disagree much.
+
+        Raw values are about standard: a value moves by the slope for a standard deviation.
+        """
+        slopes = [
+            [abs(reader.scale(name).slope) for name in self.scales]
+            for reader in self.readers.values()
+        ]
+        return np.flatnonzero(abs(small - large) > _APART * np.mean(slopes, axis=0)).tolist()
 
     def doubts(self) -> dict[str, str]:
         """Say of each aspect why its value tells nothing of a story; "" where it may."""
-        count, config = len(self.scales), self.model.config
+        [first, *_], count = self.readers.values(), len(self.scales)
+        config = first.config
         reasons = [describe_doubt(config, name, among=count) for name in self.scales]
         return dict(zip(self.aspects, reasons, strict=True))
+
+    def _describe_gap(self, rows: Sequence[Array]) -> str:
+        """Say where readers disagree on a story; or, of both, that only one of them was asked."""
+        if self.weights != BOTH:
+            return ""
+        if len(rows) == 1:
+            [alone] = self.readers
+            return f"of both weights only {alone} have learned it"
+        small, large = rows
+        gaps = [
+            f"{self.aspects[at]} {small[at]:.3g} and {large[at]:.3g}".strip()
+            for at in self.find_gaps(small, large)
+        ]
+        return f"the small and the large weights disagree ({', '.join(gaps)})" if gaps else ""
+
+
+@dataclass(frozen=True)
+class StandingMetric(ScaleMetric):
+    """A learned metric of one scale: its value, and where that stands among people's stories."""
+
+    interval: Annotated[bool, Means("also low, high and error of the percentile")] = field(
+        default=False, kw_only=True
+    )
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """With `interval`, also how far another training might be from this one.
+
+        `low` and `high` are the percentiles between which it would put the story, 95 times of 100;
+        `error` is the standard error of the value before a link bounds it.
+        """
+        return (*self.card.aspects, *(("low", "high", "error") if self.interval else ()))
+
+    def give_rows(self, reader: Reader, texts: Sequence[str]) -> Array:
+        """Give value and percentile of every text; with `interval`, how sure they are."""
+        [name] = self.scales
+        scale, rows = reader.scale(name), []
+        error = math.nan if scale.error is None else abs(scale.slope) * scale.error
+        for raw in map(float, reader.raw(name, texts)):
+            # A text without a token has no value at all, and no error of one.
+            sure = [*scale.interval(raw), math.nan if math.isnan(raw) else error]
+            rows.append([scale.value(raw), scale.percentile(raw), *(sure if self.interval else ())])
+        return np.array(rows, dtype=float).reshape(len(texts), len(self.aspects))
+
+    def make_reading(
+        self, story: Story, values: Sequence[float], *, coverage: float = 1.0, note: str = ""
+    ) -> Reading:
+        """Make a reading that says whom the percentile is among, if not human stories at large."""
+        notes = [self._describe_peers(), note]
+        said = "; ".join(filter(None, notes))
+        return super().make_reading(story, values, coverage=coverage, note=said)
+
+    def find_gaps(self, small: Array, large: Array) -> list[int]:
+        """Two readers disagree where their percentiles lie far apart."""
+        return [1] if abs(small[1] - large[1]) > APART_PERCENTILES else []
+
+    def doubts(self) -> dict[str, str]:
+        """Say why the value tells nothing, of a scale of ratings; votes have no such record."""
+        [name], [first, *_] = self.scales, self.readers.values()
+        why = describe_doubt(first.config, name) if first.scale(name).link == "clipped" else ""
+        return dict.fromkeys(self.aspects, why)
+
+    def _describe_peers(self) -> str:
+        [name], [first, *_] = self.scales, self.readers.values()
+        if not first.scale(name).percentiles:
+            return "the weights tell no percentiles"
+        personal = first.config.training.get("personal", {})
+        among = personal.get("among", HUMAN_STORIES) if name == PERSONAL_SCALE else HUMAN_STORIES
+        return f"percentiles are among {among}" if among != HUMAN_STORIES else ""

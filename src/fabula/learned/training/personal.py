@@ -7,24 +7,21 @@ preference is left.
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from fabula.core.dataset import Dataset
-from fabula.core.errors import InputError, closest
+from fabula.core.errors import InputError
 from fabula.core.story import count_text
-from fabula.datasets.table import read_table
-from fabula.datasets.tables.sheet import Sheet
 from fabula.learned.reader.config import (
     ENCODER,
     FILE,
+    PERCENTILE_POINTS,
+    REMEDY,
     Scale,
     Surface,
     Term,
@@ -32,10 +29,24 @@ from fabula.learned.reader.config import (
     write_config,
 )
 from fabula.learned.reader.inference import Reader, load_reader
+from fabula.learned.reader.metric import HUMAN_STORIES, PERSONAL_SCALE
 from fabula.learned.reader.network import FILE as WEIGHTS
 from fabula.learned.training.examples import fold_of_items
-from fabula.learned.training.folder import RECORD, TrainingFolder, find_versions, write_record
-from fabula.learned.training.reader_scales import logistic_slope
+from fabula.learned.training.folder import (
+    RECORD,
+    TrainingFolder,
+    find_versions,
+    read_arrays,
+    write_arrays,
+    write_record,
+)
+from fabula.learned.training.own_opinions import OwnOpinions
+from fabula.learned.training.reader_scales import (
+    CROSS_FITTED,
+    FEATURES,
+    PEOPLE,
+    logistic_slope,
+)
 from fabula.learned.training.surface import CLIP, fit_ranking
 from fabula.meta.coefficients import spearman
 from fabula.meta.resampling import Estimate, estimate, resample_rows
@@ -44,15 +55,12 @@ from fabula.text.features import FEATURES_VERSION, feature_row
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-SCALE = "preference"
 FEW = 30
 _LEAST_ITEMS = 5
 _FOLDS = 10
 # Of 20 to 100 ratings, these learn about most; the reader's own preference is trusted more.
 _RIDGE, _OWN_RIDGE = 100.0, 1.0
 _RESAMPLES = 1000
-_USUAL = ("rating", "ratings", "score", "stars", "overall", "preference")
-_SIDES = ("better", "worse")
 _PAIR_HEAD = "order"  # reads pairs of sentences, not stories
 
 
@@ -70,6 +78,7 @@ class Personal:
     before: Estimate
     after: Estimate
     gain: Estimate
+    among: str  # whose stories the percentiles are among
 
     def plain(self) -> dict[str, Any]:
         """Give the figures for JSON."""
@@ -79,6 +88,7 @@ class Personal:
             "items": self.items,
             "figure": self.figure,
             **{name: figure.plain() for name, figure in figures.items()},
+            "among": self.among,
         }
 
 
@@ -90,21 +100,34 @@ def personalise(
         raise InputError(f"{out} holds a reader", "name another folder: it is not written over")
     loaded = load_reader(reader)
     source = path_of(reader) if reader in asset_names() else Path(reader).expanduser()
-    fitted = fit_personal(loaded, opinions, seed=seed)
+    people = _read_people(source)
+    fitted = fit_personal(loaded, opinions, people=people, seed=seed)
     TrainingFolder(out).open()
     personal = {**fitted.plain(), "reader": loaded.signature}
     training = {**loaded.config.training, "personal": personal}
-    scales = {**loaded.config.scales, SCALE: fitted.scale}
+    scales = {**loaded.config.scales, PERSONAL_SCALE: fitted.scale}
     shutil.copyfile(source / WEIGHTS, out / WEIGHTS)
     if loaded.config.encoder.own:
         shutil.copytree(source / ENCODER, out / ENCODER)
+    if people:
+        write_arrays(out / CROSS_FITTED, {f"{PEOPLE}/{name}": people[name] for name in people})
     write_config(out, replace(loaded.config, kind="personal", scales=scales, training=training))
     write_record(out / RECORD, {"seed": seed, **training["personal"], "versions": find_versions()})
     return fitted
 
 
-def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Personal:
-    """Fit a scale to opinions, and measure it on items left out by folds."""
+def fit_personal(
+    reader: Reader,
+    opinions: OwnOpinions,
+    *,
+    people: Mapping[str, Array] | None = None,
+    seed: int = 0,
+) -> Personal:
+    """Fit a scale to opinions, and measure it on items left out by folds.
+
+    `people` is what the heads say of human stories, and their surface features: percentiles are
+    among these, or else among the stories of the opinions.
+    """
     inputs = _Inputs(reader, opinions.texts)
     fit = _Fit(inputs.columns, opinions)
     if fit.count < _LEAST_ITEMS:
@@ -114,26 +137,48 @@ def fit_personal(reader: Reader, opinions: OwnOpinions, *, seed: int = 0) -> Per
     (before, before_draws), (after, after_draws) = (
         fit.agreements(values) for values in (inputs.own, fit.predict_unseen(seed))
     )
+    raws = inputs.raw(scale)
+    scale = _link(scale, raws, opinions)
     return Personal(
-        _link(scale, inputs.raw(scale), opinions),
+        _place(scale, inputs.raw_of(people, scale) if people else raws),
         len(opinions.items),
         fit.count,
         "accuracy" if opinions.is_pairs else "spearman",
         estimate(before, before_draws, n=fit.count),
         estimate(after, after_draws, n=fit.count),
         estimate(after - before, after_draws - before_draws, n=fit.count),
+        HUMAN_STORIES
+        if people
+        else f"the {count_text(len(raws), 'story', 'stories')} of these opinions",
     )
+
+
+def _read_people(folder: Path) -> dict[str, Array]:
+    """Read what lies beside a reader of its heads on human stories; nothing where it has none."""
+    file = folder / CROSS_FITTED
+    stored = read_arrays(file, "what readers said", REMEDY) if file.is_file() else {}
+    return {
+        name.removeprefix(f"{PEOPLE}/"): values
+        for name, values in stored.items()
+        if name.startswith(f"{PEOPLE}/")
+    }
+
+
+def _place(scale: Scale, raws: Array) -> Scale:
+    """Give a scale its percentiles: the raw values of stories at 0, 1, … 100 %."""
+    points = np.percentile(raws[~np.isnan(raws)], np.arange(PERCENTILE_POINTS))
+    return replace(scale, percentiles=tuple(points.tolist()))
 
 
 class _Inputs:
     """What a regression may look at: the reader's own preference, its heads, the surface."""
 
     def __init__(self, reader: Reader, texts: Sequence[str]) -> None:
-        self._scale = reader.scale(SCALE)
+        self._scale = reader.scale(PERSONAL_SCALE)
         self._outputs = reader.outputs(texts)
         self._layout = reader.config.layout
         self._rows = list(map(feature_row, reader.lay_out(texts)))
-        self.own = reader.raw(SCALE, texts)
+        self.own = reader.raw(PERSONAL_SCALE, texts)
         if np.isnan(self.own).any():
             place = int(np.flatnonzero(np.isnan(self.own))[0])
             problem = f"story {place + 1} ({texts[place][:30]!r}) has no token that can be read"
@@ -179,6 +224,16 @@ class _Inputs:
         """Give a scale's raw value of every text."""
         pairs = zip(self._outputs, self._rows, strict=True)
         return np.array([scale.raw(*pair, self._layout) for pair in pairs])
+
+    def raw_of(self, people: Mapping[str, Array], scale: Scale) -> Array:
+        """Give a scale's raw value of every human story, of what the heads said of it."""
+        heads = [name for name in people if name != FEATURES]
+        return np.array(
+            [
+                scale.raw({head: people[head][at] for head in heads}, row, self._layout)
+                for at, row in enumerate(people[FEATURES].tolist())
+            ]
+        )
 
     def _head_terms(self, reader: Reader) -> list[Term]:
         """Give every output that a value is made of, standardised over the texts."""
@@ -277,110 +332,3 @@ def _link(scale: Scale, raw: Array, opinions: OwnOpinions) -> Scale:
         better, worse = texts[above], texts[below]
     slope = max(0.0, logistic_slope(raw[better] - raw[worse]))
     return replace(scale, link="logistic", slope=slope, shift=-slope * float(np.median(raw)))
-
-
-@dataclass(frozen=True)
-class OwnOpinions:
-    """Texts, and what was said of them.
-
-    `members` are the numbers of an opinion's texts: one, and a rating in `values`; or the better
-    and the worse, and no values. `items` name what folds may not part, opinion by opinion.
-    """
-
-    texts: tuple[str, ...]
-    members: tuple[tuple[int, ...], ...]
-    items: tuple[str, ...]
-    values: tuple[float, ...] = ()
-
-    @property
-    def is_pairs(self) -> bool:
-        """Whether stories were compared rather than rated."""
-        return not self.values
-
-
-def read_own_opinions(
-    path: Path,
-    *,
-    gold: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    aspect: str = "",
-) -> OwnOpinions:
-    """Read a table with a column of stories and one of ratings, or with `better` and `worse`.
-
-    Several ratings of a story are averaged. Stories on one item or prompt belong together.
-    """
-    sheet = Sheet.read(path, columns or {})
-    sides = [name for side in _SIDES for name in sheet.names if name.strip().lower() == side]
-    if len(sides) == len(_SIDES) and not gold:
-        return _pairs(sheet, sides)
-    return _ratings(_table(path, gold, columns), aspect)
-
-
-def _table(path: Path, gold: Sequence[str], columns: Mapping[str, str] | None) -> Dataset:
-    """Read a table whose ratings may be in a column of a usual name."""
-    try:
-        return read_table(path, gold=gold, columns=columns)
-    except InputError:
-        names = {name.strip().lower(): name for name in Sheet.read(path, columns or {}).names}
-        known = [names[usual] for usual in _USUAL if usual in names]
-        if gold or not known:
-            raise
-        return read_table(path, gold=known[:1], columns=columns)
-
-
-def _ratings(table: Dataset, aspect: str) -> OwnOpinions:
-    aspects = list(dict.fromkeys(score.aspect for score in table.ratings))
-    if not aspect and len(aspects) == 1:
-        aspect = aspects[0]
-    if aspect not in aspects:
-        problem = f"{table.name}: no rating is of {aspect!r}"
-        problem = problem if aspect else f"{table.name} rates several aspects"
-        raise InputError(problem, f"name one with --aspect; {closest(aspect, aspects)}")
-    said: dict[str, list[float]] = {}
-    for score in table.ratings:
-        if score.aspect == aspect and not math.isnan(score.value):
-            said.setdefault(score.story, []).append(score.value)
-    rated = [story for story in table.stories if story.id in said and story.text.strip()]
-    if not rated:
-        raise InputError(
-            f"{table.name}: no rated story has a text", "name its column with --column text=NAME"
-        )
-    return OwnOpinions(
-        tuple(story.text for story in rated),
-        tuple((place,) for place in range(len(rated))),
-        _group_rows(
-            [[story.text, ("item", story.item or story.prompt or story.id)] for story in rated]
-        ),
-        tuple(fmean(said[story.id]) for story in rated),
-    )
-
-
-def _pairs(sheet: Sheet, sides: Sequence[str]) -> OwnOpinions:
-    texts: dict[str, int] = {}
-    members, nodes = [], list[list[object]]()
-    for where, row in sheet.rows:
-        pair = [str(row.get(side) or "").strip() for side in sides]
-        if not all(pair):
-            raise InputError(f"{where}: a side of the pair is empty", "fill it, or drop the row")
-        if pair[0] == pair[1]:
-            raise InputError(f"{where}: better and worse are the same", "drop the row")
-        members.append(tuple(texts.setdefault(text, len(texts)) for text in pair))
-        item = sheet.read_text("item", row) or sheet.read_text("prompt", row)
-        nodes.append([*pair, *([("item", item)] if item else [])])
-    return OwnOpinions(tuple(texts), tuple(members), _group_rows(nodes))
-
-
-def _group_rows(rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
-    """Name the group of every row: rows that share anything, a text or an item, are together."""
-    above: dict[object, object] = {}
-
-    def top(node: object) -> object:
-        while (found := above.setdefault(node, node)) != node:
-            node = found
-        return node
-
-    for row in rows:
-        for node in row[1:]:
-            above[top(node)] = top(row[0])
-    names: dict[object, str] = {}
-    return tuple(names.setdefault(top(row[0]), str(len(names) + 1)) for row in rows)

@@ -23,6 +23,7 @@ from fabula.text.features import FEATURES_VERSION, PARAGRAPH_FEATURES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CROSS_FITTED = "cross_fitted.npz"
+PEOPLE, FEATURES = "people", "features"  # arrays of human stories in it: a head's, the surface's
 _FLAT = 1e-12
 
 
@@ -55,6 +56,7 @@ def write_reader(
         training=_note_training(recipe, record, fit.figures),
     )
     write_config(out, about)
+    fit.keep_people()
     if fit.kept:
         write_arrays(out / CROSS_FITTED, fit.kept)
     return fit.figures
@@ -169,7 +171,8 @@ class _Fit:
         if recipe.surface:
             surface, parts = self._surface(recipe, targets)
         raws = {target.task: self._raw(terms, target.task, parts, recipe) for target in targets}
-        scale = _link(Scale(terms, surface, recipe.link), targets, raws)
+        low, high = recipe.bounds
+        scale = _link(Scale(terms, surface, recipe.link, low=low, high=high), targets, raws)
         scale = replace(scale, error=_error(list(raws.values())))
         if recipe.people:
             people = text_means(self._raw(terms, recipe.people, parts, recipe))
@@ -270,6 +273,18 @@ class _Fit:
             if task in parts:
                 self.kept[f"{name}/{task}/surface"] = parts[task].astype(np.float32)
 
+    def keep_people(self) -> None:
+        """Keep what heads said of people's stories, for who weighs heads anew: percentiles."""
+        preference = self._recipe.scales.get("preference")
+        task = preference.people if preference else ""
+        if not task or self._crossed is None:
+            return
+        for (name, head), outputs in self._crossed.outputs.items():
+            if name == task:
+                # (seeds, texts, outputs): a seed has one reader that had not seen the text.
+                self.kept[f"{PEOPLE}/{head}"] = outputs.mean(axis=0).astype(np.float16)
+        self.kept[f"{PEOPLE}/{FEATURES}"] = self._examples[task].features
+
 
 def _link(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:
     """Choose slope and shift so that values are what people would say."""
@@ -289,7 +304,7 @@ def _link(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Sc
     if slope < 0:
         # What tells nothing must not be read backwards: everyone gets the mean.
         slope, shift = 0.0, said.mean()
-    return replace(scale, slope=float(slope), shift=float(shift), low=1.0, high=5.0)
+    return replace(scale, slope=float(slope), shift=float(shift))
 
 
 def _as_log_share(scale: Scale, target: _Target, raws: Mapping[str, Array]) -> Scale:

@@ -120,6 +120,7 @@ class ScaleRecipe:
     `terms` are weights of `head` or `head.output`. Heads are standardised over the texts of the
     tasks that it is fitted `to`, each `task` or `task.aspect`; without any they count as they are.
     The same opinions tell what the surface features are worth, which count with weight `surface`.
+    A `clipped` value stays within the `bounds` of the opinions' own scale.
     """
 
     terms: Mapping[str, float]
@@ -127,6 +128,7 @@ class ScaleRecipe:
     surface: float = 0.0
     without: tuple[str, ...] = ()  # surface features that are not looked at
     link: Link = "identity"
+    bounds: tuple[float, float] = (1.0, 5.0)
     people: str = ""  # task whose texts people wrote: percentiles are among them
     also: tuple[str, ...] = ()  # other opinions that it is measured against
 

@@ -70,11 +70,12 @@ class Weights:
 
     def ratings(self, stories: Sequence[Story]) -> Array:
         """Give ratings of all aspects: (stories, aspects)."""
-        return self._ask(f"aspects(weights={self.spec!r})", stories, ASPECTS)
+        return self._ask(f"aspects(weights={self.spec!r}, guesses=True)", stories, ASPECTS)
 
     def confidences(self, stories: Sequence[Story]) -> Array:
         """Give how sure it is that each aspect is spoken of: (stories, aspects)."""
-        return self._ask(f"aspects(weights={self.spec!r}, confidence=True)", stories, ASPECTS)
+        spec = f"aspects(weights={self.spec!r}, confidence=True, guesses=True)"
+        return self._ask(spec, stories, ASPECTS)
 
     def _ask(self, spec: str, stories: Sequence[Story], aspects: Sequence[str]) -> Array:
         known = self._values.setdefault(spec, {})

@@ -281,7 +281,7 @@ def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
             score = opinions.scores.get(part, {}).get(aspect)
             if score is not None and score.status is Status.MISSING_PROMPT:
                 left_out.append(MissingPart(f"{part}.{aspect}", f"no prompt is given; and {why}"))
-            elif why and score is not None and score.ok:
+            elif why and score is not None and (score.ok or score.note == why):
                 left_out.append(MissingPart(f"{part}.{aspect}", why))
     return tuple(left_out)
 
@@ -291,8 +291,10 @@ def _collect_notes(opinions: Opinions) -> dict[str, list[str]]:
     lacking = {lack.why for lack in opinions.missing}
     notes: dict[str, list[str]] = {}
     for part, scores in opinions.scores.items():
-        for score in scores.values():
+        for aspect, score in scores.items():
             said = score.note and score.status is not Status.MISSING_PROMPT
+            # Why a value tells nothing is said beside it.
+            said = said and score.note != opinions.doubt(part, aspect)
             if said and score.note not in lacking:
                 parts = notes.setdefault(score.note, [])
                 name = score.scorer.partition("(")[0] if part == BASELINES else part

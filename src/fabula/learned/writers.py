@@ -1,0 +1,56 @@
+"""Writers: how professional writers would score a piece of prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.core.card import Card
+from fabula.learned.reader.metric import EitherWeights, StandingMetric
+
+
+@dataclass(frozen=True)
+class Writers(StandingMetric):
+    """How professional writers would score the prose, and where that stands among people's stories.
+
+    `storyer` and `criteria` speak for readers; this one learned from people who write for a
+    living. The two may part, up to the sign: neither is the quality of a story.
+    """
+
+    card = Card(
+        title="Writers: the prose as professionals score it",
+        label="Writers",
+        family="learned",
+        direction="higher",
+        aspects=("", "percentile"),
+        assets=("story_encoder", "reader"),
+        paper="Scores: Chakrabarty, Laban and Wu (2025). Can AI writing be salvaged? Mitigating "
+        "idiosyncrasies and improving human-AI alignment in the writing process through edits. "
+        "CHI. The model is ours.",
+        formula="a head's output, mean over the story's windows, moved to the writers' scale and "
+        "bounded by 1 and 10; percentile: share of human stories below that value, 0 to 100",
+        quirks=(
+            "The writers scored paragraphs of 100 to 300 words, most of them by a language model, "
+            "before and after an edit: it is the sentences that they judged, not a plot.",
+            "The release names neither writer nor model, so that no figure is by writers left out.",
+            "Percentiles are among the same human stories as those of storyer: the two can be held "
+            "against each other, and a review does so.",
+            "Where the weights have no head for it, the value is missing and the note says so.",
+        ),
+        cannot_see="Whether anything happens, whether a story holds together, and whether readers "
+        "would enjoy it: those who vote for stories often prefer what writers mark down.",
+    )
+
+    small = "reader"
+
+    weights: EitherWeights = "reader"
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The one scale."""
+        return ("writers",)
+
+    @property
+    def absence(self) -> str:
+        """Why there is no value: weights that cannot be had, or that no writer has taught."""
+        lack = super().absence or self.find_lack()
+        return lack and f"{lack}; name weights with a scale `writers`" if self.at_hand else lack

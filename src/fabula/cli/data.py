@@ -11,6 +11,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_datasets
+from fabula.cli._data_games import games_command
 from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
 from fabula.cli._options import OVERWRITE, output_option, path_option, seed_option
 from fabula.cli._output import format_option, paper_format_option, print_rows
@@ -38,6 +39,9 @@ _DAY = _Day(["%Y-%m-%d"])
 @click.group("data", short_help="List, keep, check and convert rated data sets.")
 def command() -> None:
     """List, keep, check and convert data sets with ratings by people."""
+
+
+command.add_command(games_command)
 
 
 @command.command("list", short_help="List all data sets and where yours lie.")

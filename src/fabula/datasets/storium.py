@@ -71,6 +71,7 @@ def _find_files(path: Path | None) -> list[TextFile]:
         file
         for file in (sorted(path.rglob("*.json*")) if path else ())
         if file.name.removesuffix(".gz").endswith((".json", ".jsonl"))
+        and not file.name.startswith(".")
     ]
     if not paths:
         raise InputError(

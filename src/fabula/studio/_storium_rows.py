@@ -12,29 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fabula.core.errors import InputError
+from fabula.datasets.story_games.writing import FORMAT_VERSION, Object, make_card, make_entry
 from fabula.studio.games import LONGEST_NAME
 
-Object = dict[str, Any]
-PRETTY_NAMESPACES = {
-    "chartype": "Nature",
-    "goal": "Goal",
-    "person": "Character",
-    "place": "Place",
-    "thing": "Asset",
-    "strength": "Strength",
-    "weakness": "Weakness",
-    "obstacle": "Obstacle",
-    "subplot": "Subplot",
-}
-POLARITIES = {"strength": 1, "weakness": -1}
-_PRETTY_FORMATS = {
-    "establishment": "Establishment",
-    "addition": "Continuation",
-    "conclusion": "Conclusion",
-    "move": "Move",
-    "refresh": "Card Refresh",
-    "subplot": "New Subplot",
-}
 # How a card lies on the table with an entry: the key that holds it, and whether there are several.
 USES = {
     "challenge": ("challenge_cards", True),
@@ -43,10 +23,6 @@ USES = {
     "place": ("place_card", False),
     "pickup": ("cards_for_pickup", True),
 }
-_SUGGESTED = (
-    "stack_size", "success_stakes", "failure_stakes", "challenge_points", "strength_card_id",
-    "weakness_card_id",
-)  # fmt: skip
 _TIME = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d+))?"
     r" ?(UTC|Z|[+-]\d\d:?\d\d)?"
@@ -112,7 +88,7 @@ def write_game(row: Mapping[str, Any]) -> Object:
 def _write_game_columns(row: Mapping[str, Any]) -> Object:
     return {
         "game_pid": row["pid"],
-        "format_version": "0.9.2",
+        "format_version": FORMAT_VERSION,
         "name": row["title"],
         "description": row["description"],
         "world": {"name": row["world"]} if row["world"] else None,
@@ -206,32 +182,18 @@ def write_card(row: Mapping[str, Any], **context: Any) -> Object:
 
 def _write_card(row: Mapping[str, Any]) -> Object:
     extra = row["extra"]
-    own = {
-        "card_id": row["card_id"],
-        "name": row["name"],
-        "namespace": row["namespace"],
-        "pretty_namespace": PRETTY_NAMESPACES[row["namespace"]],
-        "image": None,
-        "polarity": row["polarity"],
-        "description": row["description"],
-        "author_user_pid": extra.get("author_id"),
-        "author_character_seq_id": extra.get("author_character"),
-        "is_deleted": row["is_deleted"],
-        "is_wild": row["is_wild"],
-        "via_wild_exchanged_for": None,
-        "is_edited": extra.get("is_edited"),
-        "world_card_id": None,
-        "redacted": None,
-        "stack_size": row["stack_size"],
-        "challenge_points": row["challenge_points"],
-        "challenge_points_polarities": None,
-        "success_stakes": row["success_stakes"],
-        "failure_stakes": row["failure_stakes"],
-    }
-    return (
-        own
-        | dict.fromkeys(f"suggested_{name}" for name in _SUGGESTED)
-        | ({"suggested_stack_size": extra["full_stack"]} if "full_stack" in extra else {})
+    same = (
+        "name", "polarity", "description", "is_deleted", "is_wild", "stack_size",
+        "challenge_points", "success_stakes", "failure_stakes",
+    )  # fmt: skip
+    return make_card(
+        row["card_id"],
+        row["namespace"],
+        **{key: row[key] for key in same},
+        author_user_pid=extra.get("author_id"),
+        author_character_seq_id=extra.get("author_character"),
+        is_edited=extra.get("is_edited"),
+        suggested_stack_size=extra.get("full_stack"),
     )
 
 
@@ -267,31 +229,18 @@ def write_entry(
 
 def _write_entry(row: Mapping[str, Any], character_seq_id: int | None) -> Object:
     extra = row["extra"] if "json" not in row["extra"] else {}
-    is_narrator = character_seq_id is None
-    unchanged = {"pre": "unchanged", "post": "unchanged"}
-    return {
-        "user_pid": row["author_id"] or NOBODY,
-        "seq_id": str(row["seq_id"]),
-        "format": row["format"],
-        "pretty_format": _PRETTY_FORMATS[row["format"]],
-        "character_seq_id": None if is_narrator else str(character_seq_id),
-        "role": "narrator" if is_narrator else f"character:{character_seq_id}",
-        "description": row["text"],
-        "created_at": write_time(row["published_at"]),
-        "image": None,
-        "hand_context": extra.get("hand", unchanged),
-        "challenge_cards": [],
-        "target_challenge_card": None,
-        "cards_played_on_challenge": [],
-        "challenge_completion_polarity": row["polarity"],
-        "place_card": None,
-        "cards_for_pickup": [],
-        "autotexts": extra.get("autotexts", []),
-        "revisions_requested": None,
-        "revision_request_reason": None,
-        "author_is_narrator_when_published": extra.get("by_narrator", is_narrator),
-        "redacted": None,
-    }
+    given = {"hand": "hand_context", "autotexts": "autotexts"}
+    given["by_narrator"] = "author_is_narrator_when_published"
+    return make_entry(
+        row["seq_id"],
+        row["format"],
+        user_pid=row["author_id"] or NOBODY,
+        character=character_seq_id,
+        description=row["text"],
+        created_at=write_time(row["published_at"]),
+        challenge_completion_polarity=row["polarity"],
+        **{given[name]: extra[name] for name in given if name in extra},
+    )
 
 
 def _cut(value: Any, most: int = LONGEST_NAME) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from fabula.core.errors import Conflict, InputError, NotAllowed, NotFound, closest
 from fabula.datasets.story_games.game import NAMESPACES
-from fabula.studio._storium_rows import POLARITIES, PRETTY_NAMESPACES
+from fabula.datasets.story_games.writing import POLARITIES, PRETTY_NAMESPACES
 from fabula.studio.database import Studio
 from fabula.studio.games import (
     LONGEST_NAME,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -27,6 +28,27 @@ def find_names(text: str) -> list[str]:
     counts = Counter(_large().findall(text))
     within = find_capitalised(text)
     return [name for name, _ in counts.most_common() if name in within and _may_be(name, small)]
+
+
+def learn_names(texts: Iterable[str], *, most_small: float = 0.05) -> frozenset[str]:
+    """Names that many texts have among them.
+
+    A name is a word that somewhere stands capitalised within a sentence, and of whose occurrences
+    at most this share has no capital. So a name is known that one text has at beginnings alone.
+    """
+    small: Counter[str] = Counter()
+    large: Counter[str] = Counter()
+    within: set[str] = set()
+    for text in texts:
+        small.update(_small().findall(text))
+        large.update(_large().findall(text))
+        within |= find_capitalised(text)
+    return frozenset(
+        name
+        for name in within
+        if _may_be(name, set())
+        and small[name.lower()] <= most_small * (small[name.lower()] + large[name])
+    )
 
 
 def find_capitalised(text: str) -> set[str]:

@@ -78,6 +78,15 @@ def find_entities(text: str, *, what: str = "a text") -> list[tuple[Place, Place
     ]
 
 
+def label_names(text: str, *, what: str = "a text") -> list[tuple[Place, str]]:
+    """Place of every name and what it names: PERSON, GPE, ORG, …"""
+    return [
+        ((name.start_char, name.end_char), name.label_)
+        for name in _read(text, _FOR_TAGS, what).ents
+        if name.label_ not in _NO_NAMES
+    ]
+
+
 def parse_text(text: str, *, what: str = "a text") -> tuple[ParsedSentence, ...]:
     """Give the sentences of a text, each word with lemma, tag and what it depends on."""
     sentences = []

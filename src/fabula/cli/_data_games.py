@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
-from fabula.cli._inputs import story_layout
+from fabula.cli._inputs import Command, story_layout
 from fabula.cli._options import OVERWRITE, output_option, seed_option
 from fabula.core.errors import InputError
 from fabula.core.story import count_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GAMES = "games.jsonl"
 
 
-def _count_option(name: str, least: int, usual: int, words: str) -> Any:
+def _count_option(name: str, least: int, usual: int, words: str) -> Callable[[Command], Command]:
     return click.option(
         name, type=click.IntRange(least), metavar="N", default=usual, show_default=True, help=words
     )
@@ -127,15 +127,10 @@ def _write_games(made: Iterable[MadeGame], counts: Counter[str], source: str) ->
 
 def _tell(counts: Counter[str]) -> None:
     """Say what was made of how many stories, and what became of the others."""
-    made, entries = (
-        count_text(counts["games"], "game"),
-        count_text(counts["entries"], "entry", "entries"),
-    )
+    made = count_text(counts["games"], "game")
     stories = count_text(counts["stories"], "story", "stories")
-    echo(
-        f"{made} of {count_text(stories, 'story', 'stories')}: {entries}, {counts['moves']:,} of them by characters",
-        err=True,
-    )
+    entries = count_text(counts["entries"], "entry", "entries")
+    echo(f"{made} of {stories}: {entries}, {counts['moves']:,} of them by characters", err=True)
     for reason, count in sorted(counts.items()):
         if reason.startswith("left out: "):
             echo(f"left out: {count:,} {reason.removeprefix('left out: ')}", err=True)

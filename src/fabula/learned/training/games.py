@@ -99,7 +99,9 @@ def make_games(
     finder = CastFinder(chosen, settings.names)
     groups = near_duplicate_groups([story.text for story in chosen])
     seen: set[int] = set()
-    for story, group in zip(chosen, groups, strict=True):
+    for number, (story, group) in enumerate(zip(chosen, groups, strict=True)):
+        if number % 100 == 0:
+            watch.get().tell(f"making games: {number:,} of {len(chosen):,} stories")
         if group in seen:
             yield MadeGame(story.id, left_out="near duplicates of another story")
             continue

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
 from fabula.authors.context.segments import storium_context
+
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
 from fabula.datasets import load_dataset

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabula.authors.context.segments import storium_context
 
 from fabula.core.errors import SettingError
 from fabula.core.story import Story
@@ -16,6 +15,7 @@ from fabula.datasets import load_dataset
 from fabula.datasets.story_games.game import read_game
 from fabula.learned.training.cast import CastFinder
 from fabula.learned.training.games import GameSettings, MadeGame, make_game, make_games
+from fabula.text.context.segments import storium_context
 
 FERRY = Story(
     "ferry",

@@ -57,7 +57,8 @@ def test_rows_are_the_rows_of_the_database(studio, published, tmp_path):
     done = export_studio(studio, None, tmp_path)
     assert done.rows == {
         "suggestions.json": 8, "ratings.json": 8 * 4, "metric_scores.json": 8 * 4,
-        "edits.json": 4, "assignments.json": 1, "stories.jsonl": 8, "scores.jsonl": 8 * 8,
+        "edits.json": 4, "games.json": 1, "assignments.json": 1, "stories.jsonl": 8,
+        "scores.jsonl": 8 * 8,
     }  # fmt: skip
     assert {row["aspect"] for row in read(tmp_path, "ratings")} == {*ASPECTS}
     assert [row["inserted"] for row in read(tmp_path, "edits")] == ["Once", " it"] * 2

@@ -14,7 +14,8 @@ from fabula.core.story import Story
 from fabula.metrics.rouge import Rouge
 from fabula.metrics.user import User
 from fabula.studio.authorship import Run
-from fabula.studio.kept import KEPT, kept_metrics, match_sentences, score_suggestion, signature_of
+from fabula.studio.kept import KEPT, kept_metrics, score_suggestion, signature_of
+from fabula.text.kept_words import match_sentences
 
 GENERATED = "The grey ferry crossed at dawn. Nobody on the bank waved back. Mira counted oars."
 PUBLISHED = "At dawn the grey ferry crossed. Mira counted oars and wept. Nobody on the quay spoke."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import threading
 from types import SimpleNamespace
 
@@ -11,8 +10,6 @@ import pytest
 from sqlalchemy import func, select, update
 
 from fabula.core.errors import NotAllowed, PackageMissing
-from fabula.core.score import Missing
-from fabula.models.reading.tagging import TaggedText, TaggedWord
 from fabula.studio import kept_words, worker
 from fabula.studio.cards import add_card
 from fabula.studio.edits import Edit
@@ -26,6 +23,7 @@ from fabula.studio.publishing import publish_entry
 from fabula.studio.storium_door import PLATFORM, ask_for_story, upload_story
 from fabula.studio.tables import now, scores, stories, suggestions
 from fabula.studio.versions import save_draft
+from fakes.capital_tagger import tag_capitals
 from fakes.many_suggestions import add_many
 from fakes.storium_games import SMALL, entry
 from fakes.studio_people import put_person
@@ -34,19 +32,6 @@ from fakes.suggestion_rows import ask, offer
 
 GENERATED = "Then Mara saw Hale beside Brindle harbour. Tobin rowed."
 PUBLISHED = "Then Mara saw Hale. Slowly Brindle burned while Tobin rowed."
-
-
-def tag_capitals(text):
-    """Tag words with a capital as names, but for the first of the text."""
-    if len(text) > 1000:
-        raise Missing("too_long", "1,000 characters are the limit")
-    found = [(*match.span(), match[0]) for match in re.finditer(r"\w+", text)]
-    tags = ["PROPN" if word[0].isupper() and start else "NOUN" for start, _, word in found]
-    words = [
-        TaggedWord(start, stop, tag) for (start, stop, _), tag in zip(found, tags, strict=True)
-    ]
-    names = [(word.start, word.stop) for word in words if word.tag == "PROPN"]
-    return TaggedText(tuple(words), tuple(names))
 
 
 @pytest.fixture

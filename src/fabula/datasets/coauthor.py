@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from fabula.core.dataset import Dataset, DatasetCard, Preference, ScorerCard
@@ -24,6 +26,9 @@ from fabula.datasets.tables.rows import Row, read_rows
 from fabula.datasets.tables.text_file import TextFile
 
 PLACE = "place"
+# Characters of the text before a request by which its place is found again, and how much further
+# than a suggestion its remains are looked for.
+_TAIL, _MARGIN = 40, 200
 CARD = DatasetCard(
     title="CoAuthor: choices among suggestions",
     about="Writers at work on a short story asked a language model how to go on, and took one of "
@@ -70,6 +75,21 @@ class _Session:
     item: str
     writer: str
     system: str
+    final: str
+
+
+@dataclass(frozen=True)
+class TakenSuggestion:
+    """A suggestion that was taken, when, and what stands there in the text as it was at last."""
+
+    id: str
+    session: str
+    writer: str
+    system: str
+    before: str
+    text: str
+    left: str
+    moment: datetime
 
 
 @dataclass(frozen=True)
@@ -110,6 +130,54 @@ def load(path: Path | None = None) -> Dataset:
     )
 
 
+def list_taken(path: Path | None = None) -> Iterator[TakenSuggestion]:
+    """Go through all suggestions that were taken, of one or of several, in the order of the file.
+
+    What became of one is looked for where the text before it ends, over twice its length and some
+    more: further on a word of it would be found by chance.
+    """
+    folder = path.parent if path is not None and path.is_file() else path
+    files = [require_file(folder, name) for name in ("requests.jsonl", "sessions.jsonl")]
+    sessions = _read_sessions(files[1])
+    for number, (where, row) in enumerate(read_rows(files[0]), 1):
+        name = get_text(row, "session", where)
+        session, request = _find_session(sessions, name, where), _read_request(row, where)
+        if request is None:
+            continue
+        start = _find_end(session.final, request.prompt, row["cursor"])
+        stop = start + 2 * len(request.taken) + _MARGIN
+        yield TakenSuggestion(
+            f"{session.item}/{number}",
+            session.item,
+            session.writer,
+            session.system,
+            request.prompt,
+            request.taken,
+            session.final[start:stop],
+            _read_moment(row, where),
+        )
+
+
+def _find_end(final: str, before: str, cursor: int) -> int:
+    """Say where the text before a request ends in what became of it: near the cursor."""
+    tail = before[-_TAIL:]
+    places = [match.end() for match in re.finditer(re.escape(tail), final)] if tail else []
+    return min(places, key=lambda place: abs(place - cursor), default=max(0, cursor - _MARGIN))
+
+
+def _read_moment(row: Row, where: str) -> datetime:
+    stamp = get_field(row, "t", where)
+    if type(stamp) is not int or stamp < 0:
+        raise InputError(f"{where}: t {stamp!r} is no time", "give milliseconds since 1970")
+    return datetime.fromtimestamp(stamp / 1000, UTC)
+
+
+def _find_session(sessions: dict[str, _Session], name: str, where: str) -> _Session:
+    if name not in sessions:
+        raise InputError(f"{where}: no session {name!r} in sessions.jsonl", "fetch both again")
+    return sessions[name]
+
+
 def _read_sessions(file: TextFile) -> dict[str, _Session]:
     sessions: dict[str, _Session] = {}
     for where, row in read_rows(file):
@@ -120,7 +188,8 @@ def _read_sessions(file: TextFile) -> dict[str, _Session]:
             raise InputError(f"{where}: session {name!r} has a row already", "keep one of the two")
         meta = check_object(get_field(row, "meta", where), f"{where}, meta")
         temperature = str(get_field(meta, "temperature", f"{where}, meta"))
-        sessions[name] = _Session(f"{code}:{name}", writer, f"temperature {temperature}")
+        final, system = str(row.get("final") or ""), f"temperature {temperature}"
+        sessions[name] = _Session(f"{code}:{name}", writer, system, final)
     return sessions
 
 
@@ -129,12 +198,10 @@ def _read_requests(
 ) -> Iterator[tuple[_Session, _Request]]:
     """Go through the requests with a choice between several suggestions."""
     for where, row in read_rows(file):
-        name = get_text(row, "session", where)
-        if name not in sessions:
-            raise InputError(f"{where}: no session {name!r} in sessions.jsonl", "fetch both again")
+        session = _find_session(sessions, get_text(row, "session", where), where)
         request = _read_request(row, where)
         if request and len(request.places) > 1:
-            yield sessions[name], request
+            yield session, request
 
 
 def _read_request(row: Row, where: str) -> _Request | None:

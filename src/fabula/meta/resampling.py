@@ -176,6 +176,25 @@ def estimate_mean(
     return estimate(value, resample_means(sums, sizes, resamples, seed), n=len(known))
 
 
+def estimate_ratios(
+    sums: Values, sizes: Values, *, resamples: int, seed: int = 0
+) -> list[Estimate]:
+    """Estimate every column's sum over its size: (units, columns); ratios of nothing are undefined.
+
+    Of columns that fewer than five units have anything of, no interval is given.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = sums.sum(axis=0) / sizes.sum(axis=0)
+    counts = sizes.sum(axis=0).astype(np.int64)
+    if not len(sums):
+        return [Estimate() for _ in ratios]
+    low, high = percentile_interval(resample_means(sums, sizes, resamples, seed))
+    few = (sizes > 0).sum(axis=0) < FEWEST_UNITS
+    low[few] = high[few] = math.nan
+    columns = zip(ratios.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
+    return [Estimate(*column) for column in columns]
+
+
 def estimate_rows(
     figure: Callable[[Places], float],
     units: Sequence[Hashable],

@@ -3,8 +3,8 @@
 A folder holds `stories.jsonl` and `scores.jsonl`, a table of scores as every other: a story is a
 suggestion, its text what the machine wrote, its reference what was published, its system the
 machine; authors' ratings and metrics' scores are scores. Beside them lie suggestions, ratings,
-metrics' scores, edits and assignments as rows. People are pseudonyms, the same in every export of
-a studio, which only the studio's key could lead back from.
+metrics' scores, edits, games and assignments as rows. People are pseudonyms, the same in every
+export of a studio, which only the studio's key could lead back from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, select, true
+from sqlalchemy import ColumnElement, Connection, Select, func, select, true
 
 from fabula.core.errors import NotAllowed
 from fabula.core.files import note_written, refuse_foreign, write_lines
@@ -30,6 +30,7 @@ from fabula.studio.database import Studio, make_insert
 from fabula.studio.filters import is_counted
 from fabula.studio.kept import KEPT_WORDS
 from fabula.studio.people import Person, write_audit
+from fabula.studio.storium_json import export_game
 from fabula.studio.tables import (
     assignments,
     drafts,
@@ -111,6 +112,7 @@ EDIT: dict[str, Kind] = {
     "made_at": "moment",
     "saved_at": "moment",
 }
+GAME: dict[str, Kind] = {"game": "text", "story": "text", "json": "json"}
 ASSIGNMENT: dict[str, Kind] = {
     "story": "text",
     "kind": "text",
@@ -149,9 +151,8 @@ def export_studio(
     with a scope alone they need `user_edits`.
     """
     has_edits = _need_reader(actor, names=names)
-    files = {name: f"{name}.{form}" for name in ("suggestions", "ratings", "metric_scores")}
-    files |= {"edits": f"edits.{form}"} if has_edits else {}
-    files |= {"assignments": f"assignments.{form}"}
+    names_of = ("suggestions", "ratings", "metric_scores", *(["edits"] if has_edits else []))
+    files = {name: f"{name}.{form}" for name in (*names_of, "games", "assignments")}
     written = (*files.values(), STORIES, SCORES)
     refuse_foreign(folder, written, overwrite=overwrite)
     callers = make_callers(studio, names=names)
@@ -161,6 +162,7 @@ def export_studio(
             "ratings": (RATING, _read_ratings(db, callers, excluded)),
             "metric_scores": (METRIC_SCORE, _read_scores(db, excluded)),
             "edits": (EDIT, _read_edits(db, callers, excluded)),
+            "games": (GAME, _read_games(db, callers, excluded)),
             "assignments": (ASSIGNMENT, _read_assignments(db, excluded)),
         }
         counts = {}
@@ -311,6 +313,23 @@ def _read_edits(db: Connection, callers: Callers, excluded: bool) -> Iterator[Ma
     )
     for row in _stream(db, wanted):
         yield {**row, "author": callers.call(row["author"])}
+
+
+def _read_games(db: Connection, callers: Callers, excluded: bool) -> Iterator[Mapping[str, Any]]:
+    """Give every game, or uploaded story, of which a suggestion was asked for, as it is now."""
+    names = suggestions.c.game_id, suggestions.c.story_id
+    asked = (
+        select(*names)
+        .outerjoin(games, games.c.id == suggestions.c.game_id)
+        .outerjoin(stories, stories.c.id == suggestions.c.story_id)
+        .where(_is_wanted(excluded))
+        .group_by(*names)
+        .order_by(func.min(suggestions.c.asked_at), *names)
+    )
+    for game, story in db.execute(asked).all():
+        uploaded = select(stories.c.story).where(stories.c.id == story)
+        whole = export_game(db, game) if game else db.scalar(uploaded)
+        yield {"game": game, "story": story, "json": callers.call_inside(whole)}
 
 
 def _read_assignments(db: Connection, excluded: bool) -> Iterator[Mapping[str, Any]]:

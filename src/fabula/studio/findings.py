@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from itertools import combinations
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -32,9 +32,9 @@ from fabula.meta.resampling import (
     sum_units,
 )
 from fabula.meta.significance.sign_flips import benjamini_hochberg, holm, swap_ps
+from fabula.studio.edit_kinds import Period, find_start
 from fabula.studio.quality import Opinions
 
-Period = Literal["day", "week", "month"]
 LEVEL = 0.05
 _SEED = 0
 _RESAMPLES = 1000
@@ -235,7 +235,7 @@ def follow_quality(opinions: Opinions, label: str, by: Period = "week") -> list[
     rows: dict[tuple[date, str], list[int]] = {}
     for place, (moment, machine) in enumerate(zip(one.moments, one.machines, strict=True)):
         if not math.isnan(one.values[place, 0]):
-            rows.setdefault((_find_start(moment, by), machine), []).append(place)
+            rows.setdefault((find_start(moment, by), machine), []).append(place)
     parts = [one.where(_flag(places, len(one.machines))) for places in rows.values()]
     cells: list[Mapping[str, QualityCell]] = list(_describe(parts))
     followed = [PeriodCell(*key, each[label]) for key, each in zip(rows, cells, strict=True)]
@@ -246,10 +246,3 @@ def _flag(places: Sequence[int], count: int) -> np.ndarray[tuple[int], np.dtype[
     flags = np.zeros(count, dtype=bool)
     flags[list(places)] = True
     return flags
-
-
-def _find_start(moment: datetime, by: Period) -> date:
-    day = moment.astimezone(UTC).date()
-    if by == "day":
-        return day
-    return day.replace(day=1) if by == "month" else day - timedelta(days=day.weekday())

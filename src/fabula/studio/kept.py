@@ -19,18 +19,13 @@ from fabula.metrics.rouge import Rouge
 from fabula.metrics.user import User
 from fabula.studio.authorship import Marks
 from fabula.text.diff import Block
-from fabula.text.ngrams import ngrams
-from fabula.text.sentences import split_sentences
-from fabula.text.words import bare_words
+from fabula.text.kept_words import match_sentences
 
 # The scorer of what no metric of the catalogue says.
 KEPT = "kept"
 # The scorer of counts that need a tagger and come later, by `kept_words.py`.
 KEPT_WORDS = "kept_words"
 _KEPT_SIGNATURE = "kept|tok:unicode|group:3|rev:1"
-# A sentence of a suggestion counts as kept in one of the entry by runs of so many words.
-_GROUP = 3
-_Group = tuple[str, ...]
 _ORDERS: tuple[Literal[1, 2, 3, 4, "L", "W"], ...] = (1, 2, 3, 4, "L", "W")
 
 
@@ -123,26 +118,3 @@ def _score_marks(item: Story, marks: Marks) -> list[Score]:
         Score(item.id, KEPT, "marked", share),
         Score(item.id, KEPT, "edited", float(lengths["edited"])),
     ]
-
-
-def match_sentences(generated: str, published: str) -> list[int | None]:
-    """Say of each published sentence which generated one it comes from, if any.
-
-    It is the one with which it shares most groups of three words that do not overlap, the first
-    of several. A group is looked for from left to right.
-    """
-    holders: dict[_Group, list[int]] = {}
-    for place, sentence in enumerate(split_sentences(generated)):
-        for group in set(ngrams(bare_words(sentence), _GROUP)):
-            holders.setdefault(group, []).append(place)
-    origins: list[int | None] = []
-    for sentence in split_sentences(published):
-        # Where each sentence's last group ends: the next may not begin before it.
-        ends, counts = Counter[int](), Counter[int]()
-        for at, group in enumerate(ngrams(bare_words(sentence), _GROUP)):
-            for place in holders.get(group, ()):
-                if at >= ends[place]:
-                    counts[place] += 1
-                    ends[place] = at + _GROUP
-        origins.append(max(sorted(counts), key=counts.__getitem__, default=None))
-    return origins

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 from fabula.core.errors import UserError
 from fabula.core.score import Missing, Score
 from fabula.meta.arrays import Values
-from fabula.meta.resampling import FEWEST_UNITS, Estimate, percentile_interval, resample_means
+from fabula.meta.resampling import Estimate, estimate_ratios
 from fabula.models.reading.tagging import tag_text, tagger_trait
 from fabula.studio.database import Studio, make_insert
 from fabula.studio.filters import EVERYTHING, UNIT, Filter, check_filter, select_published
@@ -304,7 +304,7 @@ def _describe(
         np.repeat(side.sum(axis=1, keepdims=True), len(tags), 1) for side in (generated, kept)
     ]
     sizes = np.hstack([*all_of, generated, names.sum(axis=1, keepdims=True)])
-    shares = _estimate_shares(sums, sizes)
+    shares = estimate_ratios(sums, sizes, resamples=_RESAMPLES, seed=_SEED)
     count = len(tags)
     rows = [
         TagShare(
@@ -317,18 +317,3 @@ def _describe(
     ]
     rows.sort(key=lambda row: (-row.kept, -row.generated, row.tag))
     return KeptWords(read, total - seen, seen - read, tuple(rows), shares[-1], int(names.sum()))
-
-
-def _estimate_shares(sums: Values, sizes: Values) -> list[Estimate]:
-    """Estimate the share of every column: (games, columns); those of nothing are undefined."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = sums.sum(axis=0) / sizes.sum(axis=0)
-    counts = sizes.sum(axis=0).astype(np.int64)
-    if not len(sums):
-        return [Estimate() for _ in shares]
-    low, high = percentile_interval(resample_means(sums, sizes, _RESAMPLES, _SEED))
-    # Of fewer games an interval would say nothing of others.
-    few = (sizes > 0).sum(axis=0) < FEWEST_UNITS
-    low[few] = high[few] = math.nan
-    columns = zip(shares.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
-    return [Estimate(*column) for column in columns]

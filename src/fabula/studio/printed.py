@@ -12,11 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabula.studio.ratings import QUESTIONS
-
-_RELEVANCE, _FLUENCY, _COHERENCE, _LIKABILITY = (
-    QUESTIONS[aspect].title for aspect in ("relevance", "fluency", "coherence", "likability")
-)
+# As `ratings.py` titles its questions, which needs a database.
+_RELEVANCE, _FLUENCY, _COHERENCE, _LIKABILITY = "Relevance", "Fluency", "Coherence", "Likability"
 _USER = "USER"
 _SYSTEMS = ("top-k", "nucleus")
 

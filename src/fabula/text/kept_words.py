@@ -13,12 +13,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from fabula.text.diff import matching_blocks
+from fabula.text.ngrams import ngrams
+from fabula.text.sentences import split_sentences
 from fabula.text.words import bare_words
 
 Place = tuple[int, int]
 _WORD = re.compile(r"[^\W_]+")
 # What may stand before a name, or after it, without being a part of it.
 _ARTICLES = frozenset({"a", "an", "the"})
+# A sentence counts as kept in one of another text by runs of so many words.
+_GROUP = 3
 
 
 class SharedBlock(NamedTuple):
@@ -81,7 +85,7 @@ def count_tags(
     its letters are, so that of a word and its clitic (`did n't`) each counts by itself.
     """
     counted = [(start, stop, tag) for start, stop, tag in words if _WORD.search(text, start, stop)]
-    chosen = _choose(text, [(start, stop) for start, stop, _ in counted], kept)
+    chosen = flag_kept(text, [(start, stop) for start, stop, _ in counted], kept)
     tags = [tag for *_, tag in counted]
     return WordKinds(
         Counter(tags), Counter(tag for tag, ok in zip(tags, chosen, strict=True) if ok)
@@ -90,11 +94,11 @@ def count_tags(
 
 def list_kept_names(text: str, names: Sequence[Place], kept: Sequence[Place]) -> list[str]:
     """Give the names of a text that were kept whole, as often as they were."""
-    chosen = _choose(text, names, kept)
+    chosen = flag_kept(text, names, kept)
     return [text[start:stop] for (start, stop), ok in zip(names, chosen, strict=True) if ok]
 
 
-def _choose(text: str, places: Sequence[Place], kept: Sequence[Place]) -> Iterator[bool]:
+def flag_kept(text: str, places: Sequence[Place], kept: Sequence[Place]) -> Iterator[bool]:
     """Say of each place whether all its letters and digits lie in what was kept."""
     flags = bytearray(len(text) + 1)
     for start, stop in kept:
@@ -109,18 +113,45 @@ def spell_plainly(text: str) -> str:
     return f" {' '.join(bare_words(text))} "
 
 
+def spell_name(name: str) -> str:
+    """Spell a name plainly; articles before it and a possessive after it are no part of it."""
+    words = bare_words(re.sub(r"['’]s\b", "", name))
+    while len(words) > 1 and words[0] in _ARTICLES:
+        del words[0]
+    return f" {' '.join(words)} "
+
+
 def sort_names(names: Iterable[str], *known: Iterable[str]) -> NameCounts:
     """Count names that stand in any of the texts, spelled plainly, and those that do not.
 
-    Articles before a name and a possessive after it are no part of it; a name of several words is
-    known where they stand together.
+    A name of several words is known where they stand together.
     """
     counts = [0, 0]
     for name in names:
-        words = bare_words(re.sub(r"['’]s\b", "", name))
-        while len(words) > 1 and words[0] in _ARTICLES:
-            del words[0]
-        wanted = f" {' '.join(words)} "
+        wanted = spell_name(name)
         is_known = any(wanted in text for texts in known for text in texts)
         counts[not is_known] += 1
     return NameCounts(*counts)
+
+
+def match_sentences(generated: str, published: str) -> list[int | None]:
+    """Say of each published sentence which generated one it comes from, if any.
+
+    It is the one with which it shares most groups of three words that do not overlap, the first
+    of several. A group is looked for from left to right.
+    """
+    holders: dict[tuple[str, ...], list[int]] = {}
+    for place, sentence in enumerate(split_sentences(generated)):
+        for group in set(ngrams(bare_words(sentence), _GROUP)):
+            holders.setdefault(group, []).append(place)
+    origins: list[int | None] = []
+    for sentence in split_sentences(published):
+        # Where each sentence's last group ends: the next may not begin before it.
+        ends, counts = Counter[int](), Counter[int]()
+        for at, group in enumerate(ngrams(bare_words(sentence), _GROUP)):
+            for place in holders.get(group, ()):
+                if at >= ends[place]:
+                    counts[place] += 1
+                    ends[place] = at + _GROUP
+        origins.append(max(sorted(counts), key=counts.__getitem__, default=None))
+    return origins

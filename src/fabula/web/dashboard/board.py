@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 
 from fabula.core.errors import InputError
 from fabula.studio.database import Studio
+from fabula.studio.edit_kinds import Period
 from fabula.studio.filters import Filter
 from fabula.studio.findings import (
-    Period,
     compare_machines,
     correlate_qualities,
     describe_machines,

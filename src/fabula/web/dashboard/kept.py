@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from fabula.core.story import count_text
 from fabula.meta.resampling import Estimate
+from fabula.reports.edits import call_tag
 from fabula.reports.figures.bars import Bar, draw_bars
 from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text
@@ -15,25 +16,6 @@ from fabula.studio.kept_words import KeptWords, KeptWordsReport, TagShare
 from fabula.studio.printed import PrintedFigures
 from fabula.web.dashboard.parts import Part, call_models, number_cell
 
-# Universal Dependencies' parts of speech, as people call them.
-TAGS = {
-    "NOUN": "nouns",
-    "PROPN": "proper nouns",
-    "VERB": "verbs",
-    "AUX": "auxiliaries",
-    "ADJ": "adjectives",
-    "ADV": "adverbs",
-    "PRON": "pronouns",
-    "DET": "determiners",
-    "ADP": "prepositions",
-    "CCONJ": "and, or, but",
-    "SCONJ": "that, if, while",
-    "PART": "particles",
-    "NUM": "numbers",
-    "INTJ": "interjections",
-    "SYM": "symbols",
-    "X": "others",
-}
 # A chart has no more models than these; the table has all.
 _MOST_DRAWN = 3
 
@@ -49,7 +31,7 @@ def show_words(report: KeptWordsReport, printed: PrintedFigures | None) -> Part:
     def draw(width: int) -> str:
         rows = [
             Interval(
-                _call(share.tag),
+                call_tag(share.tag),
                 100 * share.rate.value,
                 100 * share.rate.low,
                 100 * share.rate.high,
@@ -77,10 +59,6 @@ def show_words(report: KeptWordsReport, printed: PrintedFigures | None) -> Part:
     return Part("words", title, words, _tabulate_words(read), _list_words(read), draw, notes=notes)
 
 
-def _call(tag: str) -> str:
-    return TAGS.get(tag, tag.lower())
-
-
 def _explain_nothing(report: KeptWordsReport) -> str:
     if report.problem:
         return f"No suggestion has been read for this: {report.problem}."
@@ -103,7 +81,7 @@ def _tabulate_words(read: Mapping[str, KeptWords]) -> Table:
     rows: list[list[Cell | Value]] = [
         [
             name,
-            _call(share.tag),
+            call_tag(share.tag),
             share.generated,
             share.kept,
             number_cell(100 * share.of_generated.value, 1, "no words"),

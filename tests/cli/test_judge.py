@@ -17,7 +17,7 @@ ROWS = [
         "id": f"{item}{system}",
         "item": str(item),
         "system": system,
-        "text": "The dog ran home. " * (1 + (7 * item + 3 * place) % 9),
+        "text": "The dog ran home. " * (1 + (7 * item + 3 * place) % 9) + f"It was {item}{system}.",
         "plot": (7 * item + 3 * place) % 9,
         "judge:mine": (5 * item + 2 * place) % 7,
     }
@@ -74,3 +74,51 @@ def test_a_judge_that_nobody_knows_is_an_error_of_one_line(fabula: Run, table: P
     assert done.returncode == 2
     assert "no_such_judge" in done.stderr.decode()
     assert done.stderr.decode().count("\n") == 1
+
+
+FAKE = "judge(model='fake()')"
+
+
+def test_a_dry_run_says_what_a_certificate_and_its_probe_would_ask(
+    fabula: Run, table: Path, tmp_path: Path
+) -> None:
+    # 18 stories on the five criteria that need no prompt.
+    done = certify(fabula, table, FAKE, "--dry-run")
+    assert (
+        "questions    90, of which 0 were answered before or are asked twice"
+        in done.stdout.decode()
+    )
+    probed = certify(fabula, table, FAKE, "--dry-run", "--probe", "4")
+    said = probed.stdout.decode()
+    # Four stories as they are (asked already), with four notes, longer, with another seed, with
+    # the scale turned: 8 × 4 × 5; and two pairs in both orders.
+    assert (
+        f"questions    {90 + 8 * 20 + 4}, of which 20 were answered before or are asked twice"
+        in said
+    )
+    assert said.endswith("nothing was asked\n")
+    assert not (tmp_path / "home" / "certificates").exists()
+    done = fabula("judge", "probe", FAKE, table, "--stories", "4", "--dry-run")
+    assert (
+        "questions    164, of which 0 were answered before or are asked twice"
+        in done.stdout.decode()
+    )
+
+
+def test_without_money_for_all_answers_there_is_no_certificate(
+    fabula: Run, table: Path, tmp_path: Path
+) -> None:
+    model = "api('m', base_url='http://127.0.0.1:9/v1', price_in=1.0, price_out=1.0)"
+    done = certify(fabula, table, f'judge(model="{model}")', "--budget", "0", "-q")
+    assert done.returncode == 2
+    assert b"the budget of 0 is spent with 90 questions not asked: no certificate" in done.stderr
+    assert not (tmp_path / "home" / "certificates").exists()
+    words = ("judge", "probe", f'judge(model="{model}")', table, "--budget", "0", "-q")
+    assert b"not asked: no probe" in fabula(*words).stderr
+
+
+def test_a_judge_that_is_not_asked_needs_no_money(fabula: Run, table: Path) -> None:
+    for words in (["--dry-run"], ["--budget", "1"]):
+        done = certify(fabula, table, "judge:mine", *words)
+        assert done.returncode == 2
+        assert b"are for judges that are asked, and judge:mine is not" in done.stderr

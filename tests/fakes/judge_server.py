@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -49,7 +50,8 @@ class JudgeServer:
     """Listens on this machine until it is closed.
 
     `per_second` is how many requests it takes, by a bucket that holds a second's worth; it tells
-    who has to wait how long, unless `tells_wait` is off.
+    who has to wait how long, unless `tells_wait` is off. With `tells_room` every answer says how
+    much is left of the bucket and when it is full, as OpenAI's servers do.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class JudgeServer:
         latency_s: tuple[float, float] = (0.0, 0.01),
         late_s: float = 0.5,
         tells_wait: bool = True,
+        tells_room: bool = False,
     ) -> None:
         self.plan, self.per_second, self.tells_wait = plan, per_second, tells_wait
+        self.tells_room = tells_room
         self.latency_s, self.late_s = latency_s, late_s
         self.asked: Counter[int] = Counter()
         self.delivered: Counter[int] = Counter()
@@ -73,6 +77,8 @@ class JudgeServer:
         self.files: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.polls_needed = 2
+        self.lost_batches = 0  # so many are opened, and nobody is told
+        self.lists_batches = True
         self._level, self._filled_at = per_second or 0.0, time.monotonic()
         self._lock = threading.Lock()
         self._httpd = _Httpd(("127.0.0.1", 0), _Handler)
@@ -100,6 +106,18 @@ class JudgeServer:
                 self._level -= 1
             self.taken_at.append(now)
             return 0.0
+
+    def describe_room(self) -> dict[str, str]:
+        """Say in headers how much is left."""
+        if not (self.tells_room and self.per_second):
+            return {}
+        with self._lock:
+            reset_s = (self.per_second - self._level) / self.per_second
+            return {
+                "x-ratelimit-limit-requests": f"{self.per_second:g}",
+                "x-ratelimit-remaining-requests": f"{int(self._level)}",
+                "x-ratelimit-reset-requests": f"{reset_s * 1000:.0f}ms",
+            }
 
     def note(self, body: dict[str, Any]) -> tuple[int, str]:
         """Note a question; give its number and what is to happen."""
@@ -170,24 +188,32 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/files"):
             self.give(200, store_file(desk, raw))
         elif self.path.endswith("/batches"):
-            self.give(200, open_batch(desk, json.loads(raw), self.path))
+            opened = open_batch(desk, json.loads(raw), self.path)
+            if desk.lost_batches:
+                desk.lost_batches -= 1
+                self.close_connection = True
+            else:
+                self.give(200, opened)
         elif wait_s := desk.take():
             headers = {"Retry-After": f"{wait_s:.3f}"} if desk.tells_wait else {}
             self.give(429, {"error": {"message": "slow down"}}, headers)
         else:
-            self.answer(json.loads(raw))
+            self.answer(json.loads(raw), desk.describe_room())
 
     def do_GET(self) -> None:
         desk = self.server.desk
         name = self.path.split("/v1/")[1]
-        if name.endswith("/content"):
+        if name.partition("?")[0].endswith("batches"):
+            status = 200 if desk.lists_batches else 404
+            self.give(status, list_page(desk, name))
+        elif name.endswith("/content"):
             self.give(200, desk.files[name.split("/")[1]].encode())
         elif name.endswith("/results"):
             self.give(200, desk.files[name.split("/")[-2]].encode())
         else:
             self.give(200, poll_batch(desk, name.split("/")[-1]))
 
-    def answer(self, body: dict[str, Any]) -> None:
+    def answer(self, body: dict[str, Any], headers: dict[str, str]) -> None:
         desk = self.server.desk
         if desk.error:
             self.give(desk.error[0], {"error": {"message": desk.error[1]}})
@@ -202,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.fail(fault, body, number)
             return
         desk.bill(number, count_usage(number, TEXTS[fault]))
-        self.give(200, make_answer(body, number, fault))
+        self.give(200, make_answer(body, number, fault), headers)
 
     def fail(self, fault: str, body: dict[str, Any], number: int) -> None:
         if fault == "500":
@@ -253,8 +279,32 @@ def open_batch(server: JudgeServer, body: dict[str, Any], path: str) -> dict[str
     random.shuffle(orders)
     results = [_answer_order(server, name, order, is_anthropic) for name, order in orders]
     server.files[name] = "\n".join(json.dumps(result) for result in results) + "\n"
-    server.batches[name] = {"polls": 0, "is_anthropic": is_anthropic}
+    server.batches[name] = {
+        "polls": 0,
+        "is_anthropic": is_anthropic,
+        "metadata": body.get("metadata"),
+        "count": len(orders),
+        "at": time.time(),
+    }
     return poll_batch(server, name)
+
+
+def list_page(server: JudgeServer, query: str) -> dict[str, Any]:
+    """List the batches, newest first, two on a page."""
+    names = list(server.batches)[::-1]
+    last = re.search(r"after(?:_id)?=([\w-]+)", query)
+    names = names[names.index(last[1]) + 1 :] if last else names
+    data = []
+    for name in names[:2]:
+        batch = server.batches[name]
+        at: Any = batch["at"]
+        if batch["is_anthropic"]:
+            at = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+        counts = {"processing": batch["count"], "succeeded": 0}
+        state = "ended" if batch["polls"] > server.polls_needed else "in_progress"
+        told = {"id": name, "created_at": at, "request_counts": counts}
+        data.append({**told, "processing_status": state, "metadata": batch["metadata"]})
+    return {"data": data, "has_more": len(names) > 2}
 
 
 def _answer_order(

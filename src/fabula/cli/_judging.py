@@ -40,16 +40,17 @@ def open_run_account(
 def describe_estimate(estimate: CostEstimate) -> list[str]:
     """Say in lines what questions would take."""
     new = estimate.questions - estimate.recalled
+    known = f"of which {estimate.recalled:,} were answered before or are asked twice"
     lines = [
-        f"questions    {estimate.questions:,}, of which {estimate.recalled:,} were answered before",
-        f"tokens read  {estimate.tokens_in:,}",
+        f"questions    {estimate.questions:,}, {known}",
+        f"tokens read  about {estimate.tokens_in:,}",
     ]
     usual = "" if estimate.tokens_out is None or not new else f"about {estimate.tokens_out:,}, "
     lines.append(f"written      {usual}at most {estimate.tokens_out_most:,}")
     if estimate.cost_most is None:
         lines.append("cost         unknown: give price_in and price_out in the model's spec")
     else:
-        about = "" if estimate.cost is None or not new else f"about {estimate.cost:,.4f}, "
+        about = f"about {estimate.cost:,.4f}, " if new and estimate.cost is not None else ""
         lines.append(f"cost         {about}at most {estimate.cost_most:,.4f}")
     return [*lines, "nothing was asked"]
 
@@ -72,5 +73,8 @@ def describe_bill(account: Account) -> list[str]:
     if account.unasked:
         left = count_text(account.unasked, "question")
         spent = f"the budget of {account.budget:g} is spent: {left} not asked"
+        if account.risked:
+            risked = f"{account.risked:,.4f}"
+            lines.append(f"up to {risked} may have gone on tries that came to nothing")
         lines.append(f"{spent}; the same command with a larger one goes on from there")
     return lines

@@ -13,7 +13,9 @@ from fabula.cli import echo
 from fabula.cli._completion import complete_sources, complete_specs
 from fabula.cli._inputs import COLUMN, form_options, pop_form, story_layout
 from fabula.cli._options import (
+    BUDGET,
     CACHE,
+    DRY_RUN,
     NO_CACHE,
     PARTIAL,
     QUIET,
@@ -29,8 +31,9 @@ from fabula.core.errors import SettingError
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.datasets.tables.stories import StoryLayout
-    from fabula.meta.certificate import Bias
+    from fabula.meta.certificate import Bias, Certificate
     from fabula.meta.study import Study
+    from fabula.models.asking.spending import Account
 
 _COEFFICIENTS = ("spearman", "pearson", "kendall")
 
@@ -49,6 +52,19 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
         command(study=study, cache=not no_cache and (cache or True), **rest)
 
     return gather
+
+
+def _open_account(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command an account that holds to its options, and say at the end what is on it."""
+
+    @functools.wraps(command)
+    def pay(*, budget: float | None, dry_run: bool, quiet: bool, **rest: Any) -> None:
+        from fabula.cli._judging import open_run_account
+
+        with open_run_account(budget, is_dry=dry_run, quiet=quiet) as account:
+            command(account=account, quiet=quiet, **rest)
+
+    return pay
 
 
 @click.group(
@@ -116,7 +132,10 @@ def command() -> None:
 @paper_format_option
 @CACHE
 @NO_CACHE
+@BUDGET
+@DRY_RUN
 @QUIET
+@_open_account
 @_gather_study
 def certify(
     judge: str,
@@ -129,6 +148,7 @@ def certify(
     output: Path | None,
     form: str,
     cache: bool | Path,
+    account: Account,
     quiet: bool,
     **gold: Any,
 ) -> None:
@@ -139,25 +159,42 @@ def certify(
     interval, beside the best trivial baseline, the best column that came with the gold, the learned
     reader, and what the raters' own noise allows; and a verdict.
     """
+    from dataclasses import replace
+
     from fabula.cli import show_progress
-    from fabula.reports.certificates import render_certificate
-    from fabula.scoring.certificates import make_certificate, save_certificate
+    from fabula.scoring import certificates
 
     dataset = _open_gold(judge, run, quiet=quiet, **gold)
-    certificate = make_certificate(
-        judge,
-        dataset,
-        study,
-        items=items or 0,
-        with_reader=with_reader,
-        cache=cache,
-        biases=_probe(judge, dataset, probe, "") if probe else (),
-        progress=show_progress("scores", quiet=quiet),
-    )
+    dataset = certificates.choose_stories(dataset, items or 0, study)
+    _need_asking(judge, dataset, account)
+    if account.is_dry:
+        certificates.estimate_certificate(judge, dataset, cache)
+        _probe(judge, dataset, probe, "")
+        return
+    progress = show_progress("scores", quiet=quiet)
+    how: Any = {"with_reader": with_reader, "cache": cache, "progress": progress}
+    found = certificates.make_certificate(judge, dataset, study, **how)
+    certificate = replace(found, biases=tuple(_probe(judge, dataset, probe, "")))
+    _keep(certificate, output, form=form, quiet=quiet)
+
+
+def _keep(certificate: Certificate, output: Path | None, *, form: str, quiet: bool) -> None:
+    """Write the certificate, print it, and say where it is."""
+    from fabula.reports.certificates import render_certificate
+    from fabula.scoring.certificates import save_certificate
+
     place = save_certificate(certificate, output)
     echo(render_certificate(form, certificate))
     if not quiet:
         echo(f"the certificate is {place}", err=True)
+
+
+def _need_asking(judge: str, dataset: Dataset, account: Account) -> None:
+    """Refuse money for a judge that is not asked here."""
+    has_money = account.is_dry or account.budget is not None
+    if has_money and judge in dataset.scores.scorers:
+        problem = f"--dry-run and --budget are for judges that are asked, and {judge} is not"
+        raise SettingError(problem, "leave them out: what it says stands with the gold or the run")
 
 
 def _open_gold(
@@ -204,7 +241,10 @@ def _open_gold(
 @PARTIAL
 @story_layout
 @paper_format_option
+@BUDGET
+@DRY_RUN
 @QUIET
+@_open_account
 def probe(
     judge: str,
     source: str,
@@ -215,6 +255,7 @@ def probe(
     partial: bool,
     layout: StoryLayout,
     form: str,
+    account: Account,
     quiet: bool,
 ) -> None:
     """Ask a judge about the same stories in ways that should change nothing.
@@ -238,11 +279,15 @@ def probe(
     else:
         with open_stories(source, layout) as file:
             dataset = Dataset(source, DatasetCard(source, "", ""), tuple(file))
-    echo(render_biases(form, judge, _probe(judge, dataset, stories, own)))
+    biases = _probe(judge, dataset, stories, own)
+    if not account.is_dry:
+        echo(render_biases(form, judge, biases))
 
 
-def _probe(judge: str, dataset: Dataset, count: int, own: str) -> list[Bias]:
-    """Probe a judge on some stories of a data set that have a text."""
+def _probe(judge: str, dataset: Dataset, count: int | None, own: str) -> list[Bias]:
+    """Probe a judge on some stories of a data set that have a text; on none where none is named."""
+    if not count:
+        return []
     from fabula.scoring.catalogue import METRICS
     from fabula.scoring.judge_probes import Probe, draw_stories, probe_judge
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from http.client import HTTPMessage
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, TypeVar
@@ -199,11 +200,13 @@ class ApiModel:
             self._record_stream,
         )
 
-    def try_once(self, question: dict[str, Any]) -> dict[str, Any]:
+    def try_once(
+        self, question: dict[str, Any], on_headers: Callable[[HTTPMessage], None] | None = None
+    ) -> dict[str, Any]:
         """Ask one time; what may pass is `TryAgain`. The answer is logged and not kept here."""
 
         def send(taken: dict[str, Any]) -> dict[str, Any]:
-            answer = self.server.ask_once(self.wire.path, taken)
+            answer = self.server.ask_once(self.wire.path, taken, on_headers)
             spent = self.wire.read_tokens(answer)
             self._record(self.wire.path, taken, answer, spent, is_kept=False)
             return answer

@@ -25,9 +25,10 @@ from fabula.core.protocols import Progress
 from fabula.core.score import Score
 from fabula.core.story import count_text
 from fabula.core.table import ScoreTable, read_scores
-from fabula.meta.certificate import NO_CERTIFICATE, VERSION, Bias, Certificate
+from fabula.meta.certificate import NO_CERTIFICATE, VERSION, Certificate
 from fabula.meta.certifying import certify_scores, list_certificate_cautions
 from fabula.meta.study import Study
+from fabula.models.asking.spending import need_all_asked
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import add_baselines, evaluate
 from fabula.scoring.study_scores import choose_items
@@ -48,7 +49,6 @@ def make_certificate(
     items: int = 0,
     with_reader: bool = True,
     cache: bool | Path = True,
-    biases: Sequence[Bias] = (),
     progress: Progress | None = None,
 ) -> Certificate:
     """Ask a judge about the rated stories, or take what it said of them, and certify it.
@@ -61,12 +61,17 @@ def make_certificate(
     metric = None if judge in dataset.scores.scorers else METRICS.build(judge)
     if metric is not None:
         judge, dataset = metric.spec, _ask(metric, dataset, cache, progress)
+        need_all_asked("certificate")
     dataset = add_baselines(dataset)
     if with_reader and judge.partition("(")[0] != READER:
         dataset = _add_reader(dataset, cache)
     signature = metric.identity if metric is not None else _sign_scorer(judge, dataset)
-    found = _certify(judge, dataset, study)
-    return replace(found, signature=signature, biases=tuple(biases))
+    return replace(_certify(judge, dataset, study), signature=signature)
+
+
+def estimate_certificate(judge: str, dataset: Dataset, cache: bool | Path = True) -> None:
+    """Ask about stories on a dry account, which tells what a certificate would cost."""
+    _ask(METRICS.build(judge), dataset, cache)
 
 
 def _certify(judge: str, dataset: Dataset, study: Study) -> Certificate:

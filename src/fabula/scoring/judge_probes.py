@@ -26,6 +26,7 @@ from fabula.judges.judge_pairwise import JudgePairwise
 from fabula.meta.certificate import Bias, Figure, Finding
 from fabula.meta.ranking.tournament import estimate_first_share
 from fabula.meta.resampling import Estimate, estimate_mean
+from fabula.models.asking.spending import account, need_all_asked
 from fabula.scoring.evaluate import evaluate
 from fabula.text.perturb import PERTURBATIONS
 
@@ -60,7 +61,9 @@ class Probe:
         """Ask a judge about the stories, changed or as they are."""
         watch.get().tell(f"asking {judge.spec}")
         shown = [change(story) if change else story for story in self.stories]
-        return {(one.story, one.aspect): one.value for one in evaluate(shown, judge) if one.ok}
+        scores = evaluate(shown, judge)
+        need_all_asked("probe")
+        return {(one.story, one.aspect): one.value for one in scores if one.ok}
 
     def estimate(self, values: Mapping[tuple[str, str], float]) -> Estimate:
         """Estimate the mean over stories and aspects; the stories of an item are drawn together."""
@@ -79,13 +82,17 @@ def draw_stories(stories: Sequence[Story], count: int) -> list[Story]:
 
 
 def probe_judge(probe: Probe) -> list[Bias]:
-    """Run every probe; one that does not fit the judge says why it was not measured."""
+    """Run every probe; one that does not fit the judge says why it was not measured.
+
+    On a dry account nothing is measured, and the account tells what that would cost.
+    """
     if len(probe.stories) < 2:
         raise InputError(f"{len(probe.stories)} story is too few for a probe", "give 2 or more")
     if isinstance(probe.judge, JudgePairwise):
         return [_probe_position(probe, probe.judge)]
     plain = probe.ask(probe.judge)
-    if not plain:
+    opened = account.get()
+    if not plain and not (opened and opened.is_dry):
         why = next((one.note for one in evaluate(list(probe.stories[:1]), probe.judge)), "")
         raise InputError(f"{probe.judge.spec} gives no value of any story", why)
     return [
@@ -187,6 +194,7 @@ def _probe_position(probe: Probe, judge: JudgePairwise | None) -> Bias:
         return _skip(name, measure, "there is no model to show two stories to")
     pairs = list(_pair_up(probe.stories))
     games = judge.compare([(a, b) for pair in pairs for a, b in (pair, pair[::-1])])
+    need_all_asked("probe")
     decided = [outcome for outcome in games if outcome]
     share = estimate_first_share(sum(outcome > 0 for outcome in decided), len(decided))
     side = "first" if share.value > 0.5 else "second"

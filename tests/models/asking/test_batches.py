@@ -99,6 +99,59 @@ def test_a_run_that_was_stopped_reads_its_batch_instead_of_sending_it_again(
 
 
 @STYLES
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_run_that_was_killed_before_it_noted_its_batch_finds_it_at_the_server(
+    server: JudgeServer, style: str, others: int, tmp_path: Path, monkeypatch: Any
+) -> None:
+    server.plan = lambda number, nth: ""
+
+    def die(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "add_batch", die)
+        with pytest.raises(KeyboardInterrupt):
+            ask(open_batched(server, style, tmp_path / "j.jsonl"), 20)
+    assert len(server.batches) == 1
+    # What somebody else sends to the same server is not ours, though it is as large.
+    for number in range(others):
+        stranger = [Question(f"{n}", f"Story {900 + n + 100 * number}, story {n + 100}.")
+                    for n in range(20)]  # fmt: skip
+        list(open_batched(server, style, tmp_path / f"other-{number}.jsonl").ask(stranger))
+    server.batches["batch-0"]["polls"] = 9 * bool(others)
+    found = ask(open_batched(server, style, tmp_path / "j.jsonl"), 20)
+    assert {response.status for response in found.values()} == {"answered"}
+    assert len(server.batches) == 1 + others
+    assert {server.asked[number] for number in range(20)} == {1}
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.refresh()
+    assert (journal.open_intents, journal.open_batches) == ([], {})
+
+
+@STYLES
+def test_a_batch_whose_opening_nobody_confirms_is_not_opened_again(
+    server: JudgeServer, style: str, monkeypatch: Any
+) -> None:
+    server.plan = lambda number, nth: ""
+    server.lost_batches = 1
+    monkeypatch.setattr(batches, "draw_wait", lambda first_s, tries: 0.0)
+    found = ask(open_batched(server, style), 5)
+    assert {response.status for response in found.values()} == {"answered"}
+    assert len(server.batches) == 1
+
+
+@STYLES
+def test_a_server_that_lists_no_batches_is_sent_another(
+    server: JudgeServer, style: str, monkeypatch: Any
+) -> None:
+    server.plan = lambda number, nth: ""
+    server.lost_batches, server.lists_batches = 1, False
+    monkeypatch.setattr(batches, "draw_wait", lambda first_s, tries: 0.0)
+    assert len(ask(open_batched(server, style), 5)) == 5
+    assert len(server.batches) == 2
+
+
+@STYLES
 def test_one_by_one_and_by_the_batch_share_a_journal(server: JudgeServer, style: str) -> None:
     server.plan = lambda number, nth: ""
     ask(open_batched(server, style), 3)

@@ -6,6 +6,7 @@ from threading import Event
 import pytest
 
 from fabula.models.asking.pacing import LONGEST_HOLD_S, Pace, draw_wait
+from fabula.models.servers.limits import RoomLeft
 
 
 class Clock(Event):
@@ -136,3 +137,46 @@ def test_who_was_held_up_when_a_limit_was_learned_queues_up_by_it() -> None:
     assert first == pytest.approx(5.0)
     # Nothing was answered: one a second. Booked anew by the second limit, the first counts for it.
     assert second - first == pytest.approx(1.0)
+
+
+def test_what_a_server_says_is_left_is_spread_over_the_time_until_it_is_whole_again() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    pace.note_room(RoomLeft("requests", 4, 8.0, 10))
+    # The first at once; each of the others when its share of what time is left has passed.
+    assert start_times(pace, clock, [1] * 4) == pytest.approx([0, 2.0, 4.0, 6.0])
+    clock.now = 1000.0 + 7.9
+    assert start_times(pace, clock, [1]) == pytest.approx([0.1])  # none is left until then
+
+
+def test_tokens_that_are_left_are_shared_out_by_how_many_a_question_has() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    pace.note_room(RoomLeft("tokens", 1000, 10.0))
+    first, second, third = start_times(pace, clock, [500, 100, 500])
+    assert (first, second) == (0.0, pytest.approx(5.0))
+    assert third == pytest.approx(10.0)  # 400 are too few for it
+
+
+def test_news_replace_what_was_told_and_limits_of_a_day_are_not_spread() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    pace.note_room(RoomLeft("requests", 0, 60.0, 100))
+    pace.note_room(RoomLeft("requests", 100, 0.1, 100))
+    pace.note_room(RoomLeft("requests", 3, 86400.0, 1000))
+    assert start_times(pace, clock, [1] * 5)[-1] < 0.1
+
+
+def test_of_a_server_that_fills_up_steadily_all_is_taken_that_it_gives() -> None:
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now)
+    level, limit, per_second = 60.0, 60.0, 1.0
+    before, starts = clock.now, []
+    for _ in range(300):
+        assert pace.wait(1, clock)
+        level = min(level + (clock.now - before) * per_second, limit) - 1
+        before = clock.now
+        assert level >= 0  # nothing is turned away
+        starts.append(clock.now)
+        pace.note_room(RoomLeft("requests", int(level), (limit - level) / per_second, limit))
+    assert 200 / (starts[-1] - starts[99]) == pytest.approx(per_second, rel=0.05)

@@ -17,7 +17,7 @@ from fabula.core.errors import UserError
 from fabula.models.asking import dispatch
 from fabula.models.asking.interview import Interview
 from fabula.models.asking.opening import open_respondent
-from fabula.models.asking.question import Question, Response
+from fabula.models.asking.question import CostEstimate, Question, Response
 from fabula.models.asking.spending import open_account
 from fabula.models.servers.wire import Wish
 from fakes.judge_server import RIVALS, TRANSIENT, JudgeServer, spoil
@@ -103,9 +103,8 @@ def test_what_was_answered_is_never_asked_again_and_equal_questions_are_asked_on
 
 
 def test_a_server_that_does_not_say_when_is_asked_later_each_time(monkeypatch: Any) -> None:
-    with serve(per_second=60, tells_wait=False) as server:
-        server._level = 0.0
-        _, found = ask(server, 20, max_concurrent=8)
+    with serve(per_second=20, tells_wait=False) as server:
+        _, found = ask(server, 30, max_concurrent=8)
         assert {response.status for response in found.values()} == {"answered"}
         assert server.turned_away > 0
 
@@ -243,6 +242,37 @@ def test_a_small_budget_stops_early_and_a_larger_one_goes_on_from_there() -> Non
         assert set(server.asked.values()) == {1}
 
 
+def test_tries_that_may_have_been_charged_count_against_a_budget() -> None:
+    prices = {"price_in": 1.0, "price_out": 10.0, "max_concurrent": 1, "retries": 1}
+    # A question is 77 tokens and eight written at most: 157 millionths. Four tries fit, and each
+    # that broke off may have cost all of that.
+    with serve(lambda number, nth: "drop") as server, open_account(budget=0.0007) as account:
+        ask(server, 6, **prices)
+        assert sum(server.asked.values()) <= 4
+        assert account.risked == pytest.approx(account.lost_tries * 157 / 1e6)
+        assert account.unasked == 6 - account.failed > 0
+    # A server that answers with an error asks no money.
+    with serve(lambda number, nth: "500") as server, open_account(budget=0.0007) as account:
+        ask(server, 6, **prices)
+        assert (account.risked, account.unasked) == (0.0, 0)
+
+
+def test_a_server_that_does_not_count_cannot_lead_past_the_budget(monkeypatch: Any) -> None:
+    monkeypatch.setattr("fakes.judge_server.count_usage", lambda number, text: (None, None))
+    monkeypatch.setattr(JudgeServer, "bill", lambda *args: None)
+    with serve() as server, open_account(budget=0.0007) as account:
+        ask(server, 9, price_in=1.0, price_out=10.0)
+        assert account.answered == 4  # of 157 millionths each, at most
+        assert account.cost is None
+
+
+def test_what_a_server_says_is_left_is_kept_to() -> None:
+    with serve(per_second=200, tells_room=True) as server:
+        _, found = ask(server, 300, max_concurrent=8)
+        assert {response.status for response in found.values()} == {"answered"}
+        assert server.turned_away == 0
+
+
 def test_a_budget_without_prices_is_refused() -> None:
     with (
         serve() as server,
@@ -260,12 +290,14 @@ def test_an_estimate_asks_nothing_and_knows_what_was_answered() -> None:
         # "Rate story 4." are 13 bytes, 4 tokens, and 16 for the turns: six questions of 20 tokens;
         # at most 8 tokens are written, and one on average.
         assert (estimate.tokens_in, estimate.tokens_out_most, estimate.tokens_out) == (120, 48, 6)
-        assert estimate.cost_most == pytest.approx((120 + 480) / 1e6)
+        # At most a token a byte, 64 for what the server adds: 77, and as many as may be written.
+        assert estimate.cost_most == pytest.approx(6 * (77 + 80) / 1e6)
         assert estimate.cost == pytest.approx((120 + 60) / 1e6)
         with open_account(is_dry=True) as account:
             failed = list(respondent.ask(make_questions(10)))
+            list(respondent.ask(make_questions(10)))
         assert {response.problem for response in failed} == {"not asked: only estimated"}
-        assert account.estimate == estimate
+        assert account.estimate == estimate + CostEstimate(10, 10)  # each would be asked once
         assert sum(server.asked.values()) == 4
 
 

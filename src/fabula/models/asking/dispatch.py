@@ -65,7 +65,7 @@ class Dispatcher:
     threads: int
     retries: int
     first_wait_s: float = 1.0
-    lose_try: Callable[[], None] = lambda: None
+    lose_try: Callable[[Question, TryAgain], None] = lambda question, failed: None
     _tries: list[_Try] = field(default_factory=list)
     _changed: Condition = field(default_factory=Condition)
     _cancel: Event = field(default_factory=Event)
@@ -161,7 +161,7 @@ class Dispatcher:
                 self._add(attempt, source)
                 return None
         elif failed.status not in BUSY_STATUSES:
-            self.lose_try()
+            self.lose_try(attempt.question, failed)
             attempt.failures += 1
             if attempt.failures <= self.retries:
                 wait_s = draw_wait(self.first_wait_s, attempt.failures - 1)

@@ -6,6 +6,7 @@ questions from a `Feed`, which knows the journal and the account.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -14,9 +15,13 @@ from typing import Any, Protocol
 from fabula.models.asking.journal import Journal
 from fabula.models.asking.question import CostEstimate, Question, Response
 from fabula.models.asking.spending import Account, Prices, account
+from fabula.models.servers.http import TryAgain
 
 # Tokens by which servers set the turns of a conversation off from one another.
 _TURNS = 16
+# What servers may say to a model beside the question at most, and to hold it to a schema.
+_MOST_TURNS = 64
+_MOST_SCHEMA_WORDS = 512
 
 
 class Backend(Protocol):
@@ -65,8 +70,8 @@ class Feed:
     _waiting: tuple[str, Question] | None = None
     _asked: dict[str, list[str]] = field(default_factory=dict)
     _reserved: dict[str, tuple[Question, float | None]] = field(default_factory=dict)
-    # How far counts of tokens may fall short of the server's.
-    _shortfall: float = 1.25
+    # By how many tokens the server has passed what was thought to be the most.
+    _excess: int = 0
     _lock: Any = field(default_factory=Lock)
 
     def take(self) -> Question | None:
@@ -101,12 +106,27 @@ class Feed:
 
     def most_cost(self, question: Question) -> float | None:
         """What a question may cost at most."""
-        tokens = self.count_tokens(question)
-        return self.backend.prices.cost(int(tokens * self._shortfall), question.wish.max_tokens)
+        return self.backend.prices.cost(self._count_most(question), question.wish.max_tokens)
+
+    def _count_most(self, question: Question) -> int:
+        """Give how many tokens a server may count for a question at most.
+
+        No tokeniser makes more of a text than it has bytes; what a server says of its own to the
+        model is learned where it is more than usual.
+        """
+        schema = "" if question.schema is None else json.dumps(dict(question.schema))
+        size = len((question.system + question.prompt + schema).encode(errors="replace"))
+        return size + _MOST_TURNS + (_MOST_SCHEMA_WORDS if schema else 0) + self._excess
 
     def count_tokens(self, question: Question) -> int:
         """How many tokens are read for a question."""
         return self.backend.count_tokens(question.system + question.prompt) + _TURNS
+
+    def lose_try(self, question: Question, failed: TryAgain) -> None:
+        """Take in that a try came to nothing; who has answered with an error asks no money."""
+        _, most = self._reserved[question.key]
+        is_charged = failed.status is None and failed.is_sent
+        self.account.add_lost_try(most if is_charged else 0.0)
 
     def keep(self, response: Response) -> None:
         """Take in a response, which has the digest of its question for a key."""
@@ -114,9 +134,8 @@ class Feed:
         self.journal.add(response.key, response)
         self.account.settle(most, self.backend.prices, response)
         if response.tokens_in:
-            shortfall = response.tokens_in / self.count_tokens(question)
             with self._lock:
-                self._shortfall = max(self._shortfall, shortfall)
+                self._excess += max(response.tokens_in - self._count_most(question), 0)
 
     def give_out(self, response: Response) -> list[Response]:
         """Give a response to all who asked; those who ask later find it in the journal."""
@@ -184,27 +203,32 @@ class Interview:
 
     def estimate(self, questions: Iterable[Question]) -> CostEstimate:
         """Say what questions would take; none is asked."""
+        return sum(self._estimate_each(questions, set()), CostEstimate())
+
+    def _estimate_each(
+        self, questions: Iterable[Question], seen: set[str]
+    ) -> Iterator[CostEstimate]:
+        """Say of each question what it would take, beside those that were `seen`."""
         self.journal.refresh()
         feed = Feed(self.backend, self.journal, Account(), iter(()))
         mean, prices = self.journal.mean_written, self.backend.prices
-        total = CostEstimate(0, 0, 0, 0, 0.0, 0, 0.0)
-        seen: set[str] = set()
         for question in questions:
             digest = question.digest(self.signature)
             if digest in seen or self.journal.find(digest) is not None:
-                total += CostEstimate(1, 1, 0, 0, 0.0, 0, 0.0)
+                yield CostEstimate(1, 1)
                 continue
             seen.add(digest)
             read, most = feed.count_tokens(question), question.wish.max_tokens
             usual = None if mean is None else min(round(mean), most)
-            total += CostEstimate(
-                1, 0, read, most, prices.cost(read, most), usual, prices.cost(read, usual)
-            )
-        return total
+            cost = prices.cost(read, most if usual is None else usual)
+            yield CostEstimate(1, 0, read, most, feed.most_cost(question), usual, cost)
 
     def _look_only(self, questions: Iterable[Question]) -> Iterator[Response]:
-        for question in questions:
-            self.account.estimate += self.estimate([question])
+        listed = list(questions)
+        for question, estimate in zip(
+            listed, self._estimate_each(listed, self.account.foreseen), strict=True
+        ):
+            self.account.estimate += estimate
             yield Response(question.key, status="failed", problem="not asked: only estimated")
 
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -57,6 +58,15 @@ def _find_journals() -> list[Path]:
     return sorted(journal_folder().glob("*.jsonl"))
 
 
+@dataclass(frozen=True)
+class Intent:
+    """A batch that was about to be sent, of which it is not known whether the server has it."""
+
+    mark: str
+    digests: tuple[str, ...]
+    written_at: float
+
+
 @dataclass(eq=False)
 class Journal:
     """Answers by the digest of their question, and batches that a server has still in hand."""
@@ -65,6 +75,8 @@ class Journal:
     # Where each answer's line begins, its length, and how many tokens the answer had.
     _places: dict[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     _batches: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    _intents: dict[str, Intent] = field(default_factory=dict, repr=False)
+    _known_batches: set[str] = field(default_factory=set, repr=False)
     _read_up_to: int = 0
     _synced_at: float = 0.0
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -86,6 +98,16 @@ class Journal:
         """Batches whose answers have not been read yet, with the digests of their questions."""
         return dict(self._batches)
 
+    @property
+    def open_intents(self) -> list[Intent]:
+        """Batches that were to be sent, and were not noted as sent."""
+        return list(self._intents.values())
+
+    @property
+    def known_batches(self) -> frozenset[str]:
+        """Names of all batches that were ever sent."""
+        return frozenset(self._known_batches)
+
     def refresh(self) -> None:
         """Take in what was added since the last look, by this process or another."""
         with self._lock, suppress(FileNotFoundError), self.path.open("rb") as file:
@@ -100,6 +122,13 @@ class Journal:
         entry = _read_line(line)
         if "batch" in entry:
             self._batches[entry["batch"]] = tuple(entry["questions"])
+            self._known_batches.add(entry["batch"])
+            self._intents.pop(entry.get("mark", ""), None)
+        elif "intent" in entry:
+            mark = entry["intent"]
+            self._intents[mark] = Intent(mark, tuple(entry["questions"]), entry["at"])
+        elif "dropped" in entry:
+            self._intents.pop(entry["dropped"], None)
         elif "ended" in entry:
             self._batches.pop(entry["ended"], None)
         elif "question" in entry:
@@ -121,15 +150,25 @@ class Journal:
         if response.status in _LASTING:
             self._write({"question": digest, **_spell_response(response)})
 
-    def add_batch(self, name: str, digests: tuple[str, ...]) -> None:
+    def add_intent(self, digests: tuple[str, ...]) -> Intent:
+        """Keep that these questions will be sent now; it is on disk before they are."""
+        mark = secrets.token_hex(8)
+        self._write({"intent": mark, "questions": list(digests)}, is_synced=True)
+        return self._intents[mark]
+
+    def drop_intent(self, mark: str) -> None:
+        """Keep that the server does not have them."""
+        self._write({"dropped": mark})
+
+    def add_batch(self, name: str, digests: tuple[str, ...], mark: str = "") -> None:
         """Keep that a server has these questions."""
-        self._write({"batch": name, "questions": list(digests)})
+        self._write({"batch": name, "questions": list(digests), "mark": mark}, is_synced=True)
 
     def end_batch(self, name: str) -> None:
         """Keep that a batch has been read."""
         self._write({"ended": name})
 
-    def _write(self, entry: dict[str, Any]) -> None:
+    def _write(self, entry: dict[str, Any], *, is_synced: bool = False) -> None:
         line = json.dumps({**entry, "at": round(time.time(), 3)}).encode("ascii") + b"\n"
         try:
             with self._lock:
@@ -140,7 +179,7 @@ class Journal:
                     is_cut = os.lseek(target, 0, os.SEEK_END) > 0 and _read_last(target) != b"\n"
                     os.write(target, b"\n" + line if is_cut else line)
                     self._take_in(line, os.lseek(target, 0, os.SEEK_CUR) - len(line))
-                    if time.monotonic() - self._synced_at > _SYNC_S:
+                    if is_synced or time.monotonic() - self._synced_at > _SYNC_S:
                         os.fsync(target)
                         self._synced_at = time.monotonic()
                 finally:

@@ -1,9 +1,10 @@
 """How fast a server may be asked: requests and tokens a minute, and a pause when it says so.
 
 Every question gets a time at which it may be asked (the generic cell rate algorithm), so that those
-who wait do not race. A server that is busy holds all of them up, not the one that it told. Where
-nobody says how many requests it takes, that is learned when it turns one away: as many as it took
-until then, and a little more from there on.
+who wait do not race. A server that is busy holds all of them up, not the one that it told. What it
+says is left of its limits is spread over the time until they are whole again. Where nobody says how
+many requests it takes, that is learned when it turns one away: as many as it took until then, and a
+little more from there on.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import Any
+
+from fabula.models.servers.limits import RoomLeft
 
 # A second's worth may be asked at once: threads that wake late make up for it.
 _BURST_S = 1.0
@@ -26,6 +29,8 @@ _LEARNING_S = 10.0
 _SHRINKAGE, _SHRINK_EACH_S = 0.8, 1.0
 _GROWTH = 0.03
 LONGEST_HOLD_S = 60.0
+# Limits that last longer are those of a day: nobody spreads questions over it.
+_LONGEST_ROOM_S = 120.0
 
 
 @dataclass(eq=False)
@@ -54,6 +59,42 @@ class _Rate:
 
 
 @dataclass(eq=False)
+class _Room:
+    """What is left until a time, given out evenly.
+
+    Whether a server fills up steadily or all at once then, this takes what it gives: of one that
+    fills up steadily, what is left and the time settle where both are spent at the same speed.
+    """
+
+    remaining: float
+    reset_at: float
+    limit: float | None
+    taken: float = 0.0
+    taken_at: float = -math.inf
+
+    def find_time(self, amount: float, now: float) -> float:
+        """Give the time at which that much may go, as far as is known now."""
+        if now >= self.reset_at:
+            # Whole again, and how long for is told with the next answer.
+            self.remaining = math.inf if self.limit is None else self.limit
+            self.reset_at = math.inf
+        if self.reset_at == math.inf:
+            return now
+        if self.remaining < max(amount, 1.0):
+            return self.reset_at
+        if self.taken_at == -math.inf:
+            return now
+        # Who went last has its share of the time.
+        share = self.taken / (self.remaining + self.taken)
+        return self.taken_at + share * (self.reset_at - self.taken_at)
+
+    def take(self, amount: float, now: float) -> None:
+        """Take that much."""
+        self.remaining -= amount
+        self.taken, self.taken_at = amount, now
+
+
+@dataclass(eq=False)
 class Pace:
     """Limits of a server, shared by all who ask it; without any, only its pauses count."""
 
@@ -66,6 +107,7 @@ class Pace:
     _answered_at: deque[float] = field(default_factory=deque, repr=False)
     _shrunk_at: float = -math.inf
     _rates: dict[str, _Rate] = field(default_factory=dict, repr=False)
+    _rooms: dict[str, _Room] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=Lock, repr=False)
 
     def __post_init__(self) -> None:
@@ -86,8 +128,12 @@ class Pace:
                     booked_in, due_at = self._rates.get("requests"), self._book(tokens, now)
                 elif booked_in is not (learned := self._rates.get("requests")) and learned:
                     booked_in, due_at = learned, max(due_at, learned.book(1, now))
-                remaining_s = max(due_at, self._held_until) - now
+                amounts = {"requests": 1, "tokens": tokens}
+                times = [room.find_time(amounts[name], now) for name, room in self._rooms.items()]
+                remaining_s = max(due_at, self._held_until, *times) - now
                 if remaining_s <= 0:
+                    for name, room in self._rooms.items():
+                        room.take(amounts[name], now)
                     _add_time(self._asked_at, now)
                     return True
             cancel.wait(remaining_s)
@@ -105,6 +151,19 @@ class Pace:
         with self._lock:
             if rate := self._rates.get("tokens"):
                 rate.give_back(expected - needed)
+
+    def note_room(self, told: RoomLeft) -> None:
+        """Take in what the server says is left, of requests or of tokens."""
+        if told.reset_s > _LONGEST_ROOM_S:
+            return
+        with self._lock:
+            now = self.clock()
+            if told.counts not in self._rooms and self.requests_per_minute is None:
+                self._rates.pop("requests", None)  # a guess from when nobody had told yet
+            known = self._rooms.get(told.counts, _Room(0.0, now, None))
+            self._rooms[told.counts] = replace(
+                known, remaining=told.remaining, reset_at=now + told.reset_s, limit=told.limit
+            )
 
     def hold(self, wait_s: float | None) -> None:
         """Let nobody ask for so long; where the server does not say, longer each time."""

@@ -79,17 +79,18 @@ class CostEstimate:
     """What questions would take, before any is asked.
 
     `recalled` were answered before and cost nothing; tokens and costs are those of the others.
-    Written tokens are as many as answers may have at `most`; `tokens_out` and `cost` are by the
-    mean of the answers so far, where there are any.
+    Written tokens are as many as answers may have at `most`; `tokens_out` is by the mean of the
+    answers so far, where there are any, and `cost` by that or by the most. `cost_most` is what a
+    budget has to have so that nothing is left unasked.
     """
 
-    questions: int
-    recalled: int
-    tokens_in: int
-    tokens_out_most: int
-    cost_most: float | None = None
-    tokens_out: int | None = None
-    cost: float | None = None
+    questions: int = 0
+    recalled: int = 0
+    tokens_in: int = 0
+    tokens_out_most: int = 0
+    cost_most: float | None = 0.0
+    tokens_out: int | None = 0
+    cost: float | None = 0.0
 
     def __add__(self, other: CostEstimate) -> CostEstimate:
         """Take both together; what one of them does not know is not known."""

@@ -14,6 +14,7 @@ from fabula.models.asking.pacing import Pace
 from fabula.models.asking.question import Question, Response, Status
 from fabula.models.asking.spending import Prices
 from fabula.models.servers.http import ServerError, TryAgain
+from fabula.models.servers.limits import Headers, read_room
 from fabula.models.servers.wire import Ending
 
 # English has some four characters a token, and other scripts about as many bytes.
@@ -68,15 +69,19 @@ class ServedBackend:
             self._count_threads(),
             self.model.server.retries,
             self.model.server.first_wait_s,
-            feed.account.add_lost_try,
+            feed.lose_try,
         )
         return dispatcher.run(feed)
 
     def _ask(self, question: Question) -> dict[str, Any] | Response:
         try:
-            return self.model.try_once(spell_question(self.model, question))
+            return self.model.try_once(spell_question(self.model, question), self._note_room)
         except ServerError as error:
             return read_refusal(question, error)
+
+    def _note_room(self, headers: Headers) -> None:
+        for room in read_room(headers):
+            self.pace.note_room(room)
 
     def _count_threads(self) -> int:
         if self.model.max_concurrent is not None:

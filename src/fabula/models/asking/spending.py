@@ -1,7 +1,9 @@
 """What asking costs: prices, what has been spent, and a budget that is not passed.
 
-Costs are counted of tokens, as servers count them, not added up of rounded sums. Whoever asks
-inside `with open_account(budget=2.5) as account:` is on that account, however deep it is.
+Costs are counted of tokens, as servers count them, not added up of rounded sums. A budget reckons
+with the worst: what is being asked may cost all that it can, and so may what came to nothing after
+it was sent. Whoever asks inside `with open_account(budget=2.5) as account:` is on that account,
+however deep it is.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import SettingError, UserError
+from fabula.core.story import count_text
 from fabula.models.asking.question import CostEstimate, Response
 
 _MILLION = 1e6
@@ -44,9 +47,10 @@ class Prices:
 class Account:
     """What was spent, and what may be.
 
-    `reserved` is what questions that are being asked may cost at most: a question is asked only if
+    `reserved` is what questions that are being asked may cost at most, `risked` what tries without
+    an answer, and answers without a count of tokens, may have cost: a question is asked only if
     all of that fits into the budget. With `is_dry` nothing is asked, and `estimate` says what would
-    be.
+    be; `foreseen` are the digests of the questions in it, which would be asked once.
     """
 
     budget: float | None = None
@@ -59,7 +63,9 @@ class Account:
     uncounted: int = 0
     lost_tries: int = 0
     reserved: float = 0.0
-    estimate: CostEstimate = field(default_factory=lambda: CostEstimate(0, 0, 0, 0, 0.0, 0, 0.0))
+    risked: float = 0.0
+    estimate: CostEstimate = field(default_factory=CostEstimate)
+    foreseen: set[str] = field(default_factory=set, repr=False)
     _tokens: Counter[tuple[Prices, bool]] = field(default_factory=Counter, repr=False)
     _lock: Any = field(default_factory=Lock, repr=False)
 
@@ -106,7 +112,7 @@ class Account:
                     raise SettingError(
                         "a budget needs prices", "give price_in and price_out in the model's spec"
                     )
-                if self.spent + self.reserved + most > self.budget:
+                if self.spent + self.risked + self.reserved + most > self.budget:
                     return False
             self.reserved += most or 0.0
             return True
@@ -122,6 +128,7 @@ class Account:
             self.refused += response.status == "refused"
             if response.tokens_in is None or response.tokens_out is None:
                 self.uncounted += 1
+                self.risked += most or 0.0
             self._tokens[prices, False] += response.tokens_in or 0
             self._tokens[prices, True] += response.tokens_out or 0
 
@@ -130,10 +137,22 @@ class Account:
         with self._lock:
             self.recalled += 1
 
-    def add_lost_try(self) -> None:
-        """Count a try that a server may charge for, though no answer came of it."""
+    def add_lost_try(self, most: float | None) -> None:
+        """Count a try of which no answer came, and what a server may charge for it at most."""
         with self._lock:
             self.lost_tries += 1
+            self.risked += most or 0.0
+
+
+def need_all_asked(made: str) -> None:
+    """Refuse to go on where money ran out: `made` of some of the answers would mislead."""
+    opened = account.get()
+    if opened is not None and opened.is_used_up:
+        left = count_text(opened.unasked, "question")
+        raise UserError(
+            f"the budget of {opened.budget:g} is spent with {left} not asked: no {made}",
+            "give a larger one: what was answered is not asked again",
+        )
 
 
 account: ContextVar[Account | None] = ContextVar("account", default=None)

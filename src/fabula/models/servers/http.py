@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage, HTTPResponse
 from threading import Event
 from typing import IO, Any, TypeVar, cast
@@ -19,6 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from fabula.core.errors import SettingError, UserError
+from fabula.models.servers.limits import read_wait
 from fabula.models.store.fetch import is_offline
 
 T = TypeVar("T")
@@ -49,15 +48,24 @@ class StreamBroken(ServerError):
 
 
 class TryAgain(Exception):
-    """A try that failed in a way that may pass; `status` is that of HTTP, where it had one."""
+    """A try that failed in a way that may pass; `status` is that of HTTP, where it had one.
+
+    What was never sent, as no connection came about, has certainly cost nothing.
+    """
 
     def __init__(
-        self, problem: str, wait_s: float | None = None, status: int | None = None
+        self,
+        problem: str,
+        wait_s: float | None = None,
+        status: int | None = None,
+        *,
+        is_sent: bool = True,
     ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.wait_s = wait_s
         self.status = status
+        self.is_sent = is_sent
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -230,9 +238,16 @@ class Server:
         """Give a `with` in which faults of a connection become `TryAgain`."""
         return _FaultNames(self.timeout_s)
 
-    def ask_once(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
+    def ask_once(
+        self,
+        path: str,
+        question: dict[str, Any],
+        on_headers: Callable[[HTTPMessage], None] | None = None,
+    ) -> dict[str, Any]:
         """Post a question and give the answer; what may pass is `TryAgain`."""
         with self.open(path, question) as response, self.name_faults():
+            if on_headers is not None:
+                on_headers(response.headers)
             return self.read(_read_all(response))
 
     def _opener(self) -> OpenerDirector:
@@ -255,8 +270,7 @@ class Server:
             said = f"{error.code}"
         problem = f"the server says {said}"
         if error.code == 429 or error.code >= 500:
-            wait_s = _retry_after(error.headers.get("Retry-After"))
-            return TryAgain(self.without_key(problem), wait_s, error.code)
+            return TryAgain(self.without_key(problem), read_wait(error.headers), error.code)
         remedy = f"set {self.key_env} to a key that it takes" if error.code in KEY_STATUSES else ""
         return self.error(problem, remedy, status=error.code)
 
@@ -285,7 +299,8 @@ class _FaultNames:
         if isinstance(error, TimeoutError) or isinstance(reason, TimeoutError):
             raise TryAgain(f"no answer within {self.timeout_s:g} s") from None
         if isinstance(error, URLError | HTTPException | OSError):
-            raise TryAgain(f"the connection failed ({reason})") from None
+            is_sent = not isinstance(reason, ConnectionRefusedError | socket.gaierror)
+            raise TryAgain(f"the connection failed ({reason})", is_sent=is_sent) from None
 
 
 class Connection:
@@ -369,17 +384,3 @@ def describe_fault(content: Any) -> str:
             content = content[key]
     said = content if isinstance(content, str) else json.dumps(content)
     return " ".join(said.split())[:LONGEST_MESSAGE] or "nothing more"
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds that a server asks to wait, given as a number or as a date."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
-            return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

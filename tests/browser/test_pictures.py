@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.story import Story
 from fabula.reports.report import write_report
-from fabula.reports.review import render_page
+from fabula.reports.review_page import review_page
 from fakes.crafted_pictures import pillow
 from fakes.grounding import ToldGrounder, plain_nouns, told
 from fakes.picture_runs import write_picture_run
@@ -33,7 +33,7 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pictures") / "review.html"
     notes = ("a drawing: what is seen in it is guessed",)
     pictured = made_up_pictured(sights=made_up_sights(notes))
-    path.write_text(render_page(pictured_review(pictured)), encoding="utf-8")
+    path.write_text(review_page(pictured_review(pictured)), encoding="utf-8")
     return path
 
 
@@ -103,7 +103,7 @@ def test_nothing_bars_the_way_on_a_review_with_pictures(
 def test_odd_pictures_and_long_words_stay_within_a_phone(open_page, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     story = Story("x" * 200, f"{'y' * 400} dog. " + STORY.text, images=STORY.images)
-    path.write_text(render_page(pictured_review(made_up_pictured(story))), encoding="utf-8")
+    path.write_text(review_page(pictured_review(made_up_pictured(story))), encoding="utf-8")
     assert open_page(path, **PHONE).evaluate(WIDER) == 0
 
 

@@ -16,7 +16,8 @@ from fabula.core.story import Story
 from fabula.learned.grounding.grounder import GroundedStory, Sight
 from fabula.reports._picture_figure import PictureBudget, encode_picture
 from fabula.reports._picture_section import draw_section, group_by_pictures, write_rules
-from fabula.reports.review import render_page, render_review
+from fabula.reports.review import render_review
+from fabula.reports.review_page import review_page
 from fakes.crafted_pictures import pillow
 from fakes.pictured import (
     STORY,
@@ -40,7 +41,7 @@ def anchors_of(page: str) -> set[str]:
 
 
 def test_every_link_of_the_page_leads_somewhere_and_no_place_is_there_twice():
-    page = render_page(pictured_review())
+    page = review_page(pictured_review())
     ids = ids_of(page)
     assert len(ids) == len(set(ids))
     assert anchors_of(page) - set(ids) == set()
@@ -138,14 +139,14 @@ def test_pointing_is_a_rule_a_region_and_needs_no_script():
     rules = write_rules([[made_up_pictured()]])
     assert rules.count(":has(") == 6
     assert '#pictures-0:has([data-at="0-1-0"]:is(:hover' in rules
-    page = render_page(pictured_review())
+    page = review_page(pictured_review())
     assert "img-src data:" in page
     assert "<script" not in page
 
 
 def test_a_review_without_pictures_says_nothing_of_them():
     review = made_up_review()
-    page = render_page(review)
+    page = review_page(review)
     assert "img-src" not in page
     assert 'href="#pictures"' not in page
     assert json.loads(render_review("json", review))["pictures"] is None
@@ -157,7 +158,7 @@ def test_hostile_names_labels_and_nouns_are_shown_not_run():
     picture = Picture(bad, 10, 10, "x", np.zeros((10, 10, 3), np.uint8), (bad,))
     sight = Sight(picture, (Region((0, 0, 5, 5), bad, 0.5),), np.zeros((1, 0)), (bad,))
     story = Story(bad, f"{bad} dog.", system=bad)
-    page = render_page(pictured_review(made_up_pictured(story, sights=(sight,))))
+    page = review_page(pictured_review(made_up_pictured(story, sights=(sight,))))
     assert "<script" not in page
 
 

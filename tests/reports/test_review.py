@@ -23,6 +23,7 @@ from fabula.reports.review import (
 )
 from fabula.reports.review_ranking import ReviewPages, render_ranking
 from fabula.scoring.review import MissingPart, Ranking
+from fabula.scoring.review.parts import WriterOpinion
 from fabula.scoring.review.ranking import Candidate, rank_candidates
 from fabula.scoring.review.steps import assemble_review
 from fakes.review import (
@@ -74,6 +75,24 @@ def test_the_terminal_shows_scores_first_and_then_comments() -> None:
     assert places == sorted(places)
     assert "“and somebody had written a name on it” (2 times, 7 % of the text)" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_readers_and_writers_stand_side_by_side_and_what_it_means_where_they_part() -> None:
+    opinion = WriterOpinion(4.62, 22.0, (10.0, 35.0))
+    for form in ("text", "md", "html"):
+        shown = " ".join(render_review(form, replace(made_up_review(), writers=opinion)).split())
+        told = [
+            "Readers would like it better than about 63 of 100 human stories; between 41 and 80.",
+            "Writers would score it 4.6 of 10, higher than about 22 of 100 human stories; between",
+            "10 and 35.",
+            "The two part: readers, who vote for stories, would think more of it than writers",
+        ]
+        places = [shown.index(words) for words in told]
+        assert places == sorted(places), form
+        near = replace(made_up_review(), writers=replace(opinion, interval=(10.0, 50.0)))
+        assert "The two part" not in render_review(form, near)
+    plain = json.loads(render_review("json", replace(made_up_review(), writers=opinion)))
+    assert plain["writers"] == {"score": 4.62, "percentile": 22.0, "interval": [10.0, 35.0]}
 
 
 def test_every_form_begins_with_where_the_story_stands_then_criteria_then_coherence() -> None:

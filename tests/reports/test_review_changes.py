@@ -9,6 +9,7 @@ import pytest
 
 from fabula.reports.review_changes import Move, list_moves, render_changes, render_moves
 from fabula.scoring.review import MissingPart
+from fabula.scoring.review.parts import WriterOpinion
 from fakes.review import made_up_review
 
 
@@ -36,6 +37,17 @@ def test_less_than_half_the_width_of_the_interval_is_noise():
         after = replace(before, percentile=percentile)
         [move] = [m for m in list_moves(before, after) if m.name == "preference, percentile"]
         assert move.noise == pytest.approx(19.7) and move.verdict == verdict
+
+
+def test_what_writers_would_say_moves_beside_what_readers_would():
+    before, after = (
+        replace(made_up_review(), writers=WriterOpinion(5.0, place, (place - 10, place + 10)))
+        for place in (40.0, 52.0)
+    )
+    [move] = [m for m in list_moves(before, after) if m.name == "writers, percentile"]
+    assert (move.before, move.after, move.noise, move.verdict) == (40, 52, 10, "better")
+    names = [m.name for m in list_moves(before, replace(after, writers=None))]
+    assert "writers, percentile" not in names
 
 
 def test_scores_that_one_draft_lacks_are_not_compared_and_what_is_missing_is_said_once():

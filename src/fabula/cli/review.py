@@ -80,7 +80,8 @@ _FORMS = {
     shell_complete=complete_assets_or_folders,
     default="reader",
     show_default=True,
-    help="The reader that judges the story: an asset, or a folder that `fabula train` made.",
+    help="The reader that judges the story: an asset, a folder that `fabula train` made, or both: "
+    "the mean of the small and the large one.",
 )
 @click.option(
     "--order",

@@ -15,6 +15,7 @@ from fabula.reports.review import (
     left_out_words,
     loose_words,
     missing_words,
+    parting_words,
     preference_words,
     repetition_words,
     score_command,
@@ -23,6 +24,7 @@ from fabula.reports.review import (
     statistic_text,
     unlike_words,
     unrated_words,
+    writers_words,
 )
 from fabula.reports.tables import Table, TableColumn
 from fabula.scoring.review import Review
@@ -35,7 +37,7 @@ def review_markdown(review: Review) -> str:
     parts = [
         f"# {markdown_text(review.story.id)}",
         "\n".join(f"> {markdown_text(line)}" for line in warnings),
-        markdown_text(unlike_words(review) if review.unlike else preference_words(review)),
+        "\n\n".join(map(markdown_text, _standing(review))),
         *([] if review.unlike else [_criteria(review)]),
         _judged(review),
         *([] if review.unlike else [_gauges(review)]),
@@ -45,6 +47,13 @@ def review_markdown(review: Review) -> str:
         _numbers(review),
     ]
     return without_halves("\n\n".join(part for part in parts if part))
+
+
+def _standing(review: Review) -> list[str]:
+    if review.unlike:
+        return [unlike_words(review)]
+    writers = [writers_words(review.writers)] if review.writers else []
+    return [preference_words(review), *writers, *parting_words(review)]
 
 
 def _criteria(review: Review) -> str:

@@ -9,7 +9,7 @@ from fabula.reports._review_figures import draw_rating
 from fabula.reports._review_marks import commented_aspects
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import escape, tag
-from fabula.reports.review import ASPECT_WORDS, NOTHING_RARE, aspect_reason, unrated_words
+from fabula.reports.review import ASPECT_WORDS, NOTHING_RARE, unrated_words
 from fabula.scoring.review import AspectReview, Review
 
 _LEGEND = (
@@ -95,7 +95,7 @@ def _comment_html(aspect: AspectReview) -> str:
         own = tag("p", "The model’s own words, unchecked.", class_="how")
         return tag("p", escape(aspect.comment), class_="comment") + own
     if not evidence.found:
-        return tag("p", escape(aspect_reason(aspect)), class_="reason")
+        return tag("p", escape(_aspect_reason(aspect)), class_="reason")
     link = tag("a", escape(evidence.quote), href=f"#at-{aspect.name}", class_="quote")
     words = f" ({', '.join(f'“{word}”' for word in evidence.words)})" if evidence.words else ""
     how = tag("p", escape(f"Quoted: {evidence.how}{words}."), class_="how")
@@ -104,3 +104,10 @@ def _comment_html(aspect: AspectReview) -> str:
     before, _, after = aspect.comment.partition(evidence.quote)
     comment = tag("p", escape(before) + link + escape(after), class_="comment")
     return comment + how
+
+
+def _aspect_reason(aspect: AspectReview) -> str:
+    """Say why an aspect has no comment; nothing where it may have one."""
+    return (
+        "" if aspect.comment or aspect.evidence.found else f"No comment: {aspect.evidence.reason}."
+    )

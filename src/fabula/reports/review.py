@@ -7,6 +7,7 @@ them, what to look at, questions to the text, and numbers last.
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from fabula.core.story import count_text
 from fabula.core.table import json_text, without_halves
 from fabula.reports.numbers import number_text
 from fabula.scoring.review import AspectReview, Gauge, MissingPart, PlacedTransition, Review
+from fabula.scoring.review.parts import WriterOpinion
 from fabula.text.repetition import Repetition
 
 FORMS = ("text", "md", "json", "html")
@@ -45,6 +47,13 @@ NOTHING_RARE = (
     "Nothing that is measured here is rarer than in 1 of 10 human stories: there is no comment "
     "rather than one that would fit any story."
 )
+PARTINGS = {
+    "readers": "The two part: readers, who vote for stories, would think more of it than writers, "
+    "who score the sentences and mark down clichés, purple prose and what is explained though it "
+    "was shown. Whom to heed depends on whom it is for.",
+    "writers": "The two part: writers, who score the sentences, would think more of it than "
+    "readers, who vote for stories. The prose is not what holds it back.",
+}
 _DECIMALS = {"mattr": 2, "type_token_ratio": 2, "word_length": 2, "sentences length": 1}
 _NAMES = {"sentences count": "sentences", "sentences length": "words a sentence"}
 
@@ -75,36 +84,13 @@ def render_review(form: str, review: Review) -> str:
 
         return review_markdown(review)
     if form == "html":
-        return render_page(review)
+        # The page takes its words from here.
+        from fabula.reports.review_page import review_page
+
+        return review_page(review)
     if form != "text":
         raise SettingError(f"a review is not written as {form}", f"known: {', '.join(FORMS)}")
     return f"{scores_text(review)}\n\n{comments_text(review)}".strip()
-
-
-def render_page(review: Review, *, ranking: str = "") -> str:
-    """Write a review as a page; `ranking` is the address of the ranking that led to it."""
-    # The page takes its words from here.
-    from fabula.reports._review_page import review_page
-
-    return review_page(review, ranking=ranking)
-
-
-def render_parts(review: Review) -> dict[str, str]:
-    """Write the parts of a review's page, for a page with a stricter policy: what would be an
-    inline style is `data-style`, for a script to apply."""
-    from fabula.reports._review_page import page_parts
-
-    # Quotes in texts are escaped: only an attribute of ours looks like this.
-    return {
-        name: part.replace(' style="', ' data-style="') for name, part in page_parts(review).items()
-    }
-
-
-def read_parts_style() -> str:
-    """Give the style sheet of such parts."""
-    from fabula.reports._review_page import parts_style
-
-    return parts_style()
 
 
 def scores_text(review: Review) -> str:
@@ -158,14 +144,11 @@ def aspect_words(review: Review, aspect: AspectReview) -> str:
     return f"{ASPECT_WORDS[aspect.name]}{rating}{sure}{unchecked}"
 
 
-def _width() -> int:
-    return min(96, max(60, shutil.get_terminal_size((96, 24)).columns))
-
-
 def _wrap(text: str, indent: int = 2) -> str:
     lead = " " * indent
-    text = " ".join(text.split())
-    return textwrap.fill(text, _width(), initial_indent=lead, subsequent_indent=lead)
+    text, width = " ".join(text.split()), shutil.get_terminal_size((96, 24)).columns
+    width = min(96, max(60, width))
+    return textwrap.fill(text, width, initial_indent=lead, subsequent_indent=lead)
 
 
 def _warnings(review: Review) -> str:
@@ -174,20 +157,25 @@ def _warnings(review: Review) -> str:
     return "\n".join(map(_wrap, lines))
 
 
-def _track(review: Review) -> str:
-    """Draw the percentile and its interval on a line from 0 to 100."""
-    if not math.isfinite(review.percentile):
+def _track(percentile: float, interval: tuple[float, float]) -> str:
+    """Draw a percentile and its interval on a line from 0 to 100."""
+    if not math.isfinite(percentile):
         return ""
     places = ["─"] * 51
-    ends = [round(end / 2) for end in review.interval if math.isfinite(end)]
+    ends = [round(end / 2) for end in interval if math.isfinite(end)]
     if len(ends) == 2:
         places[ends[0] : ends[1] + 1] = "━" * (ends[1] - ends[0] + 1)
-    places[round(review.percentile / 2)] = "●"
+    places[round(percentile / 2)] = "●"
     return f"\n  0 {''.join(places)} 100"
 
 
 def _standing(review: Review) -> str:
-    return f"{_wrap(preference_words(review))}{_track(review)}"
+    readers = f"{_wrap(preference_words(review))}{_track(review.percentile, review.interval)}"
+    if (writers := review.writers) is None:
+        return readers
+    track = _track(writers.percentile, writers.interval)
+    parting = [_wrap(words) for words in parting_words(review)]
+    return "\n".join([readers, f"{_wrap(writers_words(writers))}{track}", *parting])
 
 
 def _criteria(review: Review) -> str:
@@ -329,7 +317,7 @@ def score_command(review: Review) -> str:
     counted = {name.partition(" ")[0] for name in review.statistics}
     rated = any(math.isfinite(aspect.rating) for aspect in review.aspects)
     specs = [
-        spec.replace("storyer(interval=True)", "storyer")
+        re.sub(r"^(storyer|writers)\(interval=True\)$", r"\1", spec)
         for spec in review.signatures
         if spec not in counted and (rated or not spec.startswith("aspects"))
     ]
@@ -343,13 +331,32 @@ def preference_words(review: Review) -> str:
         if math.isfinite(review.preference):
             return f"Preference {number_text(review.preference, 1)}; no percentile is known for it."
         return "There is no preference for this story."
-    low, high = review.interval
-    words = f"Liked better than about {review.percentile:.0f} of 100 human stories"
+    liked = "Readers would like it better" if review.writers else "Liked better"
+    return f"{liked} than {_place_words(review.percentile, review.interval)}."
+
+
+def writers_words(writers: WriterOpinion) -> str:
+    """Say how professional writers would score a story, and where that stands."""
+    score = f"{number_text(writers.score, 1)} of 10"
+    if not math.isfinite(writers.percentile):
+        return f"Writers would score it {score}; no percentile is known for it."
+    place = _place_words(writers.percentile, writers.interval)
+    return f"Writers would score it {score}, higher than {place}."
+
+
+def _place_words(percentile: float, interval: tuple[float, float]) -> str:
+    low, high = interval
+    words = f"about {percentile:.0f} of 100 human stories"
     if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{words}."
+        return words
     if round(low) == round(high):
-        return f"{words}; another training would say the same."
-    return f"{words}; between {low:.0f} and {high:.0f}."
+        return f"{words}; another training would say the same"
+    return f"{words}; between {low:.0f} and {high:.0f}"
+
+
+def parting_words(review: Review) -> list[str]:
+    """Say what it means where readers and writers part; nothing where they do not."""
+    return [PARTINGS[review.parting]] if review.parting else []
 
 
 def flow_words(review: Review) -> str:
@@ -376,13 +383,6 @@ def missing_words(missing: Sequence[MissingPart]) -> list[str]:
     for part in missing:
         names_by_reason.setdefault(part.why, []).append(part.part)
     return [f"No {', '.join(names)}: {why}" for why, names in names_by_reason.items()]
-
-
-def aspect_reason(aspect: AspectReview) -> str:
-    """Say why an aspect has no comment; nothing where it may have one."""
-    return (
-        "" if aspect.comment or aspect.evidence.found else f"No comment: {aspect.evidence.reason}."
-    )
 
 
 def statistic_text(name: str, value: float) -> str:

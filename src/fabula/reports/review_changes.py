@@ -14,9 +14,11 @@ from fabula.reports.pages import escape, tag
 from fabula.reports.review import missing_words, statistic_name, statistic_text, unlike_words
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.review import Review
+from fabula.scoring.review.parts import WriterOpinion
 from fabula.text.diff import Change, diff_words
 from fabula.text.words import words
 
+_Ends = tuple[float, float]
 Verdict = Literal["better", "worse", "within noise", "same", "other"]
 # A change smaller than what is shown of a value is none.
 _LEAST = {0: 0.5, 1: 0.05, 2: 0.005}
@@ -56,23 +58,35 @@ class Move:
 
 def list_moves(before: Review, after: Review) -> list[Move]:
     """List how the scores moved that both reviews have; what is counted comes last."""
-    widths = [high - low for low, high in (before.interval, after.interval)]
-    noise = max(widths) / 2 if all(map(math.isfinite, widths)) else math.nan
-    intervals = (before.interval, after.interval) if math.isfinite(noise) else ()
+    both = (before.interval, after.interval)
+    places = before.percentile, after.percentile
     moves = [
-        Move("preference, percentile", before.percentile, after.percentile, _direct("storyer"), 0,
-             noise, intervals),
+        Move("preference, percentile", *places, _direct("storyer"), 0, *_measure_noise(both)),
         Move("preference", before.preference, after.preference, _direct("storyer")),
+        *_move_writers(before.writers, after.writers),
         *_pair(before.criteria, after.criteria, "criteria", "criteria: {}", 1),
         Move("coherence", before.coherence, after.coherence, _direct("coherence")),
         Move("sentence order", before.order, after.order, _direct("rovist_c")),
         Move("closeness to the prompt", before.prompt, after.prompt, _direct("supert")),
-    ]  # fmt: skip
+    ]
     # The percentile is the preference on a scale that can be read, and has the interval.
     if math.isfinite(moves[0].difference):
         del moves[1]
     moves += _pair(before.statistics, after.statistics, "", "{}", 2)
     return [move for move in moves if math.isfinite(move.before) and math.isfinite(move.after)]
+
+
+def _move_writers(before: WriterOpinion | None, after: WriterOpinion | None) -> Iterator[Move]:
+    if before and after:
+        both, places = (before.interval, after.interval), (before.percentile, after.percentile)
+        noise = _measure_noise(both)
+        yield Move("writers, percentile", *places, _direct("writers"), 0, *noise)
+
+
+def _measure_noise(intervals: tuple[_Ends, _Ends]) -> tuple[float, tuple[_Ends, ...]]:
+    """Give half of the wider interval, and both; NaN and none where one is not known."""
+    widths = [high - low for low, high in intervals]
+    return (max(widths) / 2, intervals) if all(map(math.isfinite, widths)) else (math.nan, ())
 
 
 def _pair(

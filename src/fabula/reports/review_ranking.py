@@ -25,7 +25,8 @@ from fabula.reports.pages import (
     read_static,
     tag,
 )
-from fabula.reports.review import missing_words, render_page
+from fabula.reports.review import missing_words
+from fabula.reports.review_page import review_page
 from fabula.reports.tables import Table, TableColumn, render
 from fabula.scoring.review import Ranking, Review, Standing
 from fabula.text.escapes import markdown_text
@@ -110,7 +111,7 @@ class ReviewPages:
 
     def write_review(self, review: Review, *, ranked: bool) -> Path:
         """Write the page of a story."""
-        page = render_page(review, ranking=self.back if ranked else "")
+        page = review_page(review, ranking=self.back if ranked else "")
         return _write_page(self.folder / self.files[review.story.id], page)
 
     def write_ranking(self, ranking: Ranking, name: str) -> Path:

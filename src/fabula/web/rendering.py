@@ -34,9 +34,9 @@ _KINDS = {
 
 def _read_review_style() -> str:
     # Reviews know all that learns; a process that shows none need not.
-    from fabula.reports.review import read_parts_style
+    from fabula.reports.review_page import parts_style
 
-    return read_parts_style()
+    return parts_style()
 
 
 # What the studio shares with the pages of reports: colours, letters, figures.

@@ -92,7 +92,7 @@ def review_order(order: ReadingOrder) -> Iterator[Event]:
     if len(order.stories) == 2:
         yield from _compare(order)
         return
-    from fabula.reports.review import render_parts
+    from fabula.reports.review_page import render_parts
     from fabula.scoring.review import count_story
 
     [story] = order.stories

@@ -13,11 +13,13 @@ from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import Comment
 from fabula.learned.comments.evidence import Evidence
+from fabula.learned.reader import metric as learned_metric
 from fabula.learned.reader.config import CRITERIA
+from fabula.learned.reader.inference import Reader, load_reader
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review import PlacedTransition, Review, choose_aspects, review_story
-from fabula.scoring.review.parts import rate_step
+from fabula.scoring.review.parts import Ends, WriterOpinion, rate_step
 from fabula.scoring.review.steps import (
     add_comments,
     ask_metrics,
@@ -43,6 +45,7 @@ PARTS = st.sampled_from(
 
 
 TOLD = set(CRITERIA) - {"relevance"}
+NAN = math.nan
 
 
 def reviewed(story: Story) -> Review:
@@ -189,13 +192,20 @@ def test_ordinary_dialogue_is_held_against_dialogue() -> None:
 def test_every_value_is_that_of_the_metric_itself() -> None:
     found = reviewed(STORY)
     specs = [f"{name}(weights='fake')" for name in ("storyer", "criteria", "coherence", "rovist_c")]
-    specs += ["aspects(weights='fake')", "supert(model='fake()', layer=0)", "baselines"]
+    specs += [
+        "writers(weights='fake')",
+        "aspects(weights='fake')",
+        "supert(model='fake()', layer=0)",
+        "baselines",
+    ]
     table = evaluate([STORY], [*specs, "sentences"])
     values = {(one.scorer.partition("(")[0], one.aspect): one.value for one in table}
     assert found.preference == values["storyer", ""]
     assert found.percentile == values["storyer", "percentile"]
     assert found.coherence == values["coherence", ""] and found.order == values["rovist_c", ""]
     assert found.prompt == values["supert", ""]
+    assert found.writers.score == values["writers", ""]
+    assert found.writers.percentile == values["writers", "percentile"]
     assert found.criteria == {name: values["criteria", name] for name in CRITERIA if name in TOLD}
     assert [one.rating for one in found.aspects] == [values["aspects", name] for name in ASPECTS]
     assert len(found.statistics) == 7
@@ -214,7 +224,9 @@ def test_every_value_is_that_of_the_metric_itself() -> None:
 @pytest.mark.assets
 def test_the_usual_metrics_are_asked_so_that_values_are_those_of_fabula_score() -> None:
     chosen = choose_parts("reader")
-    assert {part: metric.spec for part, metric in chosen.parts.items()} == {
+    specs = {part: metric.spec for part, metric in chosen.parts.items()}
+    assert specs.pop("writers", "") == ("" if chosen.unlearned else "writers(interval=True)")
+    assert specs == {
         "storyer": "storyer(interval=True)",
         "criteria": "criteria(weights='reader')",
         "coherence": "coherence",
@@ -234,6 +246,40 @@ def test_an_aspect_that_is_the_same_for_every_story_has_no_number() -> None:
     left_out = {one.part for one in found.left_out}
     assert {f"aspects.{name}" for name in ASPECTS} | {"criteria.relevance"} <= left_out
     assert set(found.criteria) == TOLD
+
+
+def test_weights_that_no_writer_taught_leave_writers_out_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake = load_reader("fake")
+    scales = {name: scale for name, scale in fake.config.scales.items() if name != "writers"}
+    lay = Reader(replace(fake.config, scales=scales), "lay", fake.source)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: lay)
+    found = reviewed(STORY)
+    assert found.writers is None and not found.missing and not found.warnings
+    [lack] = [one for one in found.left_out if one.part == "writers"]
+    assert "have not learned it" in lack.why
+    assert found.plain()["writers"] is None and math.isfinite(found.percentile)
+
+
+@pytest.mark.parametrize(
+    ("readers", "writers", "parting"),
+    [
+        ((80, (70, 90)), (40, (20, 60)), "readers"),
+        ((30, (10, 50)), (75, (55, 90)), "writers"),
+        ((80, (40, 90)), (30, (20, 45)), ""),  # far apart, and neither is sure
+        ((80, (NAN, NAN)), (50, (20, 60)), "readers"),
+        ((60, (NAN, NAN)), (50, (20, 60)), ""),
+        ((NAN, (NAN, NAN)), (50, (20, 60)), ""),
+    ],
+)
+def test_readers_and_writers_part_where_their_intervals_lie_apart(
+    readers: tuple[float, Ends], writers: tuple[float, Ends], parting: str
+) -> None:
+    (place, interval), opinion = readers, WriterOpinion(4.6, *writers)
+    found = replace(made_up_review(), percentile=place, interval=interval, writers=opinion)
+    assert found.parting == parting
+    assert replace(found, writers=None).parting == ""
 
 
 def test_there_is_no_relevance_and_the_reason_is_said() -> None:
@@ -276,3 +322,13 @@ def test_odd_stories_are_reviewed_as_well(text: str) -> None:
 def test_weights_that_were_named_must_be_there() -> None:
     with pytest.raises(UnknownName, match="no asset is called 'nowhere'"):
         ask_metrics(STORY, weights="nowhere")
+
+
+def test_both_weights_are_asked_where_there_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = load_reader("fake")
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name: fake)
+    specs = {part: metric.spec for part, metric in choose_parts("both").parts.items()}
+    assert specs["storyer"] == "storyer(weights='both', interval=True)"
+    assert specs["criteria"] == "criteria(weights='both')"
+    assert specs["coherence"] == "coherence(weights='both')"
+    assert specs["aspects"] == "aspects"

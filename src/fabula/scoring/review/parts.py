@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -77,7 +77,8 @@ class Opinions:
     """What everyone says of a story: scores by part and aspect, transitions, what is missing.
 
     `usual` is what raters give each aspect as a rule; `doubts` are, by part and aspect, why a value
-    tells nothing of a story; `unlike` says why a text is hardly a story, and nobody was asked.
+    tells nothing of a story; `unlike` says why a text is hardly a story, and nobody was asked;
+    `unlearned` is what the weights could have learned, and have not.
     """
 
     scores: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
@@ -87,6 +88,7 @@ class Opinions:
     usual: Mapping[str, float] = field(default_factory=dict)
     doubts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unlike: str = ""
+    unlearned: tuple[MissingPart, ...] = ()
 
     def value(self, part: str, aspect: str = "") -> float:
         """Give a value; NaN where there is none, or where it tells nothing."""
@@ -144,6 +146,26 @@ class AspectReview:
 
 
 Ends = tuple[float, float]
+
+
+# So many human stories lie between two percentiles that part, where no interval is known.
+_FAR_APART = 30.0
+
+
+@dataclass(frozen=True)
+class WriterOpinion:
+    """What professional writers would say: a score from 1 to 10, and where it stands."""
+
+    score: float
+    percentile: float = math.nan
+    interval: Ends = (math.nan, math.nan)
+
+    def plain(self) -> dict[str, Any]:
+        """Write it as plain values."""
+        low, high = map(or_none, self.interval)
+        interval = None if low is None or high is None else [low, high]
+        place = {"percentile": or_none(self.percentile), "interval": interval}
+        return {"score": or_none(self.score), **place}
 
 
 @dataclass(frozen=True)
@@ -214,6 +236,7 @@ class Review:
     and why; `unlike` is why the text is hardly a story at all: no opinion was asked for then.
     `warnings` are what the preference says of itself, `notes` what the other metrics say.
     `pictured` is the story beside its pictures, where it has some that could be looked at;
+    `writers` is what professional writers would say, where the weights have learned it;
     `spoken` are the aspects that the reader itself chose to speak of, the surest first;
     `observations` what was measured that few human stories do, the weightiest first; None where it
     was not asked for.
@@ -241,6 +264,23 @@ class Review:
     judged: JudgedStory | None = None
     spoken: tuple[str, ...] = ()
     observations: tuple[Observation, ...] | None = None
+    writers: WriterOpinion | None = None
+
+    @property
+    def parting(self) -> Literal["readers", "writers", ""]:
+        """Who would think more of it, where readers and writers part: their intervals lie apart.
+
+        Where an interval is not known, they part by percentiles that are far apart.
+        """
+        if self.writers is None:
+            return ""
+        ends = [*self.interval, *self.writers.interval]
+        gap = self.percentile - self.writers.percentile
+        if all(map(math.isfinite, ends)):
+            apart = ends[0] > ends[3] or ends[2] > ends[1]
+        else:
+            apart = abs(gap) >= _FAR_APART
+        return ("readers" if gap > 0 else "writers") if apart else ""
 
     @cached_property
     def weakest(self) -> int | None:
@@ -293,6 +333,7 @@ class Review:
             "preference": or_none(self.preference),
             "percentile": or_none(self.percentile),
             "interval": None if low is None or high is None else [low, high],
+            "writers": self.writers.plain() if self.writers else None,
             "coherence": or_none(self.coherence),
             "order": or_none(self.order),
             "prompt": or_none(self.prompt),

@@ -27,7 +27,7 @@ from fabula.learned.comments.evidence import (
 )
 from fabula.learned.criteria import Criteria
 from fabula.learned.reader.domain import describe_other_writing
-from fabula.learned.reader.metric import ReaderMetric, ScaleMetric
+from fabula.learned.reader.metric import BOTH, ReaderMetric, ScaleMetric
 from fabula.learned.rovist_c import RovistC
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -37,18 +37,20 @@ from fabula.scoring.review.parts import (
     Opinions,
     PlacedTransition,
     Review,
+    WriterOpinion,
     rate_step,
 )
 from fabula.text.repetition import find_repetitions
 
 WEIGHTS, ORDER_WEIGHTS = "reader", "order"
 PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
+WRITERS = "writers"
 PROMPT = "closeness to the prompt"
 # Readers of StoryER spoke of three to five of the ten aspects.
 LEAST_COMMENTS, MOST_COMMENTS = 3, 5
 _WITH_WRITTEN = 2  # observations beside comments that a model writes
-PARTS = (PREFERENCE, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
-OPINIONS = {PREFERENCE, "criteria", "aspects", CONFIDENCE}  # what weights are named for
+PARTS = (PREFERENCE, WRITERS, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
+OPINIONS = {PREFERENCE, WRITERS, "criteria", "aspects", CONFIDENCE}  # what weights are named for
 _FAKE = "fake"  # for tests, where no part has weights
 
 
@@ -105,6 +107,7 @@ class ReviewMetrics:
     parts: dict[str, Metric] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     missing: list[MissingPart] = field(default_factory=list)
+    unlearned: list[MissingPart] = field(default_factory=list)
 
 
 def choose_parts(
@@ -114,17 +117,7 @@ def choose_parts(
 
     Weights that the user has named must be there, and have learned one of the parts at least.
     """
-    reader = {} if weights == WEIGHTS else {"weights": weights}
-    specs: dict[str, tuple[str, dict[str, object]]] = {
-        PREFERENCE: (PREFERENCE, {**reader, "interval": True}),
-        # From the same pass as the preference, rather than from weights of their own.
-        "criteria": ("criteria", {"weights": weights}),
-        "coherence": ("coherence", {"weights": weights} if weights == _FAKE else {}),
-        "aspects": ("aspects", {**reader}),
-        CONFIDENCE: ("aspects", {**reader, "confidence": True}),
-        ORDER: (ORDER, {} if order == ORDER_WEIGHTS else {"weights": order}),
-        PROMPT: ("supert", {"model": "fake()", "layer": 0} if weights == _FAKE else {}),
-    }
+    specs = _list_specs(weights, order)
     chosen = ReviewMetrics()
     for part in wanted or specs:
         name, settings = specs[part]
@@ -133,17 +126,38 @@ def choose_parts(
             chosen.signatures[metric.spec] = metric.signature()
             lack = metric.find_lack() if isinstance(metric, ReaderMetric) else ""
             if lack:
-                chosen.missing.append(MissingPart(part, lack))
+                # Few weights know what writers think: that is no fault to be mended.
+                lacks = chosen.unlearned if part == WRITERS else chosen.missing
+                lacks.append(MissingPart(part, lack))
             else:
                 chosen.parts[part] = metric
         except UserError as error:
             if settings.get("weights", WEIGHTS) != WEIGHTS:
                 raise
             chosen.missing.append(MissingPart(part, str(error)))
-    lacking = [lack for lack in chosen.missing if lack.part in OPINIONS]
+    lacking = [lack for lack in (*chosen.missing, *chosen.unlearned) if lack.part in OPINIONS]
     if weights != WEIGHTS and lacking and not OPINIONS & chosen.parts.keys():
         raise SettingError(lacking[0].why, "name weights that judge stories")
     return chosen
+
+
+def _list_specs(weights: str, order: str) -> dict[str, tuple[str, dict[str, object]]]:
+    """Name the metric of every part, and its settings."""
+    reader = {} if weights == WEIGHTS else {"weights": weights}
+    # Aspects are the small reader's own, and coherence has weights of its own.
+    alone = {} if weights == BOTH else reader
+    shared = {"weights": weights} if weights in (_FAKE, BOTH) else {}
+    return {
+        PREFERENCE: (PREFERENCE, {**reader, "interval": True}),
+        WRITERS: (WRITERS, {**reader, "interval": True}),
+        # From the same pass as the preference, rather than from weights of their own.
+        "criteria": ("criteria", {"weights": weights}),
+        "coherence": ("coherence", {**shared}),
+        "aspects": ("aspects", {**alone}),
+        CONFIDENCE: ("aspects", {**alone, "confidence": True}),
+        ORDER: (ORDER, {} if order == ORDER_WEIGHTS else {"weights": order}),
+        PROMPT: ("supert", {"model": "fake()", "layer": 0} if weights == _FAKE else {}),
+    }
 
 
 def ask_metrics(
@@ -180,7 +194,11 @@ def ask_metrics(
     missing = (*chosen.missing, *absent)
     doubts = {part: _find_doubts(metric) for part, metric in parts.items()}
     signatures = {metric.spec: chosen.signatures[metric.spec] for metric in parts.values()}
-    return Opinions(scores, transitions, missing, signatures | counted, usual, doubts, unlike)
+    signatures |= counted
+    unlearned = () if unlike else tuple(chosen.unlearned)
+    return Opinions(
+        scores, transitions, missing, signatures, usual, doubts, unlike, unlearned=unlearned
+    )
 
 
 def _find_doubts(metric: Metric) -> dict[str, str]:
@@ -267,10 +285,18 @@ def assemble_review(story: Story, opinions: Opinions) -> Review:
         signatures=opinions.signatures,
         order=opinions.value(ORDER),
         prompt=opinions.value(PROMPT),
-        left_out=_collect_doubts(opinions),
+        left_out=(*opinions.unlearned, *_collect_doubts(opinions)),
         unlike=opinions.unlike,
         notes=tuple(note for note, parts in notes.items() if PREFERENCE not in parts),
+        writers=_read_writers(opinions),
     )
+
+
+def _read_writers(opinions: Opinions) -> WriterOpinion | None:
+    score, place, low, high = (
+        opinions.value(WRITERS, aspect) for aspect in ("", "percentile", "low", "high")
+    )
+    return WriterOpinion(score, place, (low, high)) if math.isfinite(score) else None
 
 
 def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
@@ -278,11 +304,13 @@ def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
     left_out = []
     for part, doubts in opinions.doubts.items():
         for aspect, why in doubts.items():
+            if part == WRITERS and aspect:
+                continue  # the same as of the score itself
             score = opinions.scores.get(part, {}).get(aspect)
             if score is not None and score.status is Status.MISSING_PROMPT:
                 left_out.append(MissingPart(f"{part}.{aspect}", f"no prompt is given; and {why}"))
             elif why and score is not None and (score.ok or score.note == why):
-                left_out.append(MissingPart(f"{part}.{aspect}", why))
+                left_out.append(MissingPart(f"{part}.{aspect}".rstrip("."), why))
     return tuple(left_out)
 
 

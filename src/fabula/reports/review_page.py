@@ -28,12 +28,14 @@ from fabula.reports.review import (
     left_out_words,
     loose_words,
     missing_words,
+    parting_words,
     preference_words,
     repetition_words,
     score_command,
     statistic_name,
     statistic_text,
     unlike_words,
+    writers_words,
 )
 from fabula.scoring.review import Gauge, Review
 from fabula.text.repetition import Repetition
@@ -62,6 +64,15 @@ def review_page(review: Review, *, ranking: str = "") -> str:
             "version": escape(__version__),
         },
     )
+
+
+def render_parts(review: Review) -> dict[str, str]:
+    """Write the parts of a review's page, for a page with a stricter policy: what would be an
+    inline style is `data-style`, for a script to apply."""
+    # Quotes in texts are escaped: only an attribute of ours looks like this.
+    return {
+        name: part.replace(' style="', ' data-style="') for name, part in page_parts(review).items()
+    }
 
 
 def page_parts(review: Review) -> dict[str, str]:
@@ -131,16 +142,26 @@ def _judged(review: Review) -> list[str]:
 
 
 def preference_html(review: Review) -> str:
-    """Write where the story stands, in words and as a bar."""
-    words = tag("p", escape(preference_words(review)), class_="finding")
-    if not math.isfinite(review.percentile):
-        return words
-    ends = [tag("span", words) for words in ("liked least", "the middle", "liked best")]
-    return (
-        words
-        + draw_percentile(review.percentile, review.interval)
-        + tag("div", "".join(ends), class_="ends", aria_hidden="true")
-    )
+    """Write where the story stands, in words and as bars: with readers, and with writers."""
+    ends = ("liked least", "the middle", "liked best")
+    readers = _place(preference_words(review), review.percentile, review.interval, ends)
+    if (writers := review.writers) is None:
+        return readers
+    ends = ("scored lowest", "the middle", "scored highest")
+    scored = _place(writers_words(writers), writers.percentile, writers.interval, ends)
+    parting = [tag("p", escape(words), class_="parting") for words in parting_words(review)]
+    return readers + scored + "".join(parting)
+
+
+def _place(
+    words: str, percentile: float, interval: tuple[float, float], ends: Sequence[str]
+) -> str:
+    found = tag("p", escape(words), class_="finding")
+    if not math.isfinite(percentile):
+        return found
+    names = "".join(tag("span", end) for end in ends)
+    legend = tag("div", names, class_="ends", aria_hidden="true")
+    return found + draw_percentile(percentile, interval) + legend
 
 
 def _criteria(review: Review) -> str:

@@ -68,10 +68,10 @@ def measure_weights(
     report: Callable[[str], None],
 ) -> None:
     """Measure weights on sets and print the tables."""
+    from fabula.replication.findings import analyses_text
     from fabula.replication.storyer.evaluated_sets import name_sets, open_sets
     from fabula.replication.storyer.evaluation import HowEvaluated, evaluate_weights
     from fabula.replication.storyer.material import Material
-    from fabula.replication.storyer.report import analyses_text
 
     if not specs or not on:
         lacking = "--on SOURCE" if specs else "--evaluate FOLDER"

@@ -151,7 +151,7 @@ def statistics_command(name: str, path: Path | None, form: str) -> None:
     from fabula.core.protocols import watch
     from fabula.datasets import find_place, storium, storium_samples
     from fabula.datasets.story_games.statistics import statistics
-    from fabula.replication.storium import list_figures, tabulate
+    from fabula.replication.storium.overview import list_figures, tabulate
     from fabula.reports.tables import render
 
     games = {"storium": None, "storium_samples": storium_samples.FOLDER}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from fabula.core.errors import InputError, SettingError, UserError
 if TYPE_CHECKING:
     from fabula.core.dataset import Dataset
     from fabula.meta.study import StudyFile
+    from fabula.replication.analyses import AnalysesStudy, Reporting
     from fabula.reports.study_view import Publication
     from fabula.scoring.study_scores import ScoredStudy, StudyColumn
 
@@ -33,7 +35,7 @@ def command() -> None:
     "--only",
     multiple=True,
     metavar="NAME",
-    help="Of a study of kind storyer, run this analysis only; may be repeated.",
+    help="Of a study of kind storyer or storium, run this analysis only; may be repeated.",
 )
 @PARTIAL
 @OVERWRITE
@@ -51,25 +53,28 @@ def run(
 ) -> None:
     """Run a study and write its report: one HTML file, its tables and figures beside it.
 
-    Without -o it goes where the file says. A file with kind = "storyer" runs the analyses that it
-    lists; without -o they are printed.
+    Without -o it goes where the file says. A file with kind = "storyer" or "storium" runs the
+    analyses that it lists; without -o they are printed.
     """
     from fabula.core.files import refuse_foreign
-    from fabula.meta.study import read_study, study_kind
+    from fabula.meta.study import KINDS, read_study, study_kind
     from fabula.reports.study_page import STUDY_PAGE
 
-    is_storyer = study_kind(file) == "storyer"
-    if output is None and not is_storyer and (beside := read_study(file).report):
+    kind = study_kind(file)
+    has_ratings = kind == KINDS[0]
+    if output is None and has_ratings and (beside := read_study(file).report):
         output = file.parent / beside
     if output:
         # Now, and not when all has been computed.
         refuse_foreign(output, [STUDY_PAGE], inputs=[file], overwrite=overwrite)
-    if is_storyer:
-        _run_storyer(file, output, data=data, only=only, overwrite=overwrite, quiet=quiet)
+    if not has_ratings:
+        how: Any = {"kind": kind, "data": data, "only": only, "overwrite": overwrite}
+        _run_analyses(file, output, **how, quiet=quiet)
     elif output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
     elif only:
-        raise SettingError("--only is for studies of kind storyer", "set parts in the file")
+        kinds = " or ".join(KINDS[1:])
+        raise SettingError(f"--only is for studies of kind {kinds}", "set parts in the file")
     else:
         own: Any = {"path": path, "data": data, "partial": partial, "overwrite": overwrite}
         _run_ratings(file, output, **own, clock=_Clock(quiet))
@@ -166,31 +171,51 @@ def _open_publication(study: StudyFile, data: Path | None, dataset: Dataset) -> 
     return None
 
 
-def _run_storyer(
+def _run_analyses(
     file: Path,
     output: Path | None,
     *,
+    kind: str,
     data: Path | None,
     only: tuple[str, ...],
     overwrite: bool,
     quiet: bool,
 ) -> None:
-    """Run the analyses of a StoryER study; write the report into a folder, or print it."""
-    from fabula.replication.storyer.material import Material
-    from fabula.replication.storyer.report import analyses_text, write_analyses
-    from fabula.replication.storyer.study import choose_analyses, read_storyer_study, run_analyses
+    """Run the analyses of a paper's study; write the report into a folder, or print it."""
+    from fabula.replication.analyses import choose_analyses, run_analyses
+    from fabula.replication.findings import analyses_text, write_analyses
 
-    study = read_storyer_study(file)
+    report = (lambda line: None) if quiet else (lambda line: echo(line, err=True))
+    study, material = (_open_storium if kind == "storium" else _open_storyer)(file, data, report)
     if only:
         study = choose_analyses(study, only)
-    report = (lambda line: None) if quiet else (lambda line: echo(line, err=True))
-    material = Material(data, study.seed, study.resamples, report)
     findings = list(run_analyses(study, material))
     if all(finding.needs for finding in findings):
         raise UserError(f"no analysis could be run: {findings[0].needs}", "see the lines above")
     echo(analyses_text(findings), err=output is not None)
     if output is not None:
         echo(write_analyses(study, findings, output, inputs=[file], overwrite=overwrite))
+
+
+def _open_storyer(
+    file: Path, data: Path | None, report: Callable[[str], None]
+) -> tuple[AnalysesStudy, Reporting]:
+    from fabula.replication.analyses import read_analyses
+    from fabula.replication.storyer.material import Material
+    from fabula.replication.storyer.study import StoryerStudy
+
+    study = read_analyses(StoryerStudy, file)
+    return study, Material(data, study.seed, study.resamples, report)
+
+
+def _open_storium(
+    file: Path, data: Path | None, report: Callable[[str], None]
+) -> tuple[AnalysesStudy, Reporting]:
+    from fabula.replication.analyses import read_analyses
+    from fabula.replication.storium.study import StoriumStudy, open_experiment
+
+    study = read_analyses(StoriumStudy, file)
+    return study, open_experiment(study, file, data, report)
 
 
 class _Clock:

@@ -34,7 +34,7 @@ from fabula.meta.results import (
 )
 
 # A study of scorers beside ratings is run here; the other kinds have rooms of their own.
-KINDS = ("ratings", "storyer")
+KINDS = ("ratings", "storyer", "storium")
 _MOST_RESAMPLES = 1_000_000
 # What a report shows of any data set; parts that need what it does not hold leave themselves out.
 USUAL_PARTS = (

@@ -16,18 +16,19 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.learned.reader.fake import fake_config
 from fabula.meta.resampling import Estimate
-from fabula.replication.storyer.comment_classifiers import ClassifierSettings
-from fabula.replication.storyer.comments import CommentSettings
-from fabula.replication.storyer.distributions import DistributionSettings
-from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import (
+from fabula.replication.analyses import run_analyses, run_analysis
+from fabula.replication.findings import (
     StudyFinding,
     StudyTable,
     analyses_markdown,
     analyses_text,
     write_analyses,
 )
-from fabula.replication.storyer.study import StoryerStudy, run_analyses, run_analysis
+from fabula.replication.storyer.comment_classifiers import ClassifierSettings
+from fabula.replication.storyer.comments import CommentSettings
+from fabula.replication.storyer.distributions import DistributionSettings
+from fabula.replication.storyer.material import Material
+from fabula.replication.storyer.study import ANALYSES, StoryerStudy
 from fabula.replication.storyer.unseen_ratings import (
     AspectSettings,
     PreferenceSettings,
@@ -60,7 +61,7 @@ def cell(finding: StudyFinding, table: str, row: str, column: str) -> Any:
 
 
 def test_every_loss_learns_which_metal_is_liked(material: Material) -> None:
-    found = run_analysis("losses", Training(**QUICK), material)
+    found = run_analysis(ANALYSES, "losses", Training(**QUICK), material)
     for loss in ("ranking, logistic", "cross-entropy"):
         right = cell(found, "losses", loss, "accuracy")
         assert right.value > 0.9
@@ -71,7 +72,7 @@ def test_every_loss_learns_which_metal_is_liked(material: Material) -> None:
 
 def test_an_ablation_says_what_a_variant_does_not_learn(material: Material) -> None:
     settings = Training(**QUICK, negatives=10)
-    found = run_analysis("ablation", settings, material)
+    found = run_analysis(ANALYSES, "ablation", settings, material)
     name = "ablation_aspects"
     assert math.isnan(cell(found, name, "without aspects", "rating ρ").value)
     assert cell(found, name, "all", "ratings") == 3 * PROMPTS
@@ -81,7 +82,7 @@ def test_an_ablation_says_what_a_variant_does_not_learn(material: Material) -> N
 
 
 def test_a_rating_that_is_known_has_the_correlation_1(material: Material) -> None:
-    found = run_analysis("confidence", AspectSettings("made up"), material)
+    found = run_analysis(ANALYSES, "confidence", AspectSettings("made up"), material)
     name = "confidence_ratings"
     assert cell(found, name, "ending", "Spearman ρ").value == pytest.approx(1)
     assert cell(found, name, "ending", "stories") == PROMPTS
@@ -99,21 +100,21 @@ def test_a_story_does_not_tell_its_own_shares() -> None:
 
 
 def test_comments_whose_words_tell_the_aspect_are_told(material: Material) -> None:
-    found = run_analysis("aspect_classifier", ClassifierSettings(3), material)
+    found = run_analysis(ANALYSES, "aspect_classifier", ClassifierSettings(3), material)
     assert cell(found, "classifier_accuracy", "right", "share").value == 1
     assert cell(found, "classifier_confusion", "ending", "ending") == PROMPTS
     assert cell(found, "figure_6", "ending", "accuracy").value == 1
     assert cell(found, "figure_6", "ending", "printed") == "not about .80"
     assert cell(found, "figure_6", "opening", "right where guessed") == 1
     assert cell(found, "figure_6", "horror", "comments") == 0
-    polar = run_analysis("sentiment", ClassifierSettings(3), material)
+    polar = run_analysis(ANALYSES, "sentiment", ClassifierSettings(3), material)
     assert cell(polar, "sentiment", "negative", "accuracy").value == 1
     assert cell(polar, "sentiment", "neutral", "published") == pytest.approx(0.509)
 
 
 def test_comments_are_held_against_those_of_raters(material: Material) -> None:
     settings = CommentSettings(model="fake", likelihood=4)
-    found = run_analysis("comments", settings, material)
+    found = run_analysis(ANALYSES, "comments", settings, material)
     name = "comments_overlap"
     assert cell(found, name, "composed", "aspects of stories") == 3 * PROMPTS
     borrowed = cell(found, name, "baseline: another comment on the aspect", "ROUGE-L")
@@ -141,7 +142,7 @@ def test_preference_is_held_against_ratings(material: Material) -> None:
     unseen = UnseenValues(values.config, {**values.arrays, **kept})
     material = Material(material.data, resamples=50, _sets={"hanna": hanna},
                         _unseen={"made up": unseen})  # fmt: skip
-    found = run_analysis("correlations", PreferenceSettings("made up"), material)
+    found = run_analysis(ANALYSES, "correlations", PreferenceSettings("made up"), material)
     column = "Spearman ρ of the preference"
     assert cell(found, "preference_criteria", "engagement", column).value == pytest.approx(1)
     assert cell(found, "preference_criteria", "empathy", "stories") == 0
@@ -205,7 +206,7 @@ def test_corrupted_stories_stand_beside_their_originals(
     unseen = UnseenValues(fake_config(), arrays)
     material = Material(resamples=20, _sets=sets, _unseen={"fake": unseen})
     settings = DistributionSettings(12, 4, reader="fake", coherence="fake")
-    found = run_analysis("distributions", settings, material)
+    found = run_analysis(ANALYSES, "distributions", settings, material)
     name = "distribution_preference"
     assert cell(found, name, "human, liked", "mean").value == 0
     assert cell(found, name, "human, disliked", "stories") == 1
@@ -226,7 +227,7 @@ def test_sets_of_a_users_are_domains_by_genre_though_nothing_else_is_there(tmp_p
     settings = DistributionSettings(
         2, 4, reader="fake", coherence="fake", sets=(str(table),), by="genre"
     )
-    found = run_analysis("distributions", settings, Material(tmp_path, resamples=20))
+    found = run_analysis(ANALYSES, "distributions", settings, Material(tmp_path, resamples=20))
     assert not found.needs
     rows_there = [row[0] for row in found.tables[0].rows]
     assert rows_there == ["mine, horror", "mine, romance"]

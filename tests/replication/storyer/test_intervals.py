@@ -11,7 +11,7 @@ from fabula.meta.resampling import (
     estimate_mean,
     estimate_rows,
 )
-from fabula.replication.storyer.report import StudyFinding, StudyTable
+from fabula.replication.findings import StudyFinding, StudyTable
 from fabula.replication.storyer.unseen_ratings import recall_at
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.meta.study import study_kind
-from fabula.replication.storyer.study import ANALYSES, choose_analyses, read_storyer_study
+from fabula.replication.analyses import choose_analyses, read_analyses
+from fabula.replication.storyer.study import ANALYSES, StoryerStudy
 
 REPO = Path(__file__).resolve().parents[3]
 HEAD = 'kind = "storyer"\ntitle = "T"\n'
@@ -19,7 +20,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_file_that_comes_with_fabula_lists_every_analysis() -> None:
-    study = read_storyer_study(REPO / "studies" / "storyer.toml")
+    study = read_analyses(StoryerStudy, REPO / "studies" / "storyer.toml")
     assert set(study.analyses) == set(ANALYSES)
     assert study.ablation.depth == "heads"
 
@@ -32,7 +33,7 @@ def test_without_a_kind_a_study_is_of_ratings(tmp_path: Path) -> None:
 
 
 def test_analyses_can_be_chosen(tmp_path: Path) -> None:
-    study = read_storyer_study(written(tmp_path, HEAD + 'analyses = ["sentiment"]\n'))
+    study = read_analyses(StoryerStudy, written(tmp_path, HEAD + 'analyses = ["sentiment"]\n'))
     assert study.analyses == ("sentiment",)
     assert choose_analyses(study, ["losses", "losses"]).analyses == ("losses",)
 
@@ -54,4 +55,4 @@ def test_what_means_nothing_is_said(
     tmp_path: Path, more: str, kind: type[Exception], words: str
 ) -> None:
     with pytest.raises(kind, match=words):
-        read_storyer_study(written(tmp_path, f"{HEAD}{more}\n"))
+        read_analyses(StoryerStudy, written(tmp_path, f"{HEAD}{more}\n"))

@@ -12,8 +12,8 @@ from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.recipe import Loss
 from fabula.meta.coefficients import correlate
 from fabula.meta.resampling import Estimate
+from fabula.replication.findings import Findings, StudyCell, StudyTable
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import Findings, StudyCell, StudyTable
 from fabula.replication.storyer.unseen_ratings import centre_columns, recall_at
 from fabula.replication.storyer.variants import (
     COMPONENTS,

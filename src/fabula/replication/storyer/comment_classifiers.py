@@ -15,8 +15,8 @@ from fabula.learned.training.aspect_classifier import OutOfFold
 from fabula.learned.training.augmentation import LabelledComment, comments_of
 from fabula.learned.training.comment_figures import classify_by, polarity
 from fabula.meta.arrays import Values
+from fabula.replication.findings import Findings, StudyRow, StudyTable
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 
 # Probabilities at which the aspect classifier is looked at.
 _BARS = (0.0, 0.5, 0.9)

@@ -18,8 +18,8 @@ from fabula.learned.comments.evidence import Evidence, find_evidence
 from fabula.learned.comments.writer import Commenter
 from fabula.learned.training.augmentation import LabelledComment, comments_of
 from fabula.meta.resampling import Estimate
+from fabula.replication.findings import Findings, StudyRow, StudyTable
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.scoring.catalogue import METRICS
 
 Array = np.ndarray[Any, np.dtype[Any]]

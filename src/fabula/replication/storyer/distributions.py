@@ -17,9 +17,9 @@ from fabula.learned.negatives import union
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.manplts import Rewriter
 from fabula.learned.training.stories import UnratedStories, is_kept_back, vist_part
+from fabula.replication.findings import Findings, StudyRow, StudyTable
 from fabula.replication.storyer.evaluated_sets import open_sets, part_stories
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.replication.unseen import UnseenValues
 from fabula.scoring.catalogue import METRICS
 from fabula.text.antonyms import Antonyms, read_wordnet

@@ -16,6 +16,7 @@ from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.comments.composer import compose_comment
 from fabula.learned.joint.config import FILE, comment_input
+from fabula.replication.findings import StudyCell, StudyRow, StudyTable
 from fabula.replication.storyer.comments import (
     OVERLAPS,
     RatedAspect,
@@ -26,7 +27,6 @@ from fabula.replication.storyer.comments import (
     list_cases,
 )
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import StudyCell, StudyRow, StudyTable
 
 if TYPE_CHECKING:
     from fabula.replication.storyer.evaluation import HowEvaluated, Weights

@@ -20,6 +20,7 @@ from fabula.core.story import Story
 from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.resampling import Estimate
+from fabula.replication.findings import StudyCell, StudyFinding, StudyRow, StudyTable
 from fabula.replication.storyer.evaluated_comments import comment_tables
 from fabula.replication.storyer.evaluated_sets import part_stories, rated_aspects
 from fabula.replication.storyer.material import Material
@@ -30,7 +31,6 @@ from fabula.replication.storyer.printed import (
     TABLE_8_BAD,
     TABLE_8_LIKED,
 )
-from fabula.replication.storyer.report import StudyCell, StudyFinding, StudyRow, StudyTable
 from fabula.replication.storyer.unseen_ratings import (
     centre_columns,
     correlate_aspects,

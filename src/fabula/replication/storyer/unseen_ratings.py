@@ -13,8 +13,8 @@ from fabula.learned.reader.config import CRITERIA
 from fabula.meta.arrays import mean_defined
 from fabula.meta.coefficients import Coefficient
 from fabula.meta.resampling import Estimate
+from fabula.replication.findings import Findings, StudyRow, StudyTable
 from fabula.replication.storyer.material import Material
-from fabula.replication.storyer.report import Findings, StudyRow, StudyTable
 from fabula.replication.unseen import UnseenValues
 from fabula.text.words import words
 

@@ -17,7 +17,9 @@ from fabula.reports.study_page import write_study
 from fabula.reports.tables import Cell, Table, TableColumn, render
 
 if TYPE_CHECKING:
-    from fabula.replication.storyer.study import StoryerStudy
+    from fabula.replication.analyses import AnalysesStudy
+
+JSON_FILE, MARKDOWN_FILE = "study.json", "study.md"
 
 StudyCell = str | int | float | Estimate | None
 StudyRow = list[StudyCell]
@@ -75,9 +77,6 @@ def _plain_cell(cell: StudyCell) -> Any:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-JSON_FILE, MARKDOWN_FILE = "study.json", "study.md"
-
-
 def analyses_text(findings: Sequence[StudyFinding]) -> str:
     """Write all tables for a terminal."""
     parts = []
@@ -101,7 +100,7 @@ def analyses_text(findings: Sequence[StudyFinding]) -> str:
     return "\n\n".join(parts)
 
 
-def analyses_json(study: StoryerStudy, findings: Sequence[StudyFinding]) -> dict[str, Any]:
+def analyses_json(study: AnalysesStudy, findings: Sequence[StudyFinding]) -> dict[str, Any]:
     """Give everything for programs; what is undefined is null."""
     return {
         "title": study.title,
@@ -112,7 +111,7 @@ def analyses_json(study: StoryerStudy, findings: Sequence[StudyFinding]) -> dict
     }
 
 
-def analyses_markdown(study: StoryerStudy, findings: Sequence[StudyFinding]) -> str:
+def analyses_markdown(study: AnalysesStudy, findings: Sequence[StudyFinding]) -> str:
     """Write the report as Markdown."""
     lines = [f"# {study.title}", "", *_paragraphs(study.about)]
     for finding in findings:
@@ -129,7 +128,7 @@ def analyses_markdown(study: StoryerStudy, findings: Sequence[StudyFinding]) -> 
 
 
 def write_analyses(
-    study: StoryerStudy,
+    study: AnalysesStudy,
     findings: Sequence[StudyFinding],
     folder: Path,
     *,
@@ -153,10 +152,10 @@ def write_analyses(
     )
 
 
-def signature(study: StoryerStudy) -> str:
+def signature(study: AnalysesStudy) -> str:
     """What the figures depend on, on one line."""
     return (
-        f"study|storyer|analyses:{','.join(study.analyses)}|resamples:{study.resamples}|"
+        f"study|{study.kind}|analyses:{','.join(study.analyses)}|resamples:{study.resamples}|"
         f"seed:{study.seed}|fabula:{__version__}"
     )
 
@@ -196,10 +195,8 @@ def _figure(table: StudyTable) -> FigureBlock:
         for row in table.rows
         if isinstance(cell := row[at], Estimate)
     ]
-    svg, narrow = (
-        draw_intervals(rows, title=table.title, x_label=table.drawn, sort=False, width=width)
-        for width in (860, 380)
-    )
+    same: Any = {"title": table.title, "x_label": table.drawn, "decimals": table.decimals}
+    svg, narrow = (draw_intervals(rows, **same, sort=False, width=width) for width in (860, 380))
     return FigureBlock(table.title, svg, f"{table.name}_figure", narrow=narrow)
 
 

@@ -1,0 +1,267 @@
+"""STORIUM's experiment: what packing and history are worth (Akoury et al., 2020, Table 4).
+
+Perplexity of held-out entries by variant, what changes with each of the two, and how people rated
+such machines where a studio has asked them. What the paper prints stands beside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.errors import InputError
+from fabula.core.story import count_text
+from fabula.core.table import ScoreTable
+from fabula.learned.training.author_figures import (
+    EntryLosses,
+    estimate_perplexity,
+    estimate_ratio,
+)
+from fabula.meta.resampling import Estimate, estimate_mean
+from fabula.replication.findings import Findings, StudyCell, StudyRow, StudyTable
+from fabula.replication.storium.trained import (
+    TrainedVariant,
+    combine_losses,
+    gather_variants,
+    keep_shared,
+)
+
+ASPECTS = ("fluency", "coherence", "likability", "relevance")
+
+
+@dataclass(frozen=True)
+class PrintedVariant:
+    """A row of Table 4: means of people's ratings, and how many there were."""
+
+    perplexity: float
+    ratings: Mapping[str, float]
+    n: int
+
+
+def _print_row(perplexity: float, *values: float, n: int) -> PrintedVariant:
+    return PrintedVariant(perplexity, dict(zip(ASPECTS, values, strict=True)), n)
+
+
+# By whether there were packing and history. Its numbers are those of GPT-2 medium on STORIUM.
+PRINTED: Mapping[tuple[bool, bool], PrintedVariant] = {
+    (False, False): _print_row(25.1, 3.4, 2.9, 3.8, 2.3, n=90),
+    (False, True): _print_row(22.4, 3.1, 2.7, 3.9, 2.3, n=77),
+    (True, False): _print_row(22.9, 3.6, 2.8, 3.6, 2.4, n=62),
+    (True, True): _print_row(21.0, 3.7, 3.2, 4.1, 2.7, n=85),
+}
+
+
+@dataclass(frozen=True)
+class RatedMachines:
+    """What a studio exported, and which of its machines is which variant.
+
+    `machines` has names of machines and what the variant is called: `cassowary, history 1`.
+    """
+
+    export: str = ""
+    machines: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Where figures lie, which part of the held-out games counts, and how often is drawn."""
+
+    paths: tuple[Path, ...]
+    part: str = "test"
+    seed: int = 1
+    resamples: int = 1000
+    folder: Path = Path()  # as seen from which the file names an export
+    report: Callable[[str], None] = lambda line: None
+
+    @cached_property
+    def variants(self) -> list[TrainedVariant]:
+        """All variants that were trained."""
+        if not self.paths:
+            raise InputError(
+                "no trainings are named", "pass their folder with --data, or set figures"
+            )
+        if not (found := gather_variants(self.paths)):
+            places = ", ".join(map(str, self.paths))
+            raise InputError(
+                f"{places}: no figures of a training on games",
+                "run fabula train author --format storium for every variant first",
+            )
+        return found
+
+    @cached_property
+    def losses(self) -> dict[tuple[str, int], EntryLosses]:
+        """What the entries that all variants showed whole lost, by packing and history."""
+        losses = keep_shared([each.average_losses(self.part) for each in self.variants])
+        if not len(losses[0]):
+            raise InputError("no entry was shown whole by all variants", "set a larger budget")
+        keys = [(each.packing, each.history) for each in self.variants]
+        return dict(zip(keys, losses, strict=True))
+
+    def estimate_perplexity(self, losses: EntryLosses) -> Estimate:
+        """Estimate a perplexity, with games drawn again."""
+        return estimate_perplexity(losses, resamples=self.resamples, seed=self.seed)
+
+    def estimate_change(self, one: EntryLosses, other: EntryLosses) -> Estimate:
+        """Estimate by how many per cent the perplexity of the first is above that of the other."""
+        ratio = estimate_ratio(one, other, resamples=self.resamples, seed=self.seed)
+        value, low, high = (100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
+        return Estimate(value, low, high, ratio.n)
+
+
+def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:
+    """Perplexity of every variant, with what its seeds and the untrained model have."""
+    rows: list[StudyRow] = []
+    for variant in experiment.variants:
+        shared = experiment.losses[variant.packing, variant.history]
+        whole = variant.average_losses(experiment.part)
+        printed = PRINTED[variant.packing != "none", variant.history > 0]
+        rows.append(
+            [
+                variant.name,
+                experiment.estimate_perplexity(shared),
+                _list_seeds(experiment, variant),
+                _find_before(experiment, variant),
+                f"{sum(whole.whole):,} of {len(whole):,}",
+                printed.perplexity,
+            ]
+        )
+    first = next(iter(experiment.losses.values()))
+    trained = experiment.variants[0].trainings[0]
+    words = [
+        f"{trained.model}, budget of {trained.budget:,} tokens, loss over "
+        f"{'all tokens' if trained.loss == 'all' else 'the entry'}. Perplexity is over the "
+        f"{count_text(len(first), 'entry', 'entries')} of "
+        f"{count_text(len(set(first.games)), 'game')} (part {experiment.part}) that all variants "
+        "showed whole; intervals of 95 % by drawing games again, losses averaged over seeds first.",
+    ]
+    columns = ("variant", "perplexity", "by seed", "untrained", "shown whole", "printed")
+    note = "printed: GPT-2 medium on STORIUM's games; other games have other perplexities."
+    drawn = "perplexity of held-out entries; lower is better"
+    title = "Perplexity by packing and history"
+    return words, [StudyTable("perplexity", title, columns, rows, note, 2, drawn)]
+
+
+def _list_seeds(experiment: Experiment, variant: TrainedVariant) -> str:
+    """Write the perplexity of each seed, over all entries that it showed whole."""
+    values = []
+    for figures in variant.trainings:
+        (losses,) = keep_shared([figures.parts[experiment.part]])
+        values.append(experiment.estimate_perplexity(losses).value)
+    return ", ".join(f"{value:.2f}" for value in values)
+
+
+def _find_before(experiment: Experiment, variant: TrainedVariant) -> StudyCell:
+    if any(experiment.part not in each.before for each in variant.trainings):
+        return None
+    (before,) = keep_shared([variant.average_losses(experiment.part, before=True)])
+    return experiment.estimate_perplexity(before).value
+
+
+def compare_effects(experiment: Experiment, _settings: object) -> Findings:
+    """What changes with packing, with history, with both, and whether one needs the other."""
+    rows: list[StudyRow] = []
+    for name, one, other in _list_contrasts(experiment.losses):
+        change = experiment.estimate_change(one, other)
+        rows.append([name, change, change.n, _judge(change)])
+    if not rows:
+        raise InputError(
+            "the trainings differ neither in packing nor in history", "train another variant"
+        )
+    words = [
+        "Change of perplexity in per cent on the same entries, games drawn together for both: "
+        "below 0 the first is better. Where an interval holds 0, no difference is shown. The last "
+        "line says whether history does more (below 0) or less with packing than without.",
+    ]
+    columns = ("change by", "per cent", "games", "shown")
+    drawn = "change of perplexity in per cent; lower is better"
+    return words, [StudyTable("effects", "What each is worth", columns, rows, "", 1, drawn)]
+
+
+def _list_contrasts(
+    losses: Mapping[tuple[str, int], EntryLosses],
+) -> Iterator[tuple[str, EntryLosses, EntryLosses]]:
+    """Go through pairs of variants that say something together."""
+    packings = list(dict.fromkeys(packing for packing, _ in losses))
+    lengths = sorted({history for _, history in losses})
+    for packing in packings[1:]:
+        for history in lengths:
+            one, other = losses.get((packing, history)), losses.get((packings[0], history))
+            if one and other:
+                yield f"{packing} over {packings[0]}, history {history}", one, other
+    for history in lengths[1:]:
+        for packing in packings:
+            one, other = losses.get((packing, history)), losses.get((packing, lengths[0]))
+            if one and other:
+                yield f"history {history} over {lengths[0]}, {packing}", one, other
+    if len(packings) < 2 or len(lengths) < 2:
+        return
+    none, both = losses.get((packings[0], lengths[0])), losses.get((packings[-1], lengths[-1]))
+    packed, told = losses.get((packings[-1], lengths[0])), losses.get((packings[0], lengths[-1]))
+    if none and both:
+        yield "both over neither", both, none
+    if none and both and packed and told:
+        yield "both, beyond each alone", combine_losses(both, none), combine_losses(packed, told)
+
+
+def _judge(change: Estimate) -> str:
+    if math.isnan(change.low):
+        return "too few games"
+    if change.low <= 0 <= change.high:
+        return "no difference"
+    return "better" if change.high < 0 else "worse"
+
+
+def compare_ratings(experiment: Experiment, settings: RatedMachines) -> Findings:
+    """Means of people's ratings of each variant's machines, with n; intervals by game."""
+    if not settings.export:
+        raise InputError(
+            "no export of a studio is named",
+            "set export in [ratings], and machines; fabula studio export writes one",
+        )
+    table = ScoreTable.load(experiment.folder / settings.export)
+    known = {story.system for story in table.stories}
+    if unknown := sorted(settings.machines.keys() - known):
+        raise InputError(f"{settings.export}: no machine is called {unknown[0]!r}", "mend machines")
+    rated = _mean_ratings(table)
+    rows: list[StudyRow] = []
+    for variant in dict.fromkeys(settings.machines.values()):
+        names = [name for name, of in settings.machines.items() if of == variant]
+        own = [story for story in table.stories if story.system in names]
+        row: StudyRow = [variant]
+        for aspect in ASPECTS:
+            values = np.array([rated.get((story.id, aspect), math.nan) for story in own])
+            games = [(story.item or "").rpartition(":")[0] for story in own]
+            row.append(estimate_mean(values, games, resamples=experiment.resamples))
+        told = sum(any((story.id, aspect) in rated for aspect in ASPECTS) for story in own)
+        rows.append([*row, told])
+    words = [
+        "Means of what people said of suggestions (1 to 5), a suggestion's raters averaged first; "
+        "intervals of 95 % by drawing games again, none of fewer than five games.",
+    ]
+    columns = ("variant", *ASPECTS, "n")
+    return words, [StudyTable("ratings", "Ratings by variant", columns, rows, "", 2)]
+
+
+def _mean_ratings(table: ScoreTable) -> dict[tuple[str, str], float]:
+    values: dict[tuple[str, str], list[float]] = {}
+    for score in table:
+        if score.scorer.startswith("human:") and not math.isnan(score.value):
+            values.setdefault((score.story, score.aspect), []).append(score.value)
+    return {key: float(np.mean(each)) for key, each in values.items()}
+
+
+def show_printed(_experiment: Experiment, _settings: object) -> Findings:
+    """Table 4 as it is printed."""
+    names = {False: ("no packing", "no history"), True: ("packing", "history")}
+    rows: Sequence[StudyRow] = [
+        [f"{names[packed][0]}, {names[told][1]}", row.perplexity, *row.ratings.values(), row.n]
+        for (packed, told), row in PRINTED.items()
+    ]
+    columns = ("variant", "perplexity", *ASPECTS, "n")
+    words = ["Akoury et al. (2020), Table 4: GPT-2 medium; n ratings of each; no intervals there."]
+    return words, [StudyTable("printed", "Table 4 as printed", columns, rows, "", 1)]

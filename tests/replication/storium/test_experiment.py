@@ -1,0 +1,208 @@
+"""STORIUM's experiment from figures of trainings: every value by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.core.errors import InputError, SettingError, UnknownName
+from fabula.core.score import Score
+from fabula.core.story import Story
+from fabula.core.table import ScoreTable
+from fabula.learned.training.author_figures import AuthorFigures, EntryLosses
+from fabula.meta.resampling import Estimate
+from fabula.replication.analyses import read_analyses, run_analyses
+from fabula.replication.findings import StudyFinding
+from fabula.replication.storium.experiment import PRINTED, Experiment, RatedMachines
+from fabula.replication.storium.study import StoriumStudy, open_experiment
+
+REPO = Path(__file__).resolve().parents[3]
+GAMES = 12
+# Nats a token by packing and history.
+NATS = {("none", 0): 3.0, ("none", 1): 2.8, ("cassowary", 0): 2.9, ("cassowary", 1): 2.5}
+
+
+def make_losses(nats: float, *, cut: bool = False) -> EntryLosses:
+    """Two entries a game, of 10 and 20 tokens; games are harder and easier in turn."""
+    games = [f"g{number}" for number in range(GAMES) for _ in range(2)]
+    tokens = [10, 20] * GAMES
+    harder = [0.1 * (-1) ** int(game[1:]) for game in games]
+    losses = [size * (nats + more) for size, more in zip(tokens, harder, strict=True)]
+    whole = [not (cut and row == 0) for row in range(len(games))]
+    entries = [str(2 + row % 2) for row in range(len(games))]
+    return EntryLosses(tuple(games), tuple(entries), tuple(tokens), tuple(losses), tuple(whole))
+
+
+def make_figures(packing: str, history: int, seed: int = 1) -> AuthorFigures:
+    nats = NATS[packing, history] + 0.01 * (seed - 2)
+    return AuthorFigures(
+        packing, history, 1024, seed, "entry", "tokens", "tiny",
+        before={"test": make_losses(5.0)}, parts={"test": make_losses(nats)},
+    )  # fmt: skip
+
+
+def write_all(folder: Path, seeds: int = 3) -> Path:
+    for packing, history in NATS:
+        for seed in range(1, seeds + 1):
+            figures = make_figures(packing, history, seed)
+            figures.save(folder / f"{packing}-{history}-{seed}" / "figures.json")
+    (folder / "training.json").write_text('{"recipe": {"packing": "none"}}')
+    return folder
+
+
+def run(*paths: Path, ratings: RatedMachines | None = None) -> dict[str, StudyFinding]:
+    study = StoriumStudy("T", ratings=ratings or RatedMachines())
+    experiment = Experiment(paths, resamples=200)
+    return {finding.analysis: finding for finding in run_analyses(study, experiment)}
+
+
+def cell(finding: StudyFinding, row: str, column: str) -> Any:
+    (table,) = finding.tables
+    (found,) = [each for each in table.rows if each[0] == row]
+    return found[list(table.columns).index(column)]
+
+
+def test_perplexity_is_that_of_the_mean_loss_with_games_drawn_again(tmp_path: Path) -> None:
+    found = run(write_all(tmp_path))["perplexity"]
+    for (packing, history), nats in NATS.items():
+        value = cell(found, f"{packing}, history {history}", "perplexity")
+        # Seeds lie 0.01 above and below, games 0.1.
+        assert value.value == pytest.approx(math.exp(nats))
+        assert math.exp(nats - 0.1) < value.low < value.value < value.high < math.exp(nats + 0.1)
+        assert value.n == GAMES
+    assert cell(found, "none, history 0", "by seed") == "19.89, 20.09, 20.29"
+    assert cell(found, "none, history 0", "untrained") == pytest.approx(math.exp(5))
+    assert cell(found, "cassowary, history 1", "printed") == 21.0
+    assert [row[0] for row in found.tables[0].rows] == [
+        "none, history 0", "none, history 1", "cassowary, history 0", "cassowary, history 1",
+    ]  # fmt: skip
+
+
+def test_changes_are_paired_by_game_and_leave_nothing_of_what_games_share(tmp_path: Path) -> None:
+    found = run(write_all(tmp_path, seeds=1))["effects"]
+    # exp of the difference of the nats, in per cent; all games say the same.
+    expected = {
+        "cassowary over none, history 0": -0.1,
+        "cassowary over none, history 1": -0.3,
+        "history 1 over 0, none": -0.2,
+        "history 1 over 0, cassowary": -0.4,
+        "both over neither": -0.5,
+        "both, beyond each alone": -0.2,
+    }
+    assert [row[0] for row in found.tables[0].rows] == list(expected)
+    for name, nats in expected.items():
+        change = cell(found, name, "per cent")
+        percent = 100 * (math.exp(nats) - 1)
+        assert (change.value, change.low, change.high) == pytest.approx((percent,) * 3)
+        assert cell(found, name, "shown") == "better"
+
+
+def test_what_games_do_not_agree_on_is_no_difference(tmp_path: Path) -> None:
+    even = make_losses(3.0)
+    # Better in half of the games, worse in the others.
+    swayed = replace(even, losses=tuple(3.0 * size for size in even.tokens))
+    for name, losses in (("none", even), ("greedy", swayed)):
+        figures = AuthorFigures(name, 0, 64, 1, "all", "own", "tiny", parts={"test": losses})
+        figures.save(tmp_path / f"{name}.json")
+    found = run(tmp_path)
+    assert cell(found["effects"], "greedy over none, history 0", "shown") == "no difference"
+    assert cell(found["perplexity"], "none, history 0", "untrained") is None
+
+
+def test_variants_are_compared_on_entries_that_all_showed_whole(tmp_path: Path) -> None:
+    cut = make_figures("none", 0)
+    cut = replace(cut, parts={"test": make_losses(3.0, cut=True)})
+    cut.save(tmp_path / "cut.json")
+    make_figures("none", 1).save(tmp_path / "whole.json")
+    found = run(tmp_path)["perplexity"]
+    assert cell(found, "none, history 0", "shown whole") == "23 of 24"
+    assert "23 entries of 12 games" in found.words[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"model": "huge", "seed": 2}, "has model 'tiny'"), ({}, "are both none, history 0, seed 1")],
+    ids=["model", "twice"],
+)
+def test_figures_of_two_experiments_are_refused(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    one = make_figures("none", 0)
+    one.save(tmp_path / "a.json")
+    replace(one, **changes).save(tmp_path / "b.json")
+    found = run(tmp_path)
+    assert words in found["perplexity"].needs and words in found["effects"].needs
+    assert not found["printed"].needs
+
+
+def test_without_figures_it_is_said_what_to_do(tmp_path: Path) -> None:
+    assert "fabula train author --format storium" in run(tmp_path)["perplexity"].needs
+    assert "is not there" in run(tmp_path / "no")["perplexity"].needs
+    assert "--data" in run()["perplexity"].needs
+    (tmp_path / "odd.json").write_text('{"packing": 1, "history": "x", "parts": []}')
+    assert "odd.json" in run(tmp_path)["perplexity"].needs
+
+
+def test_ratings_of_a_studio_are_means_by_variant_with_n(tmp_path: Path) -> None:
+    stories = [
+        Story(f"{name}{number}", "text", system=name, item=f"game{number}:1")
+        for name in ("packed", "plain")
+        for number in range(6)
+    ]
+    scores = [
+        Score(story.id, rater, "fluency", value)
+        for story in stories
+        for rater, value in (("human:a", 4.0 if story.system == "packed" else 2.0), ("human:b", 3))
+    ]
+    scores += [Score("packed0", "user", "fluency", 9.0)]
+    ScoreTable(stories, scores).save(tmp_path / "export")
+    machines = {"packed": "cassowary, history 1", "plain": "none, history 0"}
+    found = run(ratings=RatedMachines(str(tmp_path / "export"), machines))["ratings"]
+    fluency = cell(found, "cassowary, history 1", "fluency")
+    assert (fluency.value, fluency.low, fluency.high, fluency.n) == (3.5, 3.5, 3.5, 6)
+    assert cell(found, "none, history 0", "fluency").value == 2.5
+    assert cell(found, "none, history 0", "n") == 6
+    coherence = cell(found, "none, history 0", "coherence")
+    assert isinstance(coherence, Estimate) and math.isnan(coherence.value)
+    wrong = run(ratings=RatedMachines(str(tmp_path / "export"), {"packt": "none, history 0"}))
+    assert "no machine is called 'packt'" in wrong["ratings"].needs
+    assert "set export" in run()["ratings"].needs
+
+
+def test_table_4_is_as_printed() -> None:
+    assert {key: row.perplexity for key, row in PRINTED.items()} == {
+        (False, False): 25.1, (False, True): 22.4, (True, False): 22.9, (True, True): 21.0,
+    }  # fmt: skip
+    assert sum(row.n for row in PRINTED.values()) == 314
+    found = run()["printed"]
+    assert cell(found, "packing, history", "relevance") == 2.7
+
+
+def test_the_file_that_comes_with_fabula_is_read_and_data_stand_in_for_its_figures(
+    tmp_path: Path,
+) -> None:
+    file = REPO / "studies" / "storium.toml"
+    study = read_analyses(StoriumStudy, file)
+    assert study.analyses == ("perplexity", "effects", "ratings", "printed")
+    assert open_experiment(study, file, tmp_path, print).paths == (tmp_path,)
+    own = tmp_path / "own.toml"
+    own.write_text('kind = "storium"\ntitle = "T"\nfigures = ["runs"]\n')
+    read = read_analyses(StoriumStudy, own)
+    assert open_experiment(read, own, None, print).paths == (tmp_path / "runs",)
+    own.write_text('kind = "storium"\ntitle = "T"\npert = "test"\n')
+    with pytest.raises(SettingError, match="pert"):
+        read_analyses(StoriumStudy, own)
+    own.write_text('kind = "storium"\ntitle = "T"\nanalyses = ["perplexities"]\n')
+    with pytest.raises(UnknownName, match="perplexities"):
+        read_analyses(StoriumStudy, own)
+
+
+def test_a_part_that_was_not_measured_is_named(tmp_path: Path) -> None:
+    make_figures("none", 0).save(tmp_path / "figures.json")
+    experiment = Experiment((tmp_path,), part="validation")
+    with pytest.raises(InputError, match="no losses of the part 'validation'"):
+        experiment.losses  # noqa: B018

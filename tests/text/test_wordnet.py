@@ -177,3 +177,34 @@ def test_words_of_one_sense_share_a_synset(real):
     assert real.synsets("car") & real.synsets("automobiles")
     assert real.synsets("big") & real.synsets("large")
     assert not real.synsets("car") & real.synsets("dog")
+
+
+@pytest.mark.parametrize(
+    ("word", "lemma"),
+    [
+        ("dogs", "dog"),
+        ("geese", "goose"),
+        ("stories", "story"),
+        ("hoping", "hope"),
+        ("ran", "run"),
+        ("colder", "cold"),
+        ("well", "well"),
+        ("bed", "bed"),
+        ("zyzzyva", "zyzzyva"),
+    ],
+)
+def test_a_lemma_is_the_first_form_that_is_listed_and_an_unknown_word_is_its_own(
+    small, word, lemma
+):
+    assert small.lemma(word) == lemma
+
+
+@pytest.mark.assets
+def test_lemmas_are_those_of_nltks_morphy(real, nltks):
+    text = (
+        "wolves ran faster than the geese had been flying across colder mountains while children "
+        "told stories about brave sailors leaving better harbours and dropped glasses"
+    )
+    assert [real.lemma(word) for word in text.split()] == [
+        nltks.morphy(word) or word for word in text.split()
+    ]

@@ -62,8 +62,8 @@ def topics_command(
     SOURCE is a data set with comments (storyer_ratings) or a table of your own. Latent Dirichlet
     allocation (scikit-learn); the number of topics is the one that is most stable from run to run.
     """
+    from fabula.learned.topics.comment_topics import find_topics
     from fabula.learned.training.augmentation import read_source
-    from fabula.learned.training.topics import find_topics
 
     if most < least:
         raise SettingError(f"--least {least} is above --most {most}", "turn them round")

@@ -62,6 +62,12 @@ class WordNet:
             )
         return self._known[word]
 
+    def lemma(self, word: str) -> str:
+        """Give the form of a lower-case word that WordNet lists: as a noun, else as a verb, an
+        adjective, an adverb; the word itself where it lists none."""
+        forms = ((form, part) for part in _PARTS for form in self._forms(word, part))
+        return next((form for form, part in forms if form in self._synsets[part]), word)
+
     def find_related(self, word: str) -> set[str]:
         """Words met so far, by this method, that share a synset with a word.
 

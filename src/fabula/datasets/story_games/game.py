@@ -31,6 +31,7 @@ class Card:
     description: str = ""
     stakes: tuple[str, ...] = ()
     own: bool = field(default=False, compare=False)
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,14 @@ class Scene:
 
 @dataclass(frozen=True)
 class Game:
-    """A whole story: characters (their descriptions), cards and scenes."""
+    """A whole story: characters (their descriptions), cards and scenes, and its world's name."""
 
     id: str
     characters: tuple[str, ...]
     cards: tuple[Card, ...]
     scenes: tuple[Scene, ...]
     completed: bool = False
+    world: str = ""
 
     def entries(self) -> Iterator[Entry]:
         """Go through the entries of all scenes."""
@@ -94,7 +96,17 @@ def read_game(value: Any, where: str) -> Game:
         _read_cards(game, "cards", where),
         tuple(scenes),
         bool(game.get("completed_at")),
+        _read_world(game.get("world")),
     )
+
+
+def _read_world(world: Any) -> str:
+    """Give the name of a game's world; a game may have none."""
+    return _as_text(world.get("name") if isinstance(world, dict) else world)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _read_scene(value: Any, number: int, where: str) -> Scene:
@@ -145,6 +157,7 @@ def _read_card(value: Any, where: str) -> Card:
         card.get("description") or "",
         tuple(text for text in stakes if text),
         is_made or card.get("is_edited") is True,
+        _as_text(card.get("name")),
     )
 
 

@@ -6,21 +6,26 @@ import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from fabula.core.errors import InputError, PackageMissing, SettingError
+from fabula.core.errors import InputError, SettingError
+from fabula.learned.topics.lda import (
+    TOP_WORDS,
+    Array,
+    Words,
+    count_words,
+    fit_lda,
+    list_likeliest,
+    list_stop_words,
+)
+from fabula.learned.topics.quality import choose_run, stability
 from fabula.text.words import words
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Words = tuple[tuple[str, ...], ...]
-
-TOP_WORDS = 10
 _LEAST_COMMENTS = 2  # that hold a word, and per topic
 _MOST_SHARE = 0.5  # of the comments; a word of more of them tells no topic from another
-_ROUNDS = 20  # of variational inference
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ def find_topics(
     if not counts or min(counts) < 2 or runs < 2:
         given = f"counts={list(counts)}, runs={runs}"
         raise SettingError(f"{given} give nothing to compare", "two topics and two runs at least")
-    texts, vocabulary = _known_words(comments, _stop_words() if stop_words is None else stop_words)
+    shunned = list_stop_words() if stop_words is None else stop_words
+    texts, vocabulary = _known_words(comments, shunned)
     least = _LEAST_COMMENTS * max(counts)
     if len(texts) < least or len(vocabulary) < 2 * TOP_WORDS:
         raise InputError(
@@ -66,27 +72,14 @@ def find_topics(
             f"{max(counts)} topics",
             f"give at least {least} comments with {2 * TOP_WORDS} such words, or lower counts",
         )
-    table = _count_words(texts, vocabulary)
-    tried = {count: _fit(table, count, seed=seed, runs=runs) for count in sorted(set(counts))}
-    scores = {count: _stability(models, vocabulary) for count, models in tried.items()}
+    table = count_words(texts, vocabulary)
+    tried = {count: fit_lda(table, count, seed=seed, runs=runs) for count in sorted(set(counts))}
+    scores = {count: _compare_runs(models, vocabulary) for count, models in tried.items()}
     best = max(scores, key=lambda count: scores[count])
-    noise = _fit(_count_words(_shuffle(texts, seed), vocabulary), best, seed=seed, runs=runs)
+    noise = fit_lda(count_words(_shuffle(texts, seed), vocabulary), best, seed=seed, runs=runs)
     topic_words, shares = _choose_run(tried[best], table, vocabulary)
-    chance = _stability(noise, vocabulary)
+    chance = _compare_runs(noise, vocabulary)
     return Topics(best, topic_words, shares, scores, chance, len(comments) - len(texts))
-
-
-def likeness(topics: Words, others: Words) -> float:
-    """Give the mean Jaccard index of each topic's words and those of its best match.
-
-    Both sides count alike, so that two topics with one match are not called stable.
-    """
-    table = np.array([[_jaccard(left, right) for right in others] for left in topics])
-    return float((table.max(axis=0).mean() + table.max(axis=1).mean()) / 2)
-
-
-def _jaccard(left: Sequence[str], right: Sequence[str]) -> float:
-    return len({*left} & {*right}) / len({*left} | {*right})
 
 
 def _known_words(
@@ -109,57 +102,21 @@ def _shuffle(texts: Sequence[Sequence[str]], seed: int) -> list[list[str]]:
     return [list(islice(rest, len(text))) for text in texts]
 
 
-def _count_words(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> Any:
-    vectorizer = _sklearn("feature_extraction.text").CountVectorizer
-    return vectorizer(analyzer=list, vocabulary=vocabulary).fit_transform(
-        texts
-    )  # (comments, words)
-
-
 def _is_telling(word: str, stop_words: frozenset[str]) -> bool:
     """Whether a word may say what a comment is about: no contraction, number or letter."""
     return len(word) > 1 and word.isalpha() and word not in stop_words
 
 
-def _stop_words() -> frozenset[str]:
-    stop: frozenset[str] = _sklearn("feature_extraction.text").ENGLISH_STOP_WORDS
-    return stop
-
-
-def _fit(table: Any, count: int, *, seed: int, runs: int) -> list[Any]:
-    make = _sklearn("decomposition").LatentDirichletAllocation
-    seeds = np.random.SeedSequence([seed, count]).generate_state(runs)
-    return [
-        make(n_components=count, max_iter=_ROUNDS, random_state=int(run_seed)).fit(table)
-        for run_seed in seeds
-    ]
-
-
-def _top_words(model: Any, vocabulary: Sequence[str]) -> Words:
-    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :TOP_WORDS]
-    return tuple(tuple(vocabulary[place] for place in topic) for topic in order)
-
-
-def _stability(models: Sequence[Any], vocabulary: Sequence[str]) -> float:
-    topics = [_top_words(model, vocabulary) for model in models]
-    return float(np.mean([likeness(*pair) for pair in combinations(topics, 2)]))
+def _compare_runs(models: Sequence[Any], vocabulary: Sequence[str]) -> float:
+    return stability([list_likeliest(model, vocabulary) for model in models])
 
 
 def _choose_run(
     models: Sequence[Any], table: Any, vocabulary: Sequence[str]
 ) -> tuple[Words, tuple[float, ...]]:
     """Give words and shares of the topics of the run that is most like the others."""
-    topics = [_top_words(model, vocabulary) for model in models]
-    chosen = int(np.argmax([sum(likeness(run, other) for other in topics) for run in topics]))
+    topics = [list_likeliest(model, vocabulary) for model in models]
+    chosen = choose_run(topics)
     shares: Array = models[chosen].transform(table).mean(axis=0)
     order = np.argsort(-shares, kind="stable").tolist()
     return tuple(topics[chosen][n] for n in order), tuple(float(shares[n]) for n in order)
-
-
-def _sklearn(module: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(f"sklearn.{module}")
-    except ImportError:
-        raise PackageMissing("scikit-learn", "train") from None

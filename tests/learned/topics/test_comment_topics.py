@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
-from fabula.learned.training.topics import find_topics, likeness
+from fabula.learned.topics.comment_topics import find_topics
 
 THEMES = (
     "opening begins hook paragraph introduces start setup draws intrigue title",
@@ -49,14 +49,6 @@ def test_planted_themes_lie_above_chance_and_noise_does_not():
 def test_the_same_seed_gives_the_same_topics():
     comments = planted(6)
     assert find_topics(comments, counts=(3,), seed=2) == find_topics(comments, counts=(3,), seed=2)
-
-
-def test_likeness_is_the_mean_of_best_matches_of_both_sides():
-    one, other = (("a", "b"), ("c", "d")), (("a", "b"), ("a", "c"))
-    # Jaccard: ab-ab 1, ab-ac 1/3, cd-ab 0, cd-ac 1/3. Rows best 1 and 1/3, columns 1 and 1/3.
-    assert likeness(one, other) == pytest.approx(2 / 3)
-    # Both of the left match the one on the right: rows 1 and 1/3, column 1.
-    assert likeness((*one[:1], ("a", "c")), (("a", "b"),)) == pytest.approx((2 / 3 + 1) / 2)
 
 
 def test_stop_words_of_ones_own_and_words_of_most_comments_make_no_topic():

@@ -1,0 +1,147 @@
+"""What topics say of stories: which worlds they belong to, and which follows which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.learned.topics.lda import Array
+from fabula.learned.topics.passages import CHALLENGE, Passage
+from fabula.meta.resampling import Estimate, count_blocks, estimate, number_units
+
+# Added to a topic's share, so that nothing is divided by 0 (STORIUM's code).
+_LEAST = 5e-6
+LEAST_SHARE = 0.01
+TARGETS = 3
+
+
+@dataclass(frozen=True)
+class WorldTopic:
+    """A topic in a world: its share of the world's passages, and how many times that of all.
+
+    The interval of the importance is by drawing stories again.
+    """
+
+    world: str
+    topic: int
+    passages: int
+    share: float
+    importance: Estimate
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One of the topics that most often follow a topic: how often, of how many times."""
+
+    source: int
+    target: int
+    count: int
+    share: float
+
+
+def weigh_worlds(
+    passages: Sequence[Passage],
+    assigned: Array,
+    *,
+    left_out: Collection[int] = (),
+    resamples: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> list[WorldTopic]:
+    """Give the topics of each world, the most important first, worlds by name.
+
+    Importance is the topic's share in the world divided by its share in all; topics that have
+    less than 1 % of all passages are left out, as are those named.
+    """
+    by_story, of_story = _count_topics(passages, assigned)  # (stories, topics), (stories,)
+    shares = by_story.sum(axis=0) / max(1, len(passages))
+    frequent = np.flatnonzero(shares >= LEAST_SHARE).tolist()
+    chosen = [topic for topic in frequent if topic not in left_out]
+    found = []
+    for world in sorted({*of_story.tolist()}):
+        inside = (of_story == world).astype(float)
+        (figures,) = _importance(np.ones((1, len(inside))), by_story, inside)
+        blocks = count_blocks(len(inside), resamples, seed)
+        draws = np.concatenate([_importance(counts, by_story, inside) for counts in blocks])
+        sizes, stories = inside @ by_story, int(inside.sum())
+        rows = [
+            WorldTopic(
+                world,
+                topic,
+                int(sizes[topic]),
+                float(sizes[topic] / sizes.sum()),
+                estimate(float(figures[topic]), draws[:, topic], n=stories, alpha=alpha),
+            )
+            for topic in chosen
+        ]
+        found += sorted(rows, key=lambda row: (-row.importance.value, row.topic))
+    return found
+
+
+def _count_topics(passages: Sequence[Passage], assigned: Array) -> tuple[Array, Array]:
+    """Count topics by story, and give the world of each story."""
+    units = number_units([passage.story for passage in passages])
+    counts = np.zeros((int(units.max(initial=-1)) + 1, int(assigned.max(initial=-1)) + 1))
+    np.add.at(counts, (units, assigned), 1.0)
+    worlds = {passage.story: passage.world for passage in passages}
+    return counts, np.array(list(worlds.values()))
+
+
+def _importance(counts: Array, by_story: Array, inside: Array) -> Array:
+    """Give each topic's importance where stories count so often: (draws, topics)."""
+    everywhere, here = counts @ by_story, (counts * inside) @ by_story
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = everywhere / everywhere.sum(axis=1, keepdims=True)
+        own = here / here.sum(axis=1, keepdims=True)  # NaN where a draw holds no such story
+        weighed: Array = own / (shares + _LEAST)
+    return weighed
+
+
+def count_transitions(
+    passages: Sequence[Passage],
+    assigned: Array,
+    topics: int,
+    *,
+    left_out: Collection[int] = (),
+    world: str | None = None,
+) -> Array:
+    """Count which topic follows which in one role's passages of a story: (source, target).
+
+    Passages whose topic is left out are as if they were not there; challenges never follow. With
+    a world, its stories alone are counted.
+    """
+    counts = np.zeros((topics, topics), dtype=np.int64)
+    last: dict[tuple[str, str], int] = {}
+    for passage, topic in zip(passages, assigned.tolist(), strict=True):
+        if passage.role == CHALLENGE or topic in left_out:
+            continue
+        if world is not None and passage.world != world:
+            continue
+        speaker = passage.story, passage.role
+        if speaker in last:
+            counts[last[speaker], topic] += 1
+        last[speaker] = topic
+    return counts
+
+
+def normalise_transitions(counts: Array) -> Array:
+    """Give the share of each target among what follows a source; NaN where nothing does."""
+    sizes = counts.sum(axis=1, keepdims=True)
+    shares: Array = counts / np.where(sizes > 0, sizes, np.nan)
+    return shares
+
+
+def list_targets(counts: Array, most: int = TARGETS) -> list[Transition]:
+    """Give the topics that most often follow each, the topic itself apart; those never seen not."""
+    shares = normalise_transitions(counts)
+    listed = []
+    for source, row in enumerate(counts):
+        others = [target for target in np.argsort(-row, kind="stable") if target != source]
+        listed += [
+            Transition(source, int(target), int(row[target]), float(shares[source, target]))
+            for target in others[:most]
+            if row[target]
+        ]
+    return listed

@@ -5,19 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fabula.core.card import Card
 from fabula.core.score import Reading, Score, Status
 from fabula.core.story import Story
 from fabula.learned.reader.config import CRITERIA
+from fabula.learned.reader.inference import Reader
 from fabula.learned.reader.metric import EitherWeights, ScaleMetric
+from fabula.learned.reader.relation import ENCODER, find_absence
+
+if TYPE_CHECKING:
+    from fabula.core.model import Array
+
+RELEVANCE = "criteria.relevance"
+_PLACE = CRITERIA.index("relevance")
 
 
 @dataclass(frozen=True)
 class Criteria(ScaleMetric):
     """Ratings from 1 to 5 on HANNA's six criteria, learned from its raters (Chhun et al., 2022)."""
 
-    revision = 3
+    revision = 4
     card = Card(
         title="HANNA's six criteria, learned",
         label="Criteria",
@@ -72,27 +81,61 @@ class Criteria(ScaleMetric):
         """Give the six values; relevance only where there is something to be relevant to."""
         return [
             reading
-            if _has_prompt(story) or reading.status is not Status.OK
-            else _drop_relevance(reading)
+            if reading.status is not Status.OK or not (why := self._miss_relevance(story, reading))
+            else _drop_relevance(reading, why)
             for story, reading in zip(stories, super().compute(stories), strict=True)
         ]
 
+    def give_rows(self, reader: Reader, stories: Sequence[Story]) -> Array:
+        """Give what a reader says of every story, with its prompt where that can be read."""
+        prompts = None if self._absence else [story.prompt for story in stories]
+        return reader.values(self.scales, [story.text for story in stories], prompts)
+
+    def traits(self) -> dict[str, str]:
+        """Give the signature of the readers, and whether prompts can be read where they matter."""
+        if not self.at_hand or not self._reads_prompts:
+            return super().traits()
+        return {**super().traits(), "prompts": "missing" if self._absence else ENCODER}
+
+    def doubts(self) -> dict[str, str]:
+        """Say of relevance, too, where the weights give the same number whatever the prompt."""
+        doubts = super().doubts()
+        if not self._reads_prompts:
+            doubts["relevance"] = "these weights do not read the prompt"
+        return doubts
+
     def scores_of(self, story: Story, reading: Reading) -> list[Score]:
         """Write a reading as scores, and why relevance is missing where it alone is."""
-        note = "give the story a prompt"
-        return [
-            replace(score, note=note) if score.status is Status.MISSING_PROMPT else score
-            for score in super().scores_of(story, reading)
-        ]
+        scores = super().scores_of(story, reading)
+        if reading.status is not Status.OK or scores[_PLACE].status is Status.OK:
+            return scores
+        reasons = {
+            Status.MISSING_PROMPT: "give the story a prompt",
+            Status.UNDEFINED: "the prompt holds no word",
+        }
+        note = reasons.get(scores[_PLACE].status) or self._absence
+        return [*scores[:_PLACE], replace(scores[_PLACE], note=note), *scores[_PLACE + 1 :]]
+
+    @property
+    def _reads_prompts(self) -> bool:
+        return any(reader.scale(RELEVANCE).relation for reader in self.readers.values())
+
+    @property
+    def _absence(self) -> str:
+        """Why prompts cannot be read here, where weights would read them."""
+        return find_absence() if self._reads_prompts else ""
+
+    def _miss_relevance(self, story: Story, reading: Reading) -> Status | None:
+        """Say why a reading has no relevance; None where it has."""
+        if not (story.prompt and story.prompt.strip()):
+            return Status.MISSING_PROMPT
+        if not math.isnan(reading.values[_PLACE]):
+            return None
+        return Status.MISSING_MODEL if self._absence else Status.UNDEFINED
 
 
-def _has_prompt(story: Story) -> bool:
-    return bool(story.prompt and story.prompt.strip())
-
-
-def _drop_relevance(reading: Reading) -> Reading:
+def _drop_relevance(reading: Reading, why: Status) -> Reading:
     """Give a reading without relevance."""
-    place = CRITERIA.index("relevance")
     values, statuses = list(reading.values), [Status.OK] * len(CRITERIA)
-    values[place], statuses[place] = math.nan, Status.MISSING_PROMPT
+    values[_PLACE], statuses[_PLACE] = math.nan, why
     return replace(reading, values=tuple(values), statuses=tuple(statuses))

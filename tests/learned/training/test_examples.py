@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,17 @@ def test_what_is_written_is_what_is_read(tmp_path):
         assert (one.items, one.ids) == (again.examples[name].items, again.examples[name].ids)
         np.testing.assert_array_equal(one.features, again.examples[name].features)
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["examples.npz"]
+
+
+def test_relations_travel_with_the_examples_and_a_file_without_them_has_none(tmp_path):
+    prepared, file = tiny_prepared(), tmp_path / "examples.npz"
+    rated = prepared.examples["rated"]
+    rows = np.arange(2 * len(rated), dtype=np.float32).reshape(-1, 2)
+    related = {**prepared.examples, "rated": replace(rated, relations=rows)}
+    save_prepared(replace(prepared, examples=related), file)
+    again = load_prepared(file, ["rated", "labels"]).examples
+    np.testing.assert_array_equal(again["rated"].relations, rows)
+    assert len(again["labels"].relations) == 0
 
 
 def test_examples_of_another_recipe_are_refused(tmp_path):

@@ -119,3 +119,18 @@ def test_only_ratings_may_come_of_a_scorer_and_examples_follow_from_it():
     tasks["labels"]["scorer"] = "judge"
     with pytest.raises(SettingError, match="task labels has a scorer; only ratings may come of"):
         tiny_recipe(tasks=tasks)
+
+
+def test_examples_follow_from_whether_stories_are_related_to_their_prompts():
+    fit = {"terms": {"rated": 1.0}, "to": ["rated.good"], "relation": 0.7}
+    recipe = tiny_recipe(scales={"fit": fit})
+    assert recipe.related_tasks == ["rated"]
+    settings = example_settings(recipe)["tasks"]
+    assert settings["rated"]["relation"] == 1
+    assert "relation" not in settings["labels"]
+    with pytest.raises(SettingError, match="a scale with a relation is fitted to task preference"):
+        tiny_recipe(scales={"fit": fit | {"to": ["preference"]}})
+    tasks = changed()["tasks"]
+    tasks["rated"]["with_prompt"] = True
+    with pytest.raises(SettingError, match="of ratings of stories without their prompts"):
+        tiny_recipe(tasks=tasks, scales={"fit": fit})

@@ -241,3 +241,39 @@ def test_figures_against_a_judge_stand_apart_from_those_against_people():
     assert parted["judges"] == {"judge(x)": told}
     alone = {"unseen": unseen, "scales": scales, "judges": {}}
     assert part_figures(unseen, scales, tiny_recipe(), {}) == alone
+
+
+def related(prepared: Prepared) -> Prepared:
+    """Relations that go with what people said; the last story has no prompt."""
+    rated = prepared.examples["rated"]
+    rows = np.stack([rated.targets[:, 0] / 5, np.linspace(0, 1, len(rated))], axis=1)
+    rows[-1] = np.nan
+    rated = replace(rated, relations=rows.astype(np.float32))
+    return replace(prepared, examples={**prepared.examples, "rated": rated})
+
+
+RELEVANCE = {"terms": {"rated.bad": 0.3}, "to": ["rated.good"], "relation": 0.7, "link": "clipped"}
+
+
+def test_what_stories_have_to_do_with_their_prompts_counts_as_the_recipe_says(tmp_path):
+    prepared = related(tiny_prepared())
+    found, rows = crossed(prepared), prepared.examples["rated"].relations
+    recipe = tiny_recipe(scales={"one": RELEVANCE})
+    figures = write_reader(tmp_path, recipe, prepared, found, record=RECORD)
+    scale = read_config(tmp_path).scales["one"]
+    [term] = scale.terms
+    scaled = (rows - np.nanmean(rows, 0)) / np.nanstd(rows, 0)
+    part = 0.7 * scaled.sum(1) / np.nanstd(scaled.sum(1))
+    heads = 0.3 * (found.outputs["rated", "rated"][:, :, 1] - term.mean) / term.deviation
+    with np.load(tmp_path / "cross_fitted.npz") as kept:
+        np.testing.assert_allclose(kept["one/rated"], heads + part, atol=1e-5)
+    # The story without a prompt is not in the figure.
+    assert figures["one"]["rated.good"]["n"] == len(rows) - 1
+    assert scale.relation is not None and scale.slope > 0
+
+
+def test_a_relation_needs_stories_with_prompts(tmp_path):
+    prepared = tiny_prepared()
+    recipe = tiny_recipe(scales={"one": RELEVANCE})
+    with pytest.raises(SettingError, match=r"scale one: no story .* has a prompt"):
+        write_reader(tmp_path, recipe, prepared, crossed(prepared), record=RECORD)

@@ -17,6 +17,7 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.score import Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
+from fabula.learned.training import tasks
 from fabula.learned.training.examples import ExampleSet
 from fabula.learned.training.recipe import ReaderRecipe, read_recipe
 from fabula.learned.training.stories import open_tokeniser
@@ -122,6 +123,23 @@ def test_pairs_with_negatives_are_of_the_worse_story_and_its_corruption(data, sh
     assert all("/negative" in one.ids[number] for number in second)
     again = made(data, kind="pairs", data=["storyer"], negatives=True)
     assert one.sha256 == again.sha256
+
+
+def test_stories_are_related_to_their_prompts_where_a_scale_asks_for_it(data, monkeypatch):
+    def relate(prompts, texts):
+        pairs = zip(prompts, texts, strict=True)
+        return np.array([[len(prompt), len(text)] for prompt, text in pairs])
+
+    monkeypatch.setattr(tasks, "relate", relate)
+    table = str(data / "table.csv")
+    rated = {"kind": "ratings", "data": [table], "aspects": ["good"], "head": "head"}
+    stages = [{"rate": 1.0, "steps": 1, "groups": [{"tasks": ["one"], "rows": 1}]}]
+    found = {"kind": "made_up", "tasks": {"one": rated}, "stages": stages, "encoder": "tiny"}
+    scale = {"terms": {"head": 1.0}, "to": ["one"], "relation": 1.0}
+    recipe = read_recipe(ReaderRecipe, found | {"scales": {"fit": scale}})
+    relations = prepare(recipe, cut, data).examples["one"].relations
+    assert relations.tolist() == [[9, len(tale(200 + i))] for i in range(12)]
+    assert len(made(data, kind="ratings", data=[table], aspects=["good"]).relations) == 0
 
 
 def test_ratings_are_means_over_raters_and_nan_where_nobody_rated(data):

@@ -17,6 +17,7 @@ from fabula.core.errors import InputError
 from fabula.core.files import write_text
 from fabula.core.plain import from_plain, read_json
 from fabula.learned.reader.domain import SURFACE_FEATURES
+from fabula.learned.reader.relation import RELATION_NAMES, RELATION_VERSION, Relation
 from fabula.text.features import FEATURE_NAMES, FEATURES_VERSION, PARAGRAPH_FEATURES
 from fabula.text.layout import Layout
 
@@ -149,7 +150,7 @@ def _check_scale(at: str, scale: Scale, heads: Mapping[str, Head]) -> None:
         count = len(heads[term.head].outputs)
         _need(0 <= term.output < count, f"{here}.output must be from 0 to {count - 1}")
         _need(term.deviation > 0, f"{here}.deviation must be above 0")
-    _need(scale.terms or scale.surface, f"{at}.terms must not be empty")
+    _need(scale.terms or scale.surface or scale.relation, f"{at}.terms must not be empty")
     _need(scale.low <= scale.high, f"{at}.low must not be above high")
     _need(scale.error is None or scale.error >= 0, f"{at}.error must be at least 0")
     if (points := scale.percentiles) is not None:
@@ -159,18 +160,19 @@ def _check_scale(at: str, scale: Scale, heads: Mapping[str, Head]) -> None:
         )
         _need(list(points) == sorted(points), f"{at}.percentiles must ascend")
     if scale.surface is not None:
-        _check_surface(f"{at}.surface", scale.surface)
+        _check_part(f"{at}.surface", scale.surface, FEATURES_VERSION, len(FEATURE_NAMES))
+        _need(scale.surface.clip > 0, f"{at}.surface.clip must be above 0")
+    if scale.relation is not None:
+        _check_part(f"{at}.relation", scale.relation, RELATION_VERSION, len(RELATION_NAMES))
 
 
-def _check_surface(at: str, part: Surface) -> None:
-    version = f"{at}.version is {part.version}, and this Fabula's features are {FEATURES_VERSION}"
-    _need(part.version == FEATURES_VERSION, version)
+def _check_part(at: str, part: Surface | Relation, version: int, count: int) -> None:
+    problem = f"{at}.version is {part.version}, and this Fabula's features are {version}"
+    _need(part.version == version, problem)
     for name in ("means", "deviations", "weights"):
-        count = len(FEATURE_NAMES)
         _need(len(getattr(part, name)) == count, f"{at}.{name} must be {count} numbers")
     _need(min(part.deviations) > 0, f"{at}.deviations must be above 0")
     _need(part.deviation > 0, f"{at}.deviation must be above 0")
-    _need(part.clip > 0, f"{at}.clip must be above 0")
 
 
 def _need(holds: object, problem: str) -> None:
@@ -265,6 +267,7 @@ class Surface:
 class Scale:
     """How a value is made of heads and surface features, and where it stands among people's.
 
+    With a `relation`, what the prompt and the story have to do with each other counts too.
     `percentiles` are the raw values of human stories at 0, 1, … 100 %; `error` is the standard
     error of a raw value between trainings.
     """
@@ -278,21 +281,29 @@ class Scale:
     high: float = 5.0
     percentiles: tuple[float, ...] | None = None
     error: float | None = None
+    relation: Relation | None = None
 
     def raw(
         self,
         outputs: Mapping[str, Array],
         features: Sequence[float] | None = None,
         layout: Layout = "given",
+        related: Sequence[float] | Array | None = None,
     ) -> float:
-        """Add up (head − mean) / deviation by weight over the terms, and the surface's part.
+        """Add up (head − mean) / deviation by weight over the terms, and the other parts.
 
-        `outputs` are a story's by head, `features` its row of surface features in a layout.
+        `outputs` are a story's by head, `features` its row of surface features in a layout,
+        `related` its row of `relate`: a scale with a relation gives NaN where there is none.
         """
         raw = math.fsum(
             term.weight * (float(outputs[term.head][term.output]) - term.mean) / term.deviation
             for term in self.terms
         )
+        if self.relation is not None:
+            if related is None:
+                return math.nan
+            [part_of_prompt] = self.relation.parts(np.array([related]))
+            raw += float(part_of_prompt)
         if self.surface is None:
             return raw
         if features is None:

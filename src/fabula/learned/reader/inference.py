@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
@@ -22,6 +22,7 @@ from fabula.learned.reader.config import ENCODER, REMEDY, ReaderConfig, Scale, r
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
 from fabula.learned.reader.network import PooledEncoder, is_plain_bert, open_network
+from fabula.learned.reader.relation import relate
 from fabula.models import asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.features import FEATURES_VERSION, feature_row
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from fabula.core.model import Array
 
     Outputs = Mapping[str, Array]
+    Prompts = Sequence[str | None]
+    Relate = Callable[[Prompts, Sequence[str]], Array]
 
 CACHED_TEXTS = 4096
 CACHED_PAIRS = 16_384
@@ -70,6 +73,7 @@ class Reader:
     config: ReaderConfig
     signature: str
     source: Source = field(repr=False)
+    relate: Relate = field(default=relate, repr=False)
     _windows: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
     _pairs: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_PAIRS), repr=False)
     _laid_out: LruCache[str] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
@@ -145,18 +149,25 @@ class Reader:
         read = sum(min(length, self.source.pair_room) for length in lengths)
         return read / sum(lengths) if any(lengths) else 1.0
 
-    def raw(self, scale: str, texts: Sequence[str]) -> Array:
-        """Give the raw value of every text on a scale: (texts,)."""
-        wanted = self.scale(scale)
-        rows = self._feature_rows(texts) if wanted.surface else [None] * len(texts)
-        pairs = zip(self.outputs(texts), rows, strict=True)
-        layout = self.config.layout
-        return np.array([wanted.raw(*pair, layout) for pair in pairs], dtype=float)
+    def raw(self, scale: str, texts: Sequence[str], prompts: Prompts | None = None) -> Array:
+        """Give the raw value of every text on a scale: (texts,).
 
-    def values(self, scales: Sequence[str], texts: Sequence[str]) -> Array:
+        On a scale with a relation it is NaN where a text has no prompt.
+        """
+        wanted, nothing = self.scale(scale), [None] * len(texts)
+        features = self._feature_rows(texts) if wanted.surface else nothing
+        related = self._relate(texts, prompts) if wanted.relation and prompts else nothing
+        rows = zip(self.outputs(texts), features, related, strict=True)
+        layout = self.config.layout
+        return np.array([wanted.raw(said, row, layout, last) for said, row, last in rows], float)
+
+    def values(
+        self, scales: Sequence[str], texts: Sequence[str], prompts: Prompts | None = None
+    ) -> Array:
         """Give the value of every text on each of some scales: (texts, scales)."""
         columns = [
-            [self.scale(name).value(raw) for raw in self.raw(name, texts)] for name in scales
+            [self.scale(name).value(raw) for raw in self.raw(name, texts, prompts)]
+            for name in scales
         ]
         return np.array(columns, dtype=float).reshape(len(scales), len(texts)).T
 
@@ -169,6 +180,16 @@ class Reader:
 
         [oddities] = self._oddities.get([text_key(text)], make)
         return oddities
+
+    def _relate(self, texts: Sequence[str], prompts: Prompts) -> list[Array | None]:
+        """Relate texts to their prompts; None where there is no prompt."""
+        places = [place for place, prompt in enumerate(prompts) if prompt and prompt.strip()]
+        rows: list[Array | None] = [None] * len(texts)
+        if places:
+            asked = [prompts[place] for place in places], [texts[place] for place in places]
+            for place, row in zip(places, self.relate(*asked), strict=True):
+                rows[place] = row
+        return rows
 
     def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
         def make(places: list[int]) -> Iterable[list[float]]:

@@ -193,17 +193,16 @@ class ScaleMetric(ReaderMetric):
 
     def compute(self, stories: Sequence[Story]) -> list[Reading]:
         """Give the value on every scale: the mean over the readers that are asked."""
-        texts, readers = [story.text for story in stories], self.readers
-        tables = np.stack([self.give_rows(reader, texts) for reader in readers.values()])
+        tables = np.stack([self.give_rows(reader, stories) for reader in self.readers.values()])
         notes = [self._describe_gap([*rows]) for rows in tables.swapaxes(0, 1)]
         return [
             self.make_reading(story, row, note=note)
             for story, row, note in zip(stories, tables.mean(axis=0), notes, strict=True)
         ]
 
-    def give_rows(self, reader: Reader, texts: Sequence[str]) -> Array:
-        """Give what a reader says of every text, aspect by aspect: (texts, aspects)."""
-        return reader.values(self.scales, texts)
+    def give_rows(self, reader: Reader, stories: Sequence[Story]) -> Array:
+        """Give what a reader says of every story, aspect by aspect: (stories, aspects)."""
+        return reader.values(self.scales, [story.text for story in stories])
 
     def find_gaps(self, small: Array, large: Array) -> list[int]:
         """Give the places of the aspects in which two readers disagree much.
@@ -255,16 +254,16 @@ class StandingMetric(ScaleMetric):
         """
         return (*self.card.aspects, *(("low", "high", "error") if self.interval else ()))
 
-    def give_rows(self, reader: Reader, texts: Sequence[str]) -> Array:
-        """Give value and percentile of every text; with `interval`, how sure they are."""
+    def give_rows(self, reader: Reader, stories: Sequence[Story]) -> Array:
+        """Give value and percentile of every story; with `interval`, how sure they are."""
         [name] = self.scales
         scale, rows = reader.scale(name), []
         error = math.nan if scale.error is None else abs(scale.slope) * scale.error
-        for raw in map(float, reader.raw(name, texts)):
+        for raw in map(float, reader.raw(name, [story.text for story in stories])):
             # A text without a token has no value at all, and no error of one.
             sure = [*scale.interval(raw), math.nan if math.isnan(raw) else error]
             rows.append([scale.value(raw), scale.percentile(raw), *(sure if self.interval else ())])
-        return np.array(rows, dtype=float).reshape(len(texts), len(self.aspects))
+        return np.array(rows, dtype=float).reshape(len(stories), len(self.aspects))
 
     def make_reading(
         self, story: Story, values: Sequence[float], *, coverage: float = 1.0, note: str = ""

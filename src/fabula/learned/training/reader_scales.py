@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.errors import SettingError
 from fabula.learned.reader.config import Head, Pin, ReaderConfig, Scale, Surface, Term, write_config
+from fabula.learned.reader.relation import Relation, fit_relation
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
 from fabula.learned.training.folder import write_arrays
@@ -170,17 +171,18 @@ class _Fit:
         surface, parts = None, dict[str, Array]()
         if recipe.surface:
             surface, parts = self._surface(recipe, targets)
-        raws = {target.task: self._raw(terms, target.task, parts, recipe) for target in targets}
+        relation = self._relation(name, recipe, targets) if recipe.relation else None
         low, high = recipe.bounds
-        scale = _link(Scale(terms, surface, recipe.link, low=low, high=high), targets, raws)
-        scale = replace(scale, error=_error(list(raws.values())))
+        scale = Scale(terms, surface, recipe.link, low=low, high=high, relation=relation)
+        raws = {target.task: self._raw(scale, target.task, parts) for target in targets}
+        scale = replace(_link(scale, targets, raws), error=_error(list(raws.values())))
         if recipe.people:
-            people = text_means(self._raw(terms, recipe.people, parts, recipe))
+            people = text_means(self._raw(scale, recipe.people, parts))
             points = np.percentile(people[~np.isnan(people)], np.arange(101))
             scale = replace(scale, percentiles=tuple(points.tolist()))
             if recipe.link == "logistic":
                 scale = replace(scale, shift=-scale.slope * float(points[50]))
-        self._keep(name, recipe, terms, raws, parts)
+        self._keep(name, recipe, scale, raws, parts)
         return scale
 
     def _target(self, spelled: str) -> _Target:
@@ -239,30 +241,39 @@ class _Fit:
         )  # fmt: skip
         return surface, {task: (value - mean) / deviation for task, value in parts.items()}
 
-    def _raw(
-        self, terms: tuple[Term, ...], task: str, parts: Mapping[str, Array], recipe: ScaleRecipe
-    ) -> Array:
-        """Raw values of a task's texts: (seeds, texts)."""
-        weighted = sum(
-            term.weight * (self._outputs(term, task) - term.mean) / term.deviation for term in terms
+    def _relation(self, name: str, recipe: ScaleRecipe, targets: list[_Target]) -> Relation:
+        """Standardise what stories have to do with their prompts; nothing of it is fitted."""
+        try:
+            return fit_relation([t.examples.relations for t in targets], recipe.relation)
+        except ValueError as error:
+            raise SettingError(f"scale {name}: {error}", "leave its relation out") from None
+
+    def _raw(self, scale: Scale, task: str, parts: Mapping[str, Array]) -> Array:
+        """Raw values of a task's texts: (seeds, texts); `parts` are those of the surface."""
+        raw: Array = np.asarray(
+            sum(
+                term.weight * (self._outputs(term, task) - term.mean) / term.deviation
+                for term in scale.terms
+            )
         )
-        raw: Array = np.asarray(weighted) + (
-            recipe.surface * parts[task] if recipe.surface else 0.0
-        )
+        if scale.surface is not None:
+            raw = raw + scale.surface.weight * parts[task]
+        if scale.relation is not None:
+            raw = raw + scale.relation.parts(self._examples[task].relations)
         return raw
 
     def _keep(
         self,
         name: str,
         recipe: ScaleRecipe,
-        terms: tuple[Term, ...],
+        scale: Scale,
         raws: Mapping[str, Array],
         parts: Mapping[str, Array],
     ) -> None:
         values = dict(raws)
         for spelled in recipe.also:
             task = spelled.partition(".")[0]
-            values.setdefault(task, self._raw(terms, task, parts, recipe))
+            values.setdefault(task, self._raw(scale, task, parts))
         self.figures[name] = {
             spelled: _figure(self._target(spelled), values[spelled.partition(".")[0]])
             for spelled in (*recipe.to, *recipe.also)

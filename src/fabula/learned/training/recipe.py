@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 from fabula.core.errors import SettingError, UnknownName, closest
 from fabula.core.plain import from_plain, read_toml
 from fabula.learned.reader.config import Link
+from fabula.learned.reader.relation import RELATION_VERSION
 from fabula.learned.training.loop import LoopConfig
 from fabula.text.layout import Layout
 
@@ -120,12 +121,15 @@ class ScaleRecipe:
     `terms` are weights of `head` or `head.output`. Heads are standardised over the texts of the
     tasks that it is fitted `to`, each `task` or `task.aspect`; without any they count as they are.
     The same opinions tell what the surface features are worth, which count with weight `surface`.
+    What a story has to do with its prompt counts with weight `relation`: without a prompt there is
+    no value.
     A `clipped` value stays within the `bounds` of the opinions' own scale.
     """
 
     terms: Mapping[str, float]
     to: tuple[str, ...] = ()
     surface: float = 0.0
+    relation: float = 0.0
     without: tuple[str, ...] = ()  # surface features that are not looked at
     link: Link = "identity"
     bounds: tuple[float, float] = (1.0, 5.0)
@@ -188,6 +192,14 @@ class ReaderRecipe:
         return [name for name, task in self.tasks.items() if task.kind in OPINIONS]
 
     @property
+    def related_tasks(self) -> list[str]:
+        """Names of the tasks whose stories are related to their prompts, as a scale wants it."""
+        asked = [scale for scale in self.scales.values() if scale.relation]
+        spelled = {s for scale in asked for s in (*scale.to, *scale.also, scale.people)}
+        named = {name.partition(".")[0] for name in spelled}
+        return [name for name in self.tasks if name in named]
+
+    @property
     def shared_stages(self) -> int:
         """How many of the first stages learn from no opinion: they are the same for all folds."""
         asked = set(self.opinion_tasks)
@@ -207,6 +219,7 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
     tasks = {
         task: {name: _plain(getattr(settings, name)) for name in names}
         | ({"scorer": settings.scorer} if settings.scorer else {})
+        | ({"relation": RELATION_VERSION} if task in recipe.related_tasks else {})
         for task, settings in recipe.tasks.items()
     }
     return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
@@ -234,6 +247,10 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} has a scorer", "only ratings may come of one")
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
+    for name in recipe.related_tasks:
+        if recipe.tasks[name].kind != "ratings" or recipe.tasks[name].with_prompt:
+            problem = f"a scale with a relation is fitted to task {name}"
+            raise SettingError(problem, "name one of ratings of stories without their prompts")
     require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
     require_least(recipe, evaluate_every=0, checkpoint_every=1, report_every=1, head_rate=0)
     if not 8 <= recipe.window <= 8192 or recipe.clip <= 0 or recipe.rank < 0:

@@ -17,6 +17,7 @@ from fabula.core.story import Story
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.reader.domain import describe_domain
+from fabula.learned.reader.relation import relate
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.pairs import pairs_of
 from fabula.learned.training.recipe import ReaderRecipe, Task
@@ -48,6 +49,8 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
     for name, task in recipe.tasks.items():
         sources = [dataset(source) for source in task.data]
         examples[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
+        if name in recipe.related_tasks:
+            examples[name] = _relate(examples[name], task, sources)
         if not len(examples[name]):
             raise InputError(f"task {name} has no example", "check its data and aspects")
     _share_items(recipe, examples)
@@ -173,6 +176,18 @@ def _make_opinions(
         ids=ids,
         features=[] if task.kind == "labels" else [feature_row(text) for text in texts],
     )
+
+
+def _relate(examples: ExampleSet, task: Task, sources: Sequence[Dataset]) -> ExampleSet:
+    """Add what rated stories have to do with their prompts."""
+    stories = {
+        f"{source.name}:{story.id}": story
+        for source in sources
+        for story in task_stories(source, task)
+    }
+    chosen = [stories[name] for name in examples.ids]
+    rows = relate([story.prompt for story in chosen], [story.text for story in chosen])
+    return replace(examples, relations=rows.astype(np.float32))
 
 
 def _target(row: Sequence[Sequence[float]], *, is_share: bool) -> list[float]:

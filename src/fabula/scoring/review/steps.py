@@ -25,7 +25,6 @@ from fabula.learned.comments.evidence import (
     find_evidence,
     word_list,
 )
-from fabula.learned.criteria import Criteria
 from fabula.learned.reader.domain import describe_other_writing
 from fabula.learned.reader.metric import BOTH, ReaderMetric, ScaleMetric
 from fabula.learned.rovist_c import RovistC
@@ -203,11 +202,7 @@ def ask_metrics(
 
 def _find_doubts(metric: Metric) -> dict[str, str]:
     """Say of each aspect of a metric why its value tells nothing of a story; "" where it may."""
-    doubts = metric.doubts() if isinstance(metric, ScaleMetric) and metric.at_hand else {}
-    if isinstance(metric, Criteria):
-        # Its card says so: the same number, whatever the prompt.
-        doubts["relevance"] = "the criteria do not read the prompt"
-    return doubts
+    return metric.doubts() if isinstance(metric, ScaleMetric) and metric.at_hand else {}
 
 
 def _group_scores(

@@ -41,6 +41,15 @@ def test_the_same_again_is_the_same_file(fabula: Run, tmp_path: Path) -> None:
     assert files[0].read_bytes() == files[1].read_bytes() != b""
 
 
+def test_games_are_made_up_where_there_are_no_stories(fabula: Run, tmp_path: Path) -> None:
+    done = fabula("data", "games", "--made-up", "5", "-o", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 5
+    for wrong in (("examples", "--made-up", "5"), ()):
+        refused = fabula("data", "games", *wrong, "-o", str(tmp_path / "no"))
+        assert refused.returncode == 2 and b"--made-up" in refused.stderr
+
+
 def test_nothing_is_lost_and_nothing_is_left_half_done(fabula: Run, tmp_path: Path) -> None:
     stories = write_stories(tmp_path)
     before = stories.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fabula.core.errors import InputError
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
+    from fabula.core.story import Story
     from fabula.datasets.tables.stories import StoryLayout
     from fabula.learned.training.games import MadeGame
 
@@ -31,11 +33,17 @@ def _count_option(name: str, least: int, usual: int, words: str) -> Callable[[Co
 
 
 @click.command("games", short_help="Make games of stories, for co-authors to learn from.")
-@click.argument("source", metavar="STORIES", shell_complete=complete_sources)
+@click.argument("source", metavar="[STORIES]", required=False, shell_complete=complete_sources)
 @output_option(
     metavar="FOLDER",
     required=True,
     help=f"Folder for {GAMES}, one game a line; or a file whose name ends in .jsonl.",
+)
+@click.option(
+    "--made-up",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Make up so many stories of a thing that goes from hand to hand, and read none.",
 )
 @click.option(
     "--unit",
@@ -72,9 +80,10 @@ def _count_option(name: str, least: int, usual: int, words: str) -> Callable[[Co
 @story_layout
 @OVERWRITE
 def games_command(
-    source: str,
+    source: str | None,
     *,
     output: Path,
+    made_up: int | None,
     most: int | None,
     seed: int,
     layout: StoryLayout,
@@ -89,20 +98,36 @@ def games_command(
     learns from them.
     """
     from fabula.core.files import note_written, refuse_foreign, write_lines
-    from fabula.datasets.tables.stories import open_stories
     from fabula.learned.training.games import GameSettings, make_games
 
+    if (source is None) == (made_up is None):
+        raise click.UsageError("Name stories, or how many to make up with --made-up.")
     chosen = GameSettings(**settings)
     file = output if output.suffix == ".jsonl" else output / GAMES
-    inputs = [Path(source)] if Path(source).exists() else []
+    inputs = [Path(source)] if source and Path(source).exists() else []
     refuse_foreign(file.parent, [file.name], inputs=inputs, overwrite=overwrite)
     counts: Counter[str] = Counter()
-    with open_stories(source, layout) as opened:
-        made = make_games(opened, chosen, seed=seed, most=most)
-        write_lines(file, _write_games(made, counts, source))
+    with _open(source, layout, made_up or 0, seed) as stories:
+        made = make_games(stories, chosen, seed=seed, most=most)
+        write_lines(file, _write_games(made, counts, source or "made up"))
     note_written(file.parent, [file.name])
     _tell(counts)
     echo(file)
+
+
+@contextmanager
+def _open(
+    source: str | None, layout: StoryLayout, made_up: int, seed: int
+) -> Iterator[Iterable[Story]]:
+    """Open stories, or make them up."""
+    from fabula.datasets.tables.stories import open_stories
+    from fabula.learned.training.made_up import tell_stories
+
+    if source is None:
+        yield tell_stories(made_up, seed=seed)
+        return
+    with open_stories(source, layout) as opened:
+        yield opened
 
 
 def _write_games(made: Iterable[MadeGame], counts: Counter[str], source: str) -> Iterator[str]:

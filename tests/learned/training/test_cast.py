@@ -34,6 +34,11 @@ def test_words_side_by_side_are_one_name_and_its_parts_are_the_same() -> None:
     assert [member[0] for member in find(two)] == ["Ada Brandt", "Olaf Brandt", "Brandt"]
 
 
+def test_names_that_often_stand_alone_are_two_where_they_meet() -> None:
+    text = "He left Halden to Mira. Mira loved Halden. In Halden Mira slept. He missed Mira."
+    assert find(text) == [("Halden", "person", 3), ("Mira", "person", 4)]
+
+
 def test_a_place_is_where_one_is_in() -> None:
     text = "She lived in Halden. He was born near Halden. They saw Halden. He met Mira there."
     assert find(text) == [("Halden", "place", 3), ("Mira", "person", 1)]

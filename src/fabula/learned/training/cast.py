@@ -96,17 +96,29 @@ def _drop_speech(text: str) -> str:
 
 
 def _find_runs(text: str, known: Collection[str]) -> Iterator[_Found]:
-    """Go through runs of words that are names, joined by a blank or a hyphen."""
-    run: list[re.Match[str]] = []
-    for word in _WORD.finditer(text):
-        if word[0] not in known:
-            continue
-        if run and not _BETWEEN.fullmatch(text, run[-1].end(), word.start()):
+    """Go through names: words that are known, and runs of such words as one name.
+
+    Where every word of a run also stands alone more than once, each is a name of its own: `In
+    Halden Mira slept.`
+    """
+    runs = _list_runs(text, [word for word in _WORD.finditer(text) if word[0] in known])
+    alone = Counter(run[0][0] for run in runs if len(run) == 1)
+    for run in runs:
+        if len(run) > 1 and all(alone[word[0]] > 1 for word in run):
+            yield from (_Found(word.start(), word[0]) for word in run)
+        else:
             yield _Found(run[0].start(), text[run[0].start() : run[-1].end()])
-            run = []
-        run.append(word)
-    if run:
-        yield _Found(run[0].start(), text[run[0].start() : run[-1].end()])
+
+
+def _list_runs(text: str, words: Sequence[re.Match[str]]) -> list[list[re.Match[str]]]:
+    """Part words where anything but one blank or hyphen stands between them."""
+    runs: list[list[re.Match[str]]] = []
+    for word in words:
+        if runs and _BETWEEN.fullmatch(text, runs[-1][-1].end(), word.start()):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return runs
 
 
 def _find_labelled(text: str) -> Iterator[_Found]:

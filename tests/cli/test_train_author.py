@@ -9,7 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from fabula import Story, evaluate
+from fabula.authors import load_author
 from fabula.cli.train import command
+from fabula.core.author import Request, Wanted
+from fabula.core.errors import SettingError
+from fabula.text.context.segments import prompt_context
 from fakes.tiny_models import save_llama, torch
 
 pytest.importorskip("peft")
@@ -65,3 +69,22 @@ def test_a_training_that_is_over_is_not_done_again(train):
     train()
     again = train("--resume")
     assert again.exit_code == 0 and "step" not in again.stderr.splitlines()[0]
+
+
+def test_who_learns_to_plan_is_read_by_plan_and_write(train, tmp_path):
+    done = train("--rank", "0", "--plan")
+    assert done.exit_code == 0
+    assert done.stdout == f"plan_and_write({str(tmp_path / 'out')!r})\n"
+    author = load_author(done.stdout.strip())
+    author.startup()
+    context = prompt_context("Number 3.", story="s")
+    *_, last = author.generate([Request("r", context, Wanted("words", count=8))])
+    author.shutdown()
+    assert last.status == "done"
+    record = json.loads((tmp_path / "out" / "training.json").read_text(encoding="utf-8"))
+    assert record["recipe"]["plan"] is True
+
+
+def test_a_table_without_pairs_has_no_liked_side(train):
+    with pytest.raises(SettingError, match="has no pairs"):
+        train("--on", "liked")

@@ -42,12 +42,12 @@ def load(
     memory for what was read of stories, `threads` those of the whole process.
     """
     return SampledAuthor(
-        partial(_find_checkpoint, name, dtype, device, revision),
+        partial(find_checkpoint, name, dtype, device, revision),
         SamplingSettings(window, batch, cache_mb, threads, chat),
     )
 
 
-def _find_checkpoint(name: str, dtype: Dtype, device: str, revision: str | None) -> Checkpoint:
+def find_checkpoint(name: str, dtype: Dtype, device: str, revision: str | None) -> Checkpoint:
     """Where the weights lie; those of the hub are fetched, unless they are here."""
     from fabula.models.huggingface import load as load_model
     from fabula.models.networks.causal import CausalModel

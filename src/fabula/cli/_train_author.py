@@ -19,7 +19,8 @@ AUTHOR_HELP = """Adapt a language model to stories: a co-author.
 Stories come with their prompts (a table, a data set) or without (plain texts). The folder holds the
 whole model, which huggingface('FOLDER') reads wherever a model is named: as a co-author, or as
 perplexity(model='FOLDER'). With a rank (the recipe's, or --rank) only a small difference is learned
-(LoRA) and lies in FOLDER/adapter as well; with --rank 0 all weights learn.
+(LoRA) and lies in FOLDER/adapter as well; with --rank 0 all weights learn. With --plan it learns to
+write a line of plot words before the story, and plan_and_write('FOLDER') writes so.
 
 The recipe that is built in is recipes/author.toml.
 """
@@ -77,6 +78,19 @@ AUTHOR_OPTIONS = (
         help="Learn from the story's tokens alone, or from all of prompt and story.",
     ),
     click.option(
+        "--on",
+        type=click.Choice(["all", "liked", "disliked"]),
+        show_default="the recipe's",
+        help="Of sources with pairs (storyer), learn from the stories that readers liked better, "
+        "or less.",
+    ),
+    click.option(
+        "--plan/--no-plan",
+        default=None,
+        show_default="the recipe's",
+        help="Learn to plan as well: a line of plot words before every story (Plan-and-Write).",
+    ),
+    click.option(
         "--prepared",
         type=file_type,
         metavar="FILE",
@@ -111,7 +125,7 @@ def author_command(
     chosen = data.settle(chosen)
     record = train_author(chosen, data, out=out, device=device, resume=resume, report=report)
     _say_measured(record, report)
-    echo(f"huggingface({str(out)!r})")
+    echo(f"{'plan_and_write' if chosen.plan else 'huggingface'}({str(out)!r})")
 
 
 def _say_measured(record: Mapping[str, Any], report: Callable[[str], None]) -> None:

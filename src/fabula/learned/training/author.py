@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, sqrt
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fabula.core.errors import PackageMissing, SettingError
-from fabula.core.files import write_text
+from fabula.core.errors import SettingError
 from fabula.learned.training.author_batches import (
     AuthorBatch,
     StoryTokens,
@@ -20,11 +18,11 @@ from fabula.learned.training.author_batches import (
     pack_pieces,
 )
 from fabula.learned.training.author_data import AuthorData
+from fabula.learned.training.author_lora import add_differences, save_differences
 from fabula.learned.training.folder import (
     TrainingFolder,
     find_versions,
     plain_values,
-    write_tensors,
 )
 from fabula.learned.training.loop import (
     Evaluation,
@@ -68,6 +66,8 @@ class AuthorRecipe:
     loss: Literal["story", "all"] = "story"  # which tokens are learned from: the prompt's too?
     cleaned: bool = True  # tokens joined, mark-up and notes around forum posts dropped
     cased: bool = True  # leave out stories in small letters, or with masked names
+    on: Literal["all", "liked", "disliked"] = "all"  # which side of pairs is learned from
+    plan: bool = False  # a line of plot words before every story, learned with it
 
     rank: int = 16
     alpha: float = 32.0  # the difference is multiplied by alpha / rank
@@ -165,7 +165,7 @@ class TrainedAuthor:
         torch.manual_seed(recipe.seed)  # for the differences, which begin at random
         self.checkpoint, self.recipe, self.device = checkpoint, recipe, device
         net = checkpoint.model("AutoModelForCausalLM").to(device)
-        self.net = _add_differences(net, recipe, checkpoint.name) if recipe.rank else net
+        self.net = add_differences(net, recipe, checkpoint.name) if recipe.rank else net
         # Differences alone where they are learned: the rest is the checkpoint's and stays.
         self.weights = {
             name: weight for name, weight in self.net.named_parameters() if weight.requires_grad
@@ -205,7 +205,7 @@ class TrainedAuthor:
 
         net = self.net
         if self.recipe.rank:
-            _save_differences(net, folder / ADAPTER)
+            save_differences(net, folder / ADAPTER)
             net = net.merge_and_unload()
         net.config._name_or_path = ""  # a folder of this machine is nobody else's
         logging: Any = transformers.utils.logging
@@ -228,44 +228,6 @@ def _part_attention(segments: Tensor, kind: torch.dtype) -> Tensor:
     before = torch.ones(length, length, dtype=torch.bool, device=segments.device).tril()
     mask = torch.zeros(same.shape, dtype=kind, device=segments.device)
     return mask.masked_fill(~(same & before), torch.finfo(kind).min)[:, None]
-
-
-def _add_differences(net: Any, recipe: AuthorRecipe, name: str) -> Any:
-    """Put low-rank differences beside layers (LoRA, Hu et al., 2022); only they learn."""
-    try:
-        import peft
-    except ImportError:
-        raise PackageMissing("peft", "train") from None
-    config = peft.LoraConfig(
-        r=recipe.rank,
-        lora_alpha=recipe.alpha,  # type: ignore[arg-type]
-        lora_dropout=recipe.lora_dropout,
-        target_modules=list(recipe.targets) or "all-linear",
-        task_type="CAUSAL_LM",
-    )
-    try:
-        adapted: Any = peft.get_peft_model(net, config)
-    except ValueError as error:
-        problem = f"{name} has no layers {', '.join(recipe.targets) or 'to adapt'} ({error})"
-        raise SettingError(problem, "mend targets in the recipe") from None
-    # Not the folder, which is of this machine.
-    adapted.peft_config["default"].base_model_name_or_path = name
-    return adapted
-
-
-def _save_differences(net: Any, folder: Path) -> None:
-    """Write the differences alone, in half precision and in peft's own form."""
-    import peft
-    import torch
-
-    folder.mkdir(exist_ok=True)
-    tensors = peft.get_peft_model_state_dict(net, save_embedding_layers=False)
-    halves = {name: tensor.to(torch.float16) for name, tensor in tensors.items()}
-    write_tensors(folder / "adapter_model.safetensors", halves, {})
-    config = net.peft_config["default"].to_dict()
-    config |= {"inference_mode": True, "target_modules": sorted(config["target_modules"])}
-    text = json.dumps(config, indent=1, sort_keys=True, default=str)
-    write_text(folder / "adapter_config.json", text + "\n")
 
 
 class AuthorTrainee:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from fabula.learned.training.stories import (
     read_dataset,
 )
 from fabula.text.detokenise import respace
+from fabula.text.plots import extract_plot, render_plot
 from fabula.text.posts import clean_post
 from fabula.text.prompting import render_prompt
 
@@ -111,19 +113,19 @@ def read_author_data(
         _name_source(name): _choose_stories(_read_stories(name, data, layout), recipe)
         for name in recipe.sources
     }
+    sides = {_name_source(name): _find_side(name, data, recipe) for name in recipe.sources}
     rated = [
         story.text for name in recipe.left_out for story in _read_stories(name, data, StoryLayout())
     ]
-    learned, held, counts = split_stories(sources, rated, recipe)
+    learned, held, counts = split_stories(sources, rated, recipe, sides)
     if not learned:
         raise InputError("no story is left to learn from", "check sources, cased and left_out")
-    signs = find_signs(tokenizer)
-    tokens = encode_stories(learned, tokenizer, signs, tag=recipe.tag)
-    held_tokens = {
-        name: encode_stories(stories, tokenizer, signs, tag=recipe.tag)
-        for name, stories in held.items()
-        if stories
-    }
+
+    def encode(stories: Sequence[Story]) -> StoryTokens:
+        signs = find_signs(tokenizer)
+        return encode_stories(stories, tokenizer, signs, tag=recipe.tag, plan=recipe.plan)
+
+    tokens, held_tokens = encode(learned), {name: encode(held[name]) for name in held if held[name]}
     settings = _data_settings(recipe)
     return AuthorData(tokens, held_tokens, counts, settings, _try_tokeniser(tokenizer))
 
@@ -131,6 +133,9 @@ def read_author_data(
 def _data_settings(recipe: AuthorRecipe) -> dict[str, Any]:
     names = ("sources", "left_out", "tag", "cleaned", "cased", "split_seed", "held_out")
     settings = {name: getattr(recipe, name) for name in (*names, "most_held")}
+    # Told where they are not as usual: files made ready before know nothing of them.
+    settings |= {"on": recipe.on} if recipe.on != "all" else {}
+    settings |= {"plan": True} if recipe.plan else {}
     for name in ("sources", "left_out"):
         settings[name] = tuple(map(_name_source, settings[name]))
     return settings
@@ -167,18 +172,40 @@ def _read_stories(name: str, data: Path | None, layout: StoryLayout) -> Sequence
     return load_stories(name, layout=layout)
 
 
+def _find_side(name: str, data: Path | None, recipe: AuthorRecipe) -> frozenset[str] | None:
+    """Give the ids of the stories of pairs that readers liked better, or less; None is all.
+
+    A story that was both, in different pairs, is on neither side.
+    """
+    if recipe.on == "all":
+        return None
+    preferences = read_dataset(name, data).preferences if _is_dataset(name) else ()
+    if not preferences:
+        raise SettingError(
+            f"on = {recipe.on!r}: {_name_source(name)} has no pairs of which one is liked better",
+            "take a data set with preferences, such as storyer",
+        )
+    liked = frozenset(each.better for each in preferences)
+    disliked = frozenset(each.worse for each in preferences)
+    return liked - disliked if recipe.on == "liked" else disliked - liked
+
+
 def _clean(story: Story) -> Story:
     prompt = respace(story.prompt) if story.prompt else None
     return replace(story, text=clean_post(respace(story.text)).text, prompt=prompt)
 
 
 def split_stories(
-    sources: Mapping[str, Sequence[Story]], rated: Sequence[str], recipe: AuthorRecipe
+    sources: Mapping[str, Sequence[Story]],
+    rated: Sequence[str],
+    recipe: AuthorRecipe,
+    sides: Mapping[str, Collection[str] | None] = MappingProxyType({}),
 ) -> tuple[list[Story], dict[str, list[Story]], dict[str, dict[str, int]]]:
     """Part stories into those to learn from and those held out by source; count all fates.
 
     Near duplicates, and stories on one prompt, stand on one side as a whole; what resembles a
-    story of the data sets left out is on neither. Of near duplicates one is kept.
+    story of the data sets left out is on neither. Of near duplicates one is kept. Of a source with
+    a side in `sides` the same prompts are held out, whichever side it is.
     """
     owners = [name for name, stories in sources.items() for _ in stories]
     stories = [story for group in sources.values() for story in group]
@@ -192,7 +219,9 @@ def split_stories(
     counts = {name: Counter[str]() for name in sources}
     seen: set[int] = set()
     for number, (story, owner) in enumerate(zip(stories, owners, strict=True)):
-        if twins[number] in barred:
+        if (side := sides.get(owner)) is not None and story.id not in side:
+            fate = "of the other side"
+        elif twins[number] in barred:
             fate = "left out"
         elif twins[number] in seen:
             fate = "near duplicate"
@@ -202,8 +231,7 @@ def split_stories(
         else:
             fate = "learned from"
             learned.append(story)
-        if fate in ("held out", "learned from"):
-            seen.add(twins[number])
+        seen.update({twins[number]} if fate in ("held out", "learned from") else ())
         counts[owner][fate] += 1
     return learned, held, {name: dict(fates) for name, fates in counts.items()}
 
@@ -267,17 +295,18 @@ def find_signs(tokenizer: Any) -> Signs:
 
 
 def encode_stories(
-    stories: Sequence[Story], tokenizer: Any, signs: Signs, *, tag: str
+    stories: Sequence[Story], tokenizer: Any, signs: Signs, *, tag: str, plan: bool = False
 ) -> StoryTokens:
-    """Cut prompts and stories into tokens, apart from one another."""
+    """Cut prompts, plots (for those who learn to `plan`) and stories into tokens, each apart."""
     lengths, begins, parts = [0], [], []
     for start in range(0, len(stories), _ENCODED_AT_ONCE):
         chunk = stories[start : start + _ENCODED_AT_ONCE]
         prompts = _encode(tokenizer, [render_prompt([("", s.prompt or "")], tag) for s in chunk])
         texts = _encode(tokenizer, [story.text for story in chunk])
-        for prompt, text in zip(prompts, texts, strict=True):
+        lines = [render_plot(extract_plot(story.text)) if plan else "" for story in chunk]
+        for prompt, line, text in zip(prompts, _encode(tokenizer, lines), texts, strict=True):
             begins.append(lengths[-1] + len(signs.begin) + len(prompt))
-            ids = [*signs.begin, *prompt, *text, *signs.end]
+            ids = [*signs.begin, *prompt, *line, *text, *signs.end]
             lengths.append(lengths[-1] + len(ids))
             parts.append(np.array(ids, dtype=np.int32))
     flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
@@ -318,7 +347,8 @@ def load_author_data(path: Path, recipe: AuthorRecipe, tokenizer: Any) -> Author
         cut = tuple(about["tokeniser"])
         data = AuthorData(train, held, about["counts"], about["settings"], cut)
         wanted = json.loads(json.dumps(_data_settings(recipe)))
-        other = [name for name in wanted if data.settings[name] != wanted[name]]
+        both = data.settings.keys() | wanted.keys()
+        other = [name for name in both if data.settings.get(name) != wanted.get(name)]
         other += ["tokeniser"] if cut != _try_tokeniser(tokenizer) else []
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds no stories as tokens ({error})", _REMEDY) from None

@@ -74,12 +74,13 @@ def test_a_text_of_several_windows_gets_the_mean_of_them(model):
     np.testing.assert_allclose(found[1], again[0], atol=1e-5)
 
 
-def test_accuracy_of_pairs_is_the_share_in_the_right_order(monkeypatch):
+@pytest.mark.parametrize("kind", ["pairs", "spoiled"])
+def test_accuracy_of_pairs_is_the_share_in_the_right_order(kind, monkeypatch):
     told(monkeypatch, [[1.0], [0.0], [2.0], [3.0]])
     examples = example_set(
         [[1]] * 4, [[0, 1], [2, 3], [3, 0]], [[1.0]] * 3, items=["a"] * 3, ids=["a"] * 4
     )
-    task = Task("pairs", ("made_up",), "head")
+    task = Task(kind, ("made_up",), "head")
     # The second pair is the wrong way round.
     assert evaluate(None, {"a": examples}, {"a": task}) == {"a": pytest.approx(2 / 3)}
 

@@ -56,8 +56,9 @@ def loss_of(values, targets, one: Task) -> list[float]:
 PAIR = [[[1.5], [0.5]]]  # the better story's logit, and the other's
 
 
-def test_the_logistic_loss_of_a_pair():
-    assert loss_of(PAIR, [[1.0]], task("pairs")) == pytest.approx([math.log1p(math.exp(-1.0))])
+@pytest.mark.parametrize("kind", ["pairs", "spoiled"])
+def test_the_logistic_loss_of_a_pair(kind):
+    assert loss_of(PAIR, [[1.0]], task(kind)) == pytest.approx([math.log1p(math.exp(-1.0))])
 
 
 def test_the_margin_loss_of_a_pair_is_on_probabilities():

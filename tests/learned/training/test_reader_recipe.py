@@ -110,6 +110,21 @@ def test_examples_follow_from_tasks_and_not_from_how_they_are_learned():
     assert json.loads(json.dumps(wanted)) == wanted
 
 
+@pytest.mark.parametrize("name", ["to", "also", "people"])
+def test_a_scale_is_held_against_what_people_said_alone(name):
+    scale = {"terms": {"labels": 1.0}, name: "labels" if name == "people" else ["labels.fine"]}
+    with pytest.raises(SettingError, match=r"scale x is held against 'labels.*nobody said"):
+        tiny_recipe(scales={"x": scale})
+
+
+def test_a_spoiled_story_is_no_opinion_and_its_corpus_is_known():
+    tasks = changed()["tasks"]
+    tasks["spoiled"] = {"kind": "spoiled", "data": ["one", "two"], "head": "spoiled"}
+    recipe = tiny_recipe(tasks=tasks)
+    assert recipe.opinion_tasks == ["preference", "rated"]
+    assert recipe.corpora == ["one", "two"]
+
+
 def test_only_ratings_may_come_of_a_scorer_and_examples_follow_from_it():
     tasks = changed()["tasks"]
     tasks["rated"]["scorer"] = "judge"

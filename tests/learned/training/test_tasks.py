@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -203,6 +204,63 @@ def test_filled_stories_are_runs_of_sentences(data):
     assert one.members.tolist() == [[5 * i, 5 * i + 5] for i in range(5)]
     stories = [cut(roc(number)) for number in range(60)]
     assert [one.text(number) for number in range(5)] in stories
+
+
+def find_way(sentences: list[list[int]], spoiled: list[int]) -> str:
+    """Tell how a story was spoiled by which of its words and sentences are left."""
+    whole = [word for sentence in sentences for word in sentence]
+    if sorted(spoiled) != sorted(whole):
+        return "loop" if set(spoiled) <= set(whole) else "graft"
+    written = f" {' '.join(map(str, spoiled))} "
+    is_whole = all(f" {' '.join(map(str, sentence))} " in written for sentence in sentences)
+    return "moved" if is_whole else "salad"
+
+
+def test_a_spoiled_story_stands_beside_the_story_itself(data):
+    one = made(data, kind="spoiled", data=["rocstories"])
+    stories = [cut([" ".join(roc(number))])[0] for number in range(60)]
+    ways: Counter[str] = Counter()
+    for (first, second), item in zip(one.members.tolist(), one.items, strict=True):
+        number = stories.index(one.text(first))
+        assert item == f"rocstories:s{number}"
+        assert one.text(second) != one.text(first)
+        ways[find_way(cut(roc(number)), one.text(second))] += 1
+    # Sentences or blocks of them change places in five of eight.
+    assert 0.4 < ways["moved"] / len(one) < 0.8
+    assert ways.keys() == {"moved", "loop", "salad", "graft"}
+    assert made(data, kind="spoiled", data=["rocstories"]).sha256 == one.sha256
+
+
+def test_stories_are_spoiled_of_some_systems_and_of_small_letters_too(data, tmp_path):
+    table = tmp_path / "small.csv"
+    rows = [
+        (f"t{i}", f"i{i // 2}", "ab"[i % 2], " ".join(roc(i)).lower().replace(".", " ."), 3)
+        for i in range(20)
+    ]
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("id", "item", "system", "text", "human:me:good"), *rows])
+    one = made(data, kind="spoiled", data=[str(table)], systems=["a"], sentences=[3, 4])
+    assert 0 < len(one) <= 10
+    ends = cut(["."])[0][0]
+    for first, second in one.members.tolist():
+        assert one.text(first).count(ends) in (3, 4)
+        assert one.text(first) != one.text(second)
+    assert set(one.items) <= {f"small:i{number}" for number in range(10)}
+
+
+def test_stories_that_readers_are_tried_on_are_not_learned_from(tmp_path, short_release):
+    def story(number: int) -> str:
+        return "\n".join(roc(number) * 5)
+
+    rows = [
+        {"src": "x", "prompt": f"Prompt {number}." if number % 2 else "", "story": story(number)}
+        for number in range(20)
+    ]
+    put(tmp_path / "writingprompts", {"writingprompts.jsonl": lines(*rows)})
+    one = made(tmp_path, kind="spoiled", data=["writingprompts"])
+    texts = {tuple(one.text(first)) for first in one.members[:, 0].tolist()}
+    without_prompt = cut([" ".join(roc(number) * 5) for number in range(0, 20, 2)])
+    assert texts and texts <= set(map(tuple, without_prompt))
 
 
 def test_order_takes_neighbouring_sentences(data):

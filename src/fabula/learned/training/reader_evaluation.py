@@ -15,7 +15,7 @@ from fabula.learned.training.batches import (
     text_windows,
 )
 from fabula.learned.training.examples import ExampleSet
-from fabula.learned.training.recipe import ReaderRecipe, Task
+from fabula.learned.training.recipe import PAIRED, ReaderRecipe, Task
 from fabula.meta.coefficients import spearman
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def unseen_figures(
                 _opinion_figure(values[task_examples.members], task_examples, task)
                 for values in crossed.outputs[name, task.head]
             ]
-            figures[name] = figure_row(seeds, len(task_examples), is_pair=task.kind == "pairs")
+            figures[name] = figure_row(seeds, len(task_examples), is_pair=task.kind in PAIRED)
     return figures
 
 
@@ -135,7 +135,7 @@ def _figure(model: ReaderModel, examples: ExampleSet, task: Task) -> float:
 
 def _opinion_figure(outputs: Array, examples: ExampleSet, task: Task) -> float:
     """Compare what was said of every example's texts, (n, texts, outputs), with its targets."""
-    if task.kind == "pairs":
+    if task.kind in PAIRED:
         return float(np.mean(outputs[:, 0, 0] > outputs[:, 1, 0]))
     return _mean_figure(outputs[:, 0], examples.targets, _FIGURES.get(task.kind, _accuracy))
 

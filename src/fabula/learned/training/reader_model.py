@@ -20,7 +20,7 @@ from fabula.learned.training.loop import (
     put_on,
 )
 from fabula.learned.training.reader_evaluation import evaluate
-from fabula.learned.training.recipe import ReaderRecipe, Stage, Task
+from fabula.learned.training.recipe import PAIRED, ReaderRecipe, Stage, Task
 
 if TYPE_CHECKING:
     import torch
@@ -282,7 +282,7 @@ def example_losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:
     import torch
     from torch.nn import functional
 
-    if task.kind == "pairs":
+    if task.kind in PAIRED:
         return _pair_losses(values[:, 0, 0], values[:, 1, 0], task)
     predicted = values[:, 0]
     if task.kind == "shares":

@@ -15,9 +15,13 @@ from fabula.learned.training.loop import LoopConfig
 from fabula.text.layout import Layout
 
 T = TypeVar("T")
-TaskKind = Literal["pairs", "ratings", "shares", "labels", "corrupted", "filled", "order"]
+TaskKind = Literal[
+    "pairs", "ratings", "shares", "labels", "corrupted", "filled", "order", "spoiled"
+]  # fmt: skip
 Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
 OPINIONS: tuple[TaskKind, ...] = ("pairs", "ratings", "shares")
+PAIRED: tuple[TaskKind, ...] = ("pairs", "spoiled")  # of two texts, the first is the better one
+UNRATED: tuple[TaskKind, ...] = ("corrupted", "filled", "order", "spoiled")  # of plain corpora
 
 _PACKAGED = Path(__file__).with_name("_recipes")
 
@@ -70,7 +74,9 @@ class Task:
     corruption of it); `ratings`: people's ratings on `aspects`, which are standardised; `shares`:
     which of the `aspects` raters chose to speak of; `labels`: a data set's own labels;
     `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
-    the encoder guessed; `order`: which of two neighbouring sentences comes first.
+    the encoder guessed; `order`: which of two neighbouring sentences comes first; `spoiled`: which
+    of two is a human story as it was written, and which the same put out of order, looped, mixed
+    up or grafted.
     """
 
     kind: TaskKind
@@ -146,7 +152,7 @@ class ReaderRecipe:
     stages: tuple[Stage, ...]
     encoder: str = "story_encoder"
     domain: tuple[str, ...] = ()  # data sets whose stories it knows; none: all with opinions
-    left_out: tuple[str, ...] = ()  # data sets that `corrupted`, `filled`, `order` keep away from
+    left_out: tuple[str, ...] = ()  # data sets that tasks of unrated stories keep away from
     scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
     licence: str = "research use; see weights/LICENSE"
     seed: int = 1
@@ -200,6 +206,12 @@ class ReaderRecipe:
         return [name for name in self.tasks if name in named]
 
     @property
+    def corpora(self) -> list[str]:
+        """Names of the data sets whose stories tasks take without asking for opinions."""
+        tasks = (task for task in self.tasks.values() if task.kind in UNRATED)
+        return list(dict.fromkeys(name for task in tasks for name in task.data))
+
+    @property
     def shared_stages(self) -> int:
         """How many of the first stages learn from no opinion: they are the same for all folds."""
         asked = set(self.opinion_tasks)
@@ -247,10 +259,7 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} has a scorer", "only ratings may come of one")
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
-    for name in recipe.related_tasks:
-        if recipe.tasks[name].kind != "ratings" or recipe.tasks[name].with_prompt:
-            problem = f"a scale with a relation is fitted to task {name}"
-            raise SettingError(problem, "name one of ratings of stories without their prompts")
+    _check_scales(recipe)
     require_shares(recipe, "dropout", "head_dropout", "warmup", "weight_decay", "held_out")
     require_least(recipe, evaluate_every=0, checkpoint_every=1, report_every=1, head_rate=0)
     if not 8 <= recipe.window <= 8192 or recipe.clip <= 0 or recipe.rank < 0:
@@ -260,3 +269,16 @@ def _check(recipe: ReaderRecipe) -> None:
         raise SettingError("members must be from 1 to 100", "mend the recipe")
     if not recipe.tasks or not recipe.stages:
         raise SettingError("a recipe has tasks and stages", "see recipes/storyer.toml")
+
+
+def _check_scales(recipe: ReaderRecipe) -> None:
+    silent = recipe.tasks.keys() - set(recipe.opinion_tasks)
+    for name, scale in recipe.scales.items():
+        for spelled in (*scale.to, *scale.also, scale.people):
+            if spelled.partition(".")[0] in silent:
+                problem = f"scale {name} is held against {spelled!r}, of which nobody said anything"
+                raise SettingError(problem, "name a task of pairs, ratings or shares")
+    for name in recipe.related_tasks:
+        if recipe.tasks[name].kind != "ratings" or recipe.tasks[name].with_prompt:
+            problem = f"a scale with a relation is fitted to task {name}"
+            raise SettingError(problem, "name one of ratings of stories without their prompts")

@@ -31,6 +31,7 @@ _CONTRACTION = re.compile(r"\s+(n['’]t|['’]\w)")
 _WORD = re.compile(r"[^\W_]+")
 _ORDER = 5
 _LAGS = 24
+_ASIDE_FROM, _ASIDE_WORDS, _ASIDE_BREAKS = "writingprompts", (150, 450), 4
 
 
 def data_folder(name: str, data: Path) -> Path | None:
@@ -126,6 +127,24 @@ def vist_part(dataset: Dataset, part: str) -> list[Story]:
     return [story for story in dataset.stories if (story.item in tested) == (part == "test")]
 
 
+def set_aside(dataset: Dataset) -> Dataset:
+    """Give the stories of WritingPrompts that no reader learns from, so that it can be tried.
+
+    Those with a prompt, of 150 to 450 words and with four line breaks or more: whether a reader
+    notices a shuffled story, and none without its line breaks, is measured on such.
+    """
+    least, most = _ASIDE_WORDS
+    stories = (
+        story
+        for story in dataset.stories
+        if dataset.name == _ASIDE_FROM
+        and story.prompt
+        and least <= len(story.text.split()) <= most
+        and story.text.count("\n") >= _ASIDE_BREAKS
+    )
+    return replace(dataset, stories=tuple(stories))
+
+
 class UnratedStories:
     """Stories of corpora that resemble no rated one.
 
@@ -137,7 +156,7 @@ class UnratedStories:
         stories = [story for dataset in rated for story in dataset.stories]
         self._texts = [story.text for story in stories]
         self._barred = {_key(_opening(text)) for story in stories for text in _openings(story)}
-        self._unrated: dict[tuple[str, ...], list[Story]] = {}
+        self._unrated: dict[tuple[tuple[str, int], ...], list[Story]] = {}
 
     def stories(self, sources: Sequence[Dataset], *, kept_back: bool = False) -> list[Story]:
         """Give the stories of corpora, each once.
@@ -145,10 +164,10 @@ class UnratedStories:
         Those that are kept back for measuring, by a digest of their text, are given instead with
         `kept_back`.
         """
-        names = tuple(dataset.name for dataset in sources)
-        if names not in self._unrated:
-            self._unrated[names] = self._search(sources)
-        return [story for story in self._unrated[names] if is_kept_back(story.text) == kept_back]
+        key = tuple((dataset.name, len(dataset.stories)) for dataset in sources)
+        if key not in self._unrated:
+            self._unrated[key] = self._search(sources)
+        return [story for story in self._unrated[key] if is_kept_back(story.text) == kept_back]
 
     def allows(self, text: str) -> bool:
         """Whether a text does not begin as a rated story does."""

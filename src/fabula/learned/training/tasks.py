@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,25 +27,33 @@ from fabula.learned.training.stories import (
     UnratedStories,
     human_references,
     read_dataset,
+    set_aside,
     task_stories,
 )
 from fabula.text.detokenise import detokenise, split_any_case
 from fabula.text.features import feature_row
 from fabula.text.layout import Layout, lay_out
+from fabula.text.perturb import PERTURBATIONS
 
 _LONGEST_SENTENCE = 120  # tokens of a sentence that order is told by
+# Every other story is shuffled, which is the hardest to notice.
+_WAYS = ("shuffle",) * 4 + ("swap_paragraphs", "loop", "salad", "graft")
 
 
 def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepared:
     """Make the examples of all tasks; `cut` gives texts as word pieces."""
-    sets: dict[str, Dataset] = {}
 
+    @cache
+    def written(name: str) -> Dataset:
+        return read_dataset(name, data)
+
+    @cache
     def dataset(name: str) -> Dataset:
-        if name not in sets:
-            sets[name] = _lay_out(read_dataset(name, data), recipe.layout)
-        return sets[name]
+        return _lay_out(written(name), recipe.layout)
 
-    free = UnratedStories([dataset(name) for name in recipe.left_out])
+    # Line breaks tell which stories are set aside: they are looked for before all is laid out.
+    aside = [set_aside(written(name)) for name in recipe.corpora]
+    free = UnratedStories([*map(dataset, recipe.left_out), *aside])
     examples: dict[str, ExampleSet] = {}
     for name, task in recipe.tasks.items():
         sources = [dataset(source) for source in task.data]
@@ -101,10 +110,22 @@ def _build(
         return _make_opinions(task, sources, free=free, cut=cut)
     if task.kind == "order":
         return _make_neighbours(order_stories(task, sources, free), cut)
-    stories = _cut_stretches(task, free.stories(sources), seed)
+    sources = [_choose_systems(source, task) for source in sources]
+    stretches = _cut_stretches(task, free.stories(sources), seed)
+    if task.kind == "spoiled":
+        return _make_spoiled(stretches, cut=cut, seed=seed)
+    stories = [sentences for _, sentences in stretches]
     if task.kind == "filled":
         return _make_runs(stories, cut)
     return _make_corrupted(stories, cut=cut, seed=seed)
+
+
+def _choose_systems(dataset: Dataset, task: Task) -> Dataset:
+    """Give a corpus without the stories of others than the systems that a task names."""
+    if not task.systems:
+        return dataset
+    chosen = tuple(story for story in dataset.stories if story.system in task.systems)
+    return replace(dataset, stories=chosen)
 
 
 def order_stories(task: Task, sources: Sequence[Dataset], free: UnratedStories) -> list[list[str]]:
@@ -210,7 +231,9 @@ def _make_neighbours(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:
     return example_set(pieces, members, [[1.0]] * len(members), items=items, ids=[])
 
 
-def _cut_stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list[str]]:
+def _cut_stretches(
+    task: Task, stories: Sequence[Story], seed: int
+) -> list[tuple[Story, list[str]]]:
     """Part stories into sentences, longer ones cut to a stretch of a length within bounds."""
     low, high = task.sentences
     stretches = []
@@ -222,7 +245,7 @@ def _cut_stretches(task: Task, stories: Sequence[Story], seed: int) -> list[list
             start = rng.randint(0, len(parts) - count)
             parts = parts[start : start + count]
         if len(parts) >= max(3, low):
-            stretches.append(parts)
+            stretches.append((story, parts))
     return stretches
 
 
@@ -238,6 +261,38 @@ def _make_corrupted(stories: Sequence[Sequence[str]], *, cut: Cut, seed: int) ->
     labels = [[1.0]] * len(changed) + [[0.0]] * len(changed)
     items = [f"story:{number}" for number in changed] * 2
     return example_set(cut(texts), [[i] for i in range(len(texts))], labels, items=items, ids=[])
+
+
+def _make_spoiled(
+    stretches: Sequence[tuple[Story, Sequence[str]]], *, cut: Cut, seed: int
+) -> ExampleSet:
+    """Pair stories with themselves spoiled; they bear the items that people's ratings bear."""
+    texts = [" ".join(map(_capitalise, sentences)) for _, sentences in stretches]
+    pairs, items = list[tuple[str, str]](), []
+    for number, ((story, _), text) in enumerate(zip(stretches, texts, strict=True)):
+        other = texts[(number + 1) % len(texts)]
+        if (spoiled := _spoil(text, other, _seed_of(seed, number))) is not None:
+            source, _, own = story.id.partition(":")
+            pairs.append((text, spoiled))
+            items.append(f"{source}:{story.item or own}")
+    sides = [text for pair in pairs for text in pair]
+    members = [[place, place + 1] for place in range(0, len(sides), 2)]
+    return example_set(cut(sides), members, [[1.0]] * len(pairs), items=items, ids=[])
+
+
+def _spoil(text: str, other: str, seed: str) -> str | None:
+    """Spoil a text in a way drawn by lot; where it cannot be spoiled so, in the next."""
+    rng = random.Random(seed)
+    for way in dict.fromkeys([rng.choice(_WAYS), *_WAYS]):
+        spoiled = PERTURBATIONS[way](text, seed=rng.getrandbits(32), other=other)
+        if spoiled is not None:
+            return spoiled
+    return None
+
+
+def _capitalise(sentence: str) -> str:
+    """Begin a sentence large, so that it is found again in a text of small letters."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _make_runs(stories: Sequence[Sequence[str]], cut: Cut) -> ExampleSet:

@@ -1,4 +1,4 @@
-"""What `fabula review` says of twelve texts of our own, of many kinds: the tables of docs/review.md.
+"""What `fabula review` says of twelve texts of our own, of many kinds: see docs/review.md.
 
     python benchmarks/review_kinds.py                  # with the usual weights
     python benchmarks/review_kinds.py --weights large  # or others

@@ -137,20 +137,6 @@ def test_an_unfamiliar_story_has_a_value_and_a_warning(
         assert {(score.status, score.note) for score in scores} == {(Status.OK, "odd; short")}
 
 
-def test_without_a_prompt_relevance_alone_is_missing_and_says_why(fake: Reader) -> None:
-    text = "The tram stopped. Nobody got on."
-    for prompt in (None, "  "):
-        scores = Criteria(weights="fake").score([Story("bare", text, prompt=prompt)])
-        by_aspect = {score.aspect: score for score in scores}
-        relevance = by_aspect.pop("relevance")
-        assert relevance.status is Status.MISSING_PROMPT
-        assert relevance.note == "give the story a prompt"
-        assert math.isnan(relevance.value)
-        assert all(score.ok and not score.note for score in by_aspect.values())
-    scores = Criteria(weights="fake").score([Story("bare", text, prompt="A tram.")])
-    assert all(score.ok for score in scores)
-
-
 def test_a_text_in_which_the_reader_sees_no_token_has_no_value(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

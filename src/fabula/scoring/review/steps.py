@@ -303,7 +303,8 @@ def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
                 continue  # the same as of the score itself
             score = opinions.scores.get(part, {}).get(aspect)
             if score is not None and score.status is Status.MISSING_PROMPT:
-                left_out.append(MissingPart(f"{part}.{aspect}", f"no prompt is given; and {why}"))
+                reason = f"no prompt is given; and {why}" if why else "no prompt is given"
+                left_out.append(MissingPart(f"{part}.{aspect}", reason))
             elif why and score is not None and (score.ok or score.note == why):
                 left_out.append(MissingPart(f"{part}.{aspect}".rstrip("."), why))
     return tuple(left_out)

@@ -131,7 +131,7 @@ def test_recall_counts_the_aspects_that_raters_spoke_of() -> None:
     assert recall_at(2, values, counts > 0)[[0, 2]].tolist() == [1.0, 1.0]
 
 
-def test_only_two_criteria_have_a_bar_and_a_gain_must_be_sure() -> None:
+def test_three_criteria_have_a_bar_and_a_gain_must_be_sure() -> None:
     sure, unsure = (Gain("words", Estimate(0.1, low, 0.2)) for low in (0.01, -0.01))
     outcomes = [
         learned_ratings._check_gain("claim", "found", gain, name).outcome
@@ -178,3 +178,46 @@ def test_overlap_is_the_share_of_the_prompts_words() -> None:
     story = Story("1", "The dog slept.", prompt="A dog and the moon")
     assert learned_ratings._overlap(story) == pytest.approx(2 / 5)
     assert np.isnan(learned_ratings._overlap(Story("1", "The dog slept.")))
+
+
+def dataset(name: str, *stories: Story) -> Dataset:
+    return Dataset(name, CARD, stories)
+
+
+def test_stories_with_prompts_are_of_the_right_length_and_on_prompts_nobody_rated() -> None:
+    text = "word " * 200
+    corpus = dataset(
+        "corpus",
+        Story("long", text * 3, prompt="A whale."),
+        Story("rated", text, prompt="[WP] A ghost."),
+        Story("none", text),
+        Story("first", text, prompt="A dog."),
+        Story("second", text, prompt="[ WP ] A dog ."),
+        Story("third", text, prompt="A cat."),
+    )
+    rated = dataset("rated", Story("x", "A story.", prompt="A ghost."))
+    found = learned_ratings.choose_prompted(corpus, rated)
+    assert {story.id for story in found} == {"first", "third"}
+
+
+def test_the_right_prompt_must_make_four_of_five_stories_more_relevant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = "abcde"
+    stories = [Story(one, f"{one} " * 200, prompt=f"Prompt {one}.") for one in names]
+    sets = {"hanna": dataset("hanna"), "writingprompts": dataset("writingprompts", *stories)}
+    monkeypatch.setattr(learned_ratings, "load_below", lambda name, data: sets[name])
+
+    def score(some: list[Story], spec: str, aspect: str) -> np.ndarray:
+        assert aspect == "relevance"
+        right = np.array([story.id in str(story.prompt).removeprefix("Prompt") for story in some])
+        if "permissive" in spec:
+            return right * 1.0
+        return right * np.array([story.id in "ab" for story in some], dtype=float)
+
+    monkeypatch.setattr(learned_ratings, "score_stories", score)
+    good, poor = learned_ratings.check_learned_prompts(None)
+    assert (good.outcome, poor.outcome) == ("verified", "short")
+    assert good.found.startswith("1.000") and good.found.endswith("5 stories")
+    # Two are right, and three that are as good either way count half.
+    assert poor.found.startswith("0.700")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from fabula.core.errors import InputError, UserError
 from fabula.core.story import Story
 from fabula.datasets.hanna import METRICS as HANNA_METRICS
 from fabula.learned.reader.config import CRITERIA
+from fabula.learned.reader.relation import clean_prompt, fit_relation, relate
 from fabula.learned.ruber_model.network import cosine, load_ruber
 from fabula.learned.training.recipe import Task
 from fabula.learned.training.stories import task_stories
@@ -24,12 +25,14 @@ from fabula.replication.checks._learned import (
     correlate_columns,
     load_below,
     mean_ratings,
+    measure_pairs,
     published_values,
     score_baselines,
     score_stories,
     story_items,
 )
 from fabula.replication.checks._result import CheckResult, judge, report, skip
+from fabula.replication.checks.text_models import draw_alike
 from fabula.replication.hanna.columns import by_machines
 from fabula.replication.unseen import read_unseen
 from fabula.scoring.evaluate import BASELINES
@@ -37,7 +40,7 @@ from fabula.text.words import words
 
 _CRITERIA = "HANNA's criteria (criteria), 5 folds by prompt, Spearman over all stories"
 _CRITERIA_WEIGHTS = ("permissive", "reader")
-_BARRED = ("engagement", "complexity")
+_BARRED = ("relevance", "engagement", "complexity")
 _LENGTH = ("words",)
 _COHERENCE = "Coherence (coherence), Spearman over all stories"
 _OTHER_WEIGHTS = "permissive"
@@ -46,6 +49,10 @@ _LEAST_NEVER_LEARNED = 0.30
 _OTHER_SCORERS = ("coherence(weights='permissive')", "union", "manplts")
 _RELEVANCE = "Relevance (ruber), HANNA's machine stories, Spearman over all stories"
 _RUBER = "ruber, the prompt and the story"
+_PROMPTS = "The right prompt or another's (criteria, relevance), human stories on unseen prompts"
+_LEAST_PROMPTS = 0.80
+_PROMPT_STORIES = 200
+_PROMPT_WORDS = range(150, 451)
 
 
 def check_learned_criteria(data: Path | None) -> Iterator[CheckResult]:
@@ -237,6 +244,7 @@ def check_learned_relevance(data: Path | None) -> Iterator[CheckResult]:
             "ruber": score_stories(stories, "ruber"),
             "cosine": _cosines(stories),
             "overlap": np.array([_overlap(story) for story in stories]),
+            "relation": _relations(stories),
             **score_baselines(stories),
         }
     except UserError as error:
@@ -250,6 +258,7 @@ def check_learned_relevance(data: Path | None) -> Iterator[CheckResult]:
     claims = {
         "cosine": "cosine of the pooled vectors of prompt and story, no training",
         "overlap": "share of the prompt's words that the story holds",
+        "relation": "what criteria's relevance reads of the prompt, no training",
     }
     for name, claim in claims.items():
         yield report(_RELEVANCE, claim, measured.words(name))
@@ -265,3 +274,47 @@ def _cosines(stories: Sequence[Story]) -> Values:
 def _overlap(story: Story) -> float:
     asked = set(words(story.prompt or ""))
     return len(asked & set(words(story.text))) / len(asked) if asked else float("nan")
+
+
+def _relations(stories: Sequence[Story]) -> Values:
+    rows = relate([story.prompt for story in stories], [story.text for story in stories])
+    values: Values = fit_relation([rows], 1.0).parts(rows)
+    return values
+
+
+def check_learned_prompts(data: Path | None) -> Iterator[CheckResult]:
+    """Give stories their own prompt, and that of another one: which makes them more relevant?"""
+    try:
+        hanna, corpus = load_below("hanna", data), load_below("writingprompts", data)
+    except UserError as error:
+        yield skip(_PROMPTS, "criteria", str(error))
+        return
+    stories = choose_prompted(corpus, hanna)
+    others = [
+        replace(story, prompt=other.prompt)
+        for story, other in zip(stories, stories[1:] + stories[:1], strict=True)
+    ]
+    for weights in _CRITERIA_WEIGHTS:
+        spec, places = f"criteria(weights={weights!r})", np.arange(len(stories))
+        try:
+            values = [score_stories(some, spec, "relevance") for some in (stories, others)]
+        except UserError as error:
+            yield skip(_PROMPTS, spec, str(error))
+            continue
+        both = {"ours": np.concatenate(values)}
+        found = measure_pairs(both, places, places + len(places), story_items(stories))
+        words = f"{found.words('ours')}, {found.n} stories"
+        good = found.value["ours"] >= _LEAST_PROMPTS
+        wanted = f"≥ {_LEAST_PROMPTS:.2f}"
+        yield judge(_PROMPTS, spec, wanted=wanted, found=words, good=good)
+
+
+def choose_prompted(corpus: Dataset, rated: Dataset) -> list[Story]:
+    """Draw stories with a prompt that no rated story has, each of another prompt."""
+    barred = {clean_prompt(story.prompt or "") for story in rated.stories}
+    by_prompt: dict[str, Story] = {}
+    for story in corpus.stories:
+        prompt = clean_prompt(story.prompt or "")
+        if prompt and prompt not in barred and len(story.text.split()) in _PROMPT_WORDS:
+            by_prompt.setdefault(prompt, story)
+    return draw_alike(list(by_prompt.values()), _PROMPT_STORIES)

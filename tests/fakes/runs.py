@@ -41,7 +41,13 @@ def write_record(folder: Path, record: dict[str, Any]) -> None:
     (folder / RUN).write_text(json_text({**record, "files": files}), encoding="utf-8")
 
 
-def write_run(folder: Path, *, systems: tuple[str, ...] = ("one", "two"), words: int = 5) -> Path:
+def write_run(
+    folder: Path,
+    *,
+    systems: tuple[str, ...] = ("one", "two"),
+    words: int = 5,
+    metrics: str = "words, repetition",
+) -> Path:
     """Score a few made-up stories of some systems into a folder, as `fabula score` does."""
     from fabula.datasets.tables.stories import StoryFile
     from fabula.scoring.catalogue import choose_metrics
@@ -61,5 +67,5 @@ def write_run(folder: Path, *, systems: tuple[str, ...] = ("one", "two"), words:
         for item in range(3)
     ]
     source.write_text("".join(f"{json_text(row)}\n" for row in rows), encoding="utf-8")
-    run(StoryFile(source), choose_metrics("words, repetition"), RunOptions(folder, cache=False))
+    run(StoryFile(source), choose_metrics(metrics), RunOptions(folder, cache=False))
     return folder

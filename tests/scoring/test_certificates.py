@@ -13,6 +13,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.table import ScoreTable
 from fabula.meta.study import Study
+from fabula.scoring.catalogue import METRICS
 from fabula.scoring.certificates import (
     find_certificates,
     is_judge,
@@ -25,6 +26,7 @@ from fabula.scoring.certificates import (
 )
 from fabula.scoring.evaluate import evaluate
 from fakes.grids import make_dataset
+from fakes.runs import make_record, write_record
 
 RNG = np.random.default_rng(5)
 LENGTHS = RNG.integers(5, 60, (12, 4))
@@ -90,6 +92,46 @@ def test_a_judge_that_has_changed_since_has_no_certificate() -> None:
     made = make_certificate("judge:x/1", rated(), STUDY, with_reader=False, cache=False)
     save_certificate(replace(made, judge="judge", signature="judge|prompt:an older one"))
     assert find_certificates(["judge"]) == {"judge": []}
+
+
+def test_who_gave_scores_is_known_by_their_signature_else_by_the_words_it_asks_with() -> None:
+    judge = METRICS.build("judge(model='fake()')")
+    made = make_certificate("judge:x/1", rated(), STUDY, with_reader=False, cache=False)
+    made = replace(made, judge=judge.spec, signature=judge.identity)
+    save_certificate(made)
+    spec = judge.spec
+    quoted = {spec: judge.signature()}  # with the version of Fabula behind it
+    for signatures in (None, quoted, {spec: judge.identity}):
+        assert find_certificates([spec], signatures) == {spec: [made]}
+    other = {spec: judge.identity.replace("seed=0", "seed=01")}
+    assert find_certificates([spec], other) == {spec: []}
+    save_certificate(replace(made, signature=judge.identity.replace("prompt:", "prompt:older")))
+    assert find_certificates([spec]) == {spec: [made]}
+
+
+def test_no_model_is_opened_to_find_the_certificate_of_a_committee(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committee = METRICS.build(
+        "judge_committee(model='fake(), judge_checklist(model=\\'fake()\\')')"
+    )
+    made = make_certificate("judge:x/1", rated(), STUDY, with_reader=False, cache=False)
+    made = replace(made, judge=committee.spec, signature=committee.identity)
+    save_certificate(made)
+    monkeypatch.setattr("fabula.judges.judge_metric.open_respondent", None)
+    assert find_certificates([committee.spec]) == {committee.spec: [made]}
+
+
+def test_a_run_of_another_prompt_or_model_is_not_certified_as_todays_judge(tmp_path: Path) -> None:
+    dataset = rated()
+    judge = METRICS.build("judge(model='fake()', criterion='coherence')")
+    evaluate(list(dataset.stories), judge).save(tmp_path / "run")
+    write_record(tmp_path / "run", make_record([judge], 48))
+    assert judge.spec in join_run(dataset, judge.spec, tmp_path / "run").scores.scorers
+    record = tmp_path / "run" / "run.json"
+    record.write_text(record.read_text().replace("prompt:", "prompt:older"))
+    with pytest.raises(InputError, match="prompt or model have changed since"):
+        join_run(dataset, judge.spec, tmp_path / "run")
 
 
 def test_what_is_no_certificate_is_refused_and_named(tmp_path: Path) -> None:

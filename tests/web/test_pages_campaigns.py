@@ -24,6 +24,7 @@ from fakes.campaign_work import (
     put_work,
     spread,
 )
+from fakes.judged_runs import JUDGE, certify
 
 PAGE = {"Accept": "text/html"}
 HOSTILE = "<script>alert(1)</script> & <b>"
@@ -113,6 +114,28 @@ def test_a_scorer_stands_beside_people_and_is_called_a_machine(dan, studio, worl
     add_scorer(studio, world.people["dan"], rated, scores)
     page = dan.get(f"/campaigns/{rated}").text
     assert "Machines beside people" in page and "These are no people" in page
+
+
+def test_a_judge_beside_people_has_its_verdict_or_no_certificate(
+    dan, studio, world, rated, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    certify({"coherence": "worse"})
+    scores = [
+        Score(f"tale-{n}", scorer, aspect, float(n))
+        for n in range(6)
+        for scorer, aspect in [(JUDGE, "coherence"), (JUDGE, "empathy"), ("words", "")]
+    ]
+    add_scorer(studio, world.people["dan"], rated, scores)
+    page = dan.get(f"/campaigns/{rated}").text
+    assert "Its certificate says how far it did" in page
+    table = dan.get(f"/campaigns/{rated}/figures/scorers.csv").text
+    worth = {(row["scorer"], row["certificate"]) for row in csv.DictReader(table.splitlines())}
+    assert worth == {
+        (f"{JUDGE} coherence", "worse (toy)"),
+        (f"{JUDGE} empathy", "no certificate"),
+        ("words", "–"),
+    }
 
 
 def test_a_campaign_nobody_has_rated_in_says_so(dan):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from fabula.web.view import create_view
+from fakes.judged_runs import JUDGE, certify
 from fakes.runs import write_run
 from scoring.test_run_list import begin, spell
 
@@ -34,6 +36,18 @@ def test_the_list_names_all_runs_and_what_is_in_them(client):
     assert 'href="/run?name=ferry"' in page
     assert 'href="/run?name=later/ferry"' in page
     assert "one, two" in page
+
+
+def test_judges_are_shown_with_what_they_are_worth(tmp_path, monkeypatch):
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    write_run(tmp_path / "runs" / "judged", metrics=f"{JUDGE}, judge_checklist(model='fake()')")
+    certify({"coherence": "worse", "empathy": "beyond baselines"})
+    client = TestClient(create_view(tmp_path / "runs"), base_url=HOME, client=("127.0.0.1", 5000))
+    for page in ("/run?name=judged", "/compare?a=judged&b=judged", "/report?name=judged"):
+        shown = html.unescape(client.get(page).text)
+        assert "coherence worse (toy), empathy beyond baselines (toy)" in shown
+        assert "relevance no certificate" in shown
+        assert "judge_checklist(model='fake'): no certificate. Nobody knows" in shown
 
 
 @pytest.mark.parametrize(

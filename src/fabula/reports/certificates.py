@@ -167,13 +167,18 @@ def _list_aspects(certificate: Certificate, verdict: Verdict) -> str:
     return ", ".join(aspects) or "–"
 
 
-def certificate_notes(columns: Sequence[tuple[str, str]]) -> list[str]:
-    """Say of the judges among scorers and aspects what their values are worth, a line a judge."""
+def certificate_notes(
+    columns: Sequence[tuple[str, str]], signatures: Mapping[str, str]
+) -> list[str]:
+    """Say of the judges among scorers and aspects what their values are worth, a line a judge.
+
+    `signatures` are those of the scorers, by spec, where they are known.
+    """
     aspects: dict[str, list[str]] = {}
     for scorer, aspect in columns:
         aspects.setdefault(scorer, []).append(aspect)
     notes = []
-    for judge, certificates in find_certificates(aspects).items():
+    for judge, certificates in find_certificates(aspects, signatures).items():
         words = {aspect: verdict_words(certificates, aspect) for aspect in aspects[judge]}
         if set(words.values()) == {NO_CERTIFICATE}:
             notes.append(

@@ -10,7 +10,7 @@ from fabula.core.card import ARROWS
 from fabula.core.story import count_text
 from fabula.meta.compare import Compared, Comparison
 from fabula.reports.numbers import decimals_for, interval_text, number_text, p_text
-from fabula.reports.summary import cite_table
+from fabula.reports.summary import cite_table, judge_words
 from fabula.reports.tables import Cell, Table, Tone, render
 from fabula.scoring.catalogue import label_scorers
 
@@ -62,7 +62,10 @@ def comparison_table(comparison: Comparison, signatures: Mapping[str, str]) -> T
         [_cells(line, labels[line.scorer, line.aspect]) for line in comparison.lines],
         f"A is {comparison.a or 'nameless'}, B is {comparison.b or 'nameless'}: "
         f"{count_text(comparison.shared, 'shared item')}",
-        comparison_words(comparison),
+        [
+            *comparison_words(comparison),
+            *judge_words(((line.scorer, line.aspect) for line in comparison.lines), signed),
+        ],
         cite=cite_table(signed) if signed else "",
         comments=list(signed.values()),
         gap=2,

@@ -233,7 +233,8 @@ def _say_origins(data: ReportData) -> str:
     """Say which columns the run did not have, and what those of judges are worth."""
     words = "The run did not include all baselines; those missing were computed for this report."
     told = [words] if any(column.added for column in data.columns) else []
-    told += judge_words((column.scorer, column.aspect) for column in data.columns)
+    signatures = {metric["spec"]: metric["signature"] for metric in data.metrics}
+    told += judge_words(((each.scorer, each.aspect) for each in data.columns), signatures)
     return escape(" ".join(told))
 
 

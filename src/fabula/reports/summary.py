@@ -21,7 +21,7 @@ from fabula.scoring.catalogue import label_scorers
 if TYPE_CHECKING:
     from fabula.reports.standings import Standings
 
-_UNMARKED = "No system is marked as the best: there are too many stories to hold for intervals."
+UNMARKED = "No system is marked as the best: there are too many stories to hold for intervals."
 
 
 # What a story lacks is the same for every metric: has, have, and which metrics mind.
@@ -204,14 +204,14 @@ def summary_table(
     signatures = {metric["spec"]: metric["signature"] for metric in record["metrics"]}
     left_out = [f"* {words}" for words in left_out_words(summary, stories)]
     best = standings.best_cells if standings else set()
-    unmarked = [] if standings or len(summary.systems) < 2 else [_UNMARKED]
+    unmarked = [] if standings or len(summary.systems) < 2 else [UNMARKED]
     return Table(
         ["metric", TableColumn("", align="left"), *(system or "all" for system in summary.systems)],
         [
             [line.label, ARROWS[line.direction], *_cells(line, summary.systems, best)]
             for line in summary_lines(summary, directions)
         ],
-        notes=[*left_out, *unmarked, *judge_words(summary.cells)],
+        notes=[*left_out, *unmarked, *judge_words(summary.cells, signatures)],
         cite=cite_run(record),
         comments=list(signatures.values()),
         lead=2,
@@ -219,14 +219,16 @@ def summary_table(
     )
 
 
-def judge_words(columns: Iterable[tuple[str, str]]) -> list[str]:
+def judge_words(
+    columns: Iterable[tuple[str, str]], signatures: Mapping[str, str] | None = None
+) -> list[str]:
     """Say what the values of judges among scorers and aspects are worth; nothing without any."""
     listed = list(columns)
     if not any(scorer.startswith("judge") for scorer, _ in listed):
         return []  # certificates need not be looked for
     from fabula.reports.certificates import certificate_notes
 
-    return certificate_notes(listed)
+    return certificate_notes(listed, signatures or {})
 
 
 def _count_stories(cells: Mapping[str, SummaryCell]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -25,12 +25,14 @@ from fabula.core.protocols import Progress
 from fabula.core.score import Score
 from fabula.core.story import count_text
 from fabula.core.table import ScoreTable, read_scores
+from fabula.judges.judge_metric import JudgeMetric
 from fabula.meta.certificate import NO_CERTIFICATE, VERSION, Certificate
 from fabula.meta.certifying import certify_scores, list_certificate_cautions
 from fabula.meta.study import Study
 from fabula.models.asking.spending import need_all_asked
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import add_baselines, evaluate
+from fabula.scoring.folder import RUN, read_run
 from fabula.scoring.study_scores import choose_items
 
 FOLDER = "certificates"
@@ -111,6 +113,7 @@ def join_run(dataset: Dataset, judge: str, folder: Path) -> Dataset:
     known = {story.id for story in dataset.stories}
     metric = METRICS.build(judge)
     spec = metric.spec
+    _need_same_judge(metric, folder)
     held = list(read_scores(folder))
     scorers = {score.scorer for score in held}
     if spec not in scorers:
@@ -121,6 +124,20 @@ def join_run(dataset: Dataset, judge: str, folder: Path) -> Dataset:
         raise InputError(problem, "score the stories of the gold itself")
     card = ScorerCard(metric.card.family, metric.direction, metric.reads)
     return _add_scores(dataset, spec, scores, card)
+
+
+def _need_same_judge(metric: Metric, folder: Path) -> None:
+    """Refuse a run whose judge had another prompt or model: a certificate is signed by today's."""
+    if not (folder / RUN).is_file():
+        return
+    record = read_run(folder)
+    specs = [entry["spec"] for entry in record["metrics"]]
+    identities = dict(zip(specs, record["question"]["metrics"], strict=True))
+    if identities.get(metric.spec, metric.identity) != metric.identity:
+        problem = (
+            f"{folder} was judged by another {metric.spec}: prompt or model have changed since"
+        )
+        raise InputError(problem, "score the stories again")
 
 
 def choose_stories(dataset: Dataset, items: int, study: Study) -> Dataset:
@@ -231,25 +248,43 @@ def is_judge(scorer: str, family: str = "") -> bool:
     return family == "judge" or name in JUDGES or name.startswith("judge:")
 
 
-def find_certificates(scorers: Iterable[str]) -> dict[str, list[Certificate]]:
+def find_certificates(
+    scorers: Iterable[str], signatures: Mapping[str, str] | None = None
+) -> dict[str, list[Certificate]]:
     """Give the certificates of judges by their specs; none for a judge that has none.
 
-    A judge whose prompt or model has changed since is another judge, and has none.
+    A judge whose prompt or model has changed since is another judge, and has none. `signatures`
+    say by spec who gave the scores; where that is not known, the judge is taken as it is asked
+    today, with the model by its name: no model is opened.
     """
     wanted = [scorer for scorer in dict.fromkeys(scorers) if is_judge(scorer)]
     known = list_certificates() if wanted else []
-    return {scorer: [one for one in known if _is_of(one, scorer)] for scorer in wanted}
+    signed = signatures or {}
+    return {
+        scorer: [one for one in known if one.judge == scorer and _is_of(one, signed.get(scorer))]
+        for scorer in wanted
+    }
 
 
-def _is_of(certificate: Certificate, scorer: str) -> bool:
-    if certificate.judge != scorer:
-        return False
-    if scorer.startswith("judge:"):  # its scores came with a data set, and are what they are
+def _is_of(certificate: Certificate, signature: str | None) -> bool:
+    judge = certificate.judge
+    if judge.startswith("judge:"):  # its scores came with a data set, and are what they are
         return True
+    if signature is not None:  # with the version of Fabula behind it, where it is quoted
+        return f"{signature}|".startswith(f"{certificate.signature}|")
     try:
-        return METRICS.build(scorer).identity == certificate.signature
-    except UserError:  # a model or rubric that is not here
+        metric = METRICS.build(judge)
+        asking: Iterable[Metric] = getattr(metric, "members", (metric,))
+        wording = [
+            f"{name}:{value}"
+            for one in asking
+            if isinstance(one, JudgeMetric)
+            for name, value in one.list_wording().items()
+        ]
+    except UserError:  # a rubric that is not here
         return False
+    parts = certificate.signature.split("|")
+    return bool(wording) and all(part in parts for part in [*wording, f"rev:{metric.revision}"])
 
 
 def verdict_words(certificates: Sequence[Certificate], aspect: str) -> str:

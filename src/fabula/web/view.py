@@ -26,7 +26,7 @@ from fabula.reports.comparison import comparison_table
 from fabula.reports.numbers import decimals_for, number_text
 from fabula.reports.pages import html_table
 from fabula.reports.report import render_report
-from fabula.reports.summary import summary_table
+from fabula.reports.summary import UNMARKED, summary_table
 from fabula.reports.tables import Table
 from fabula.scoring.catalogue import METRICS, label_scorers
 from fabula.scoring.folder import RUN
@@ -213,7 +213,7 @@ def _describe(shelf: RunShelf, run: FoundRun) -> dict[str, Any]:
     return {
         "follower": follower,
         "table": Markup(html_table(table)) if table and table.cells else None,
-        "notes": [note for note in map(str, table.notes) if note.startswith("*")] if table else [],
+        "notes": [note for note in map(str, table.notes) if note != UNMARKED] if table else [],
         "cite": table.cite if table and follower is None else "",
     }
 

@@ -122,10 +122,14 @@ class JudgeMetric(Metric):
 
     def traits(self) -> dict[str, str]:
         """Give all that answers depend on: model, words of the prompts and the rubric, decoding."""
+        model = self.respondent.signature if self.respondent else "missing"
+        return {"model": model, **self.list_wording()}
+
+    def list_wording(self) -> dict[str, str]:
+        """Give what it asks with, and how answers are drawn; no model is opened."""
         prompts = (self.prompt, LONG) if self.long == "parts" else (self.prompt,)
         wish = self.wish
         return {
-            "model": self.respondent.signature if self.respondent else "missing",
             "prompt": sign_prompts(*prompts),
             "rubric": self._known_rubric.signature,
             "decoding": f"temperature={wish.temperature:g},max_tokens={wish.max_tokens}"

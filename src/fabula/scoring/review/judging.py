@@ -79,7 +79,7 @@ def add_judge(review: Review, spec: str, *, cache: bool | str | Path = False) ->
 
 
 def _describe(judge: Metric, scores: Mapping[str, Score]) -> JudgedStory:
-    certificates = find_certificates([judge.spec]).get(judge.spec, [])
+    certificates = find_certificates([judge.spec], {judge.spec: judge.identity})[judge.spec]
     aspects = tuple(
         JudgedAspect(
             name or judge.name,

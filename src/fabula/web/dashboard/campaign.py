@@ -13,6 +13,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.score import Score
 from fabula.core.story import count_text
+from fabula.meta.certificate import Certificate
 from fabula.meta.ranking.means import system_means
 from fabula.meta.ranking.systems import Resampling, rank_systems
 from fabula.meta.raters.agreement import Agreement, AgreementLine, agree
@@ -25,6 +26,7 @@ from fabula.reports.figures.drawing import shorten_names
 from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.numbers import interval_text, number_text
 from fabula.reports.tables import Cell, Table, Value
+from fabula.scoring.certificates import find_certificates, verdict_words
 from fabula.studio.campaigns.checks import Flag, find_flags
 from fabula.studio.campaigns.opinions import code_choices, list_rated_aspects, make_dataset
 from fabula.studio.campaigns.results import (
@@ -43,6 +45,11 @@ from fabula.web.dashboard.parts import Part, number_cell
 RESAMPLES = 200
 COEFFICIENTS = ("ICC(1,1)", "ICC(2,k)", "ICC(3,k)", "alpha", "Fleiss kappa")
 _MOST_GAPS = 20
+_CERTIFIED = (
+    "A judge claims to rate as people do. Its certificate says how far it did on stories whose "
+    "ratings are known, beside counting words; where there is none, nobody knows: fabula judge "
+    "certify measures it, also against this campaign's own export."
+)
 
 
 @dataclass(frozen=True)
@@ -314,17 +321,27 @@ def show_choices(dataset: Dataset) -> Part:
 
 
 def show_scorers(dataset: Dataset, aspects: Sequence[str]) -> Part:
-    """Scorers that stand in the campaign as raters, beside people."""
+    """Scorers that stand in the campaign as raters, beside people; judges with their verdicts."""
     partings = [parting for aspect in aspects for parting in compare_scorers(dataset, aspect)]
+    certificates = find_certificates(one.scorer for one in partings)
     rows: list[list[Cell | Value]] = [
         [
             f"{one.scorer} {one.scorer_aspect}".rstrip(), one.aspect,
             number_cell(one.rho, 2, "too few"), one.n,
             "; ".join(f"{story} (people {100 * human:.0f}, it {100 * machine:.0f})"
                       for story, human, machine in one.furthest) or "–",
+            *([_show_worth(certificates.get(one.scorer), one.scorer_aspect)] if certificates
+              else []),
         ]
         for one in partings
     ]  # fmt: skip
     heads = ["scorer", "question", "ρ", "stories", "furthest apart (rank of 100)"]
     words = "These are no people: what metrics or models say of the same stories."
-    return Part("scorers", "Machines beside people", words, Table(heads, rows))
+    notes = (_CERTIFIED,) if certificates else ()
+    table = Table([*heads, *(["certificate"] if certificates else [])], rows)
+    return Part("scorers", "Machines beside people", words, table, notes=notes)
+
+
+def _show_worth(certificates: Sequence[Certificate] | None, aspect: str) -> str:
+    """Say what a judge's values are worth; who is no judge claims nothing."""
+    return "–" if certificates is None else verdict_words(certificates, aspect)

@@ -11,7 +11,7 @@ import pytest
 from fabula.metrics.user import User
 from fabula.studio import edit_kinds
 from fabula.studio.edit_kinds import (
-    Column,
+    EditColumn,
     EditedSuggestion,
     Told,
     analyse_edits,
@@ -42,23 +42,23 @@ def edit(number=0, *, published=PUBLISHED, machine="topk", author="ann", told=TO
 def test_words_names_and_sentences_are_counted_with_what_was_kept_of_them():
     counted = count_edit(edit(), User(stop_words=""))
     # Kept: Then Mara saw Hale, Brindle, Tobin rowed: seven of nine words.
-    assert counted.kept[Column("suggestions", "")] == pytest.approx(7 / 9)
+    assert counted.kept[EditColumn("suggestions", "")] == pytest.approx(7 / 9)
     assert counted.generated == {
-        Column("suggestions", ""): 1,
-        Column("words", "NOUN"): 5, Column("words", "PROPN"): 4,
-        Column("names", "character"): 1, Column("names", "text"): 1,
-        Column("names", "card"): 1, Column("names", "new"): 1,
-        Column("known", "known"): 3, Column("known", "new"): 1,
-        Column("sentences", "1"): 1, Column("sentences", "2"): 1,
+        EditColumn("suggestions", ""): 1,
+        EditColumn("words", "NOUN"): 5, EditColumn("words", "PROPN"): 4,
+        EditColumn("names", "character"): 1, EditColumn("names", "text"): 1,
+        EditColumn("names", "card"): 1, EditColumn("names", "new"): 1,
+        EditColumn("known", "known"): 3, EditColumn("known", "new"): 1,
+        EditColumn("sentences", "1"): 1, EditColumn("sentences", "2"): 1,
     }  # fmt: skip
     kept = {column: count for column, count in counted.kept.items() if column.kind != "suggestions"}
     assert kept == {
-        Column("words", "NOUN"): 3, Column("words", "PROPN"): 4,
-        Column("names", "character"): 1, Column("names", "text"): 1,
-        Column("names", "card"): 1, Column("names", "new"): 1,
-        Column("known", "known"): 3, Column("known", "new"): 1,
+        EditColumn("words", "NOUN"): 3, EditColumn("words", "PROPN"): 4,
+        EditColumn("names", "character"): 1, EditColumn("names", "text"): 1,
+        EditColumn("names", "card"): 1, EditColumn("names", "new"): 1,
+        EditColumn("known", "known"): 3, EditColumn("known", "new"): 1,
         # `Tobin rowed` is too short for three words in a row.
-        Column("sentences", "1"): 1, Column("sentences", "2"): 0,
+        EditColumn("sentences", "1"): 1, EditColumn("sentences", "2"): 0,
     }  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_a_character_without_a_name_is_nobody():
 def test_where_nothing_is_known_of_the_story_names_count_nowhere():
     counted = count_edit(edit(told=None), User())
     assert not {"names", "known"} & {column.kind for column in counted.generated}
-    assert Column("words", "PROPN") in counted.generated
+    assert EditColumn("words", "PROPN") in counted.generated
 
 
 def test_what_cannot_be_tagged_is_told_and_its_words_are_missing():
@@ -177,3 +177,15 @@ def test_the_same_seed_gives_the_same_intervals():
     ends = [np.array([s.rate.interval for s in found.shares]) for found in (one, two, other)]
     assert np.array_equal(ends[0], ends[1], equal_nan=True)
     assert not np.array_equal(ends[0], ends[2], equal_nan=True)
+
+
+@pytest.mark.assets
+@pytest.mark.usefixtures("spacy_small")
+def test_the_real_tagger_finds_names_and_their_origins(monkeypatch):
+    monkeypatch.undo()
+    told = Told((spell_name("Peter Voss"),), (spell_name("London"),))
+    text = "Then Peter walked to London with Alice Brown. She was tired."
+    counted = count_edit(EditedSuggestion("s", "m", "a", "g", text, text, told=told), User())
+    assert counted.generated[EditColumn("words", "PROPN")] == 4
+    names = {column.name: n for column, n in counted.kept.items() if column.kind == "names"}
+    assert names == {"character": 1, "card": 1, "new": 1}

@@ -24,10 +24,10 @@ from fabula.reports.figures.drawing import NARROW
 from fabula.reports.figures.intervals import Interval, draw_intervals
 from fabula.reports.study_blocks import Block, FigureBlock, Section, TableBlock, Words
 from fabula.reports.study_page import write_study
-from fabula.studio.edit_kinds import EditAnalysis, Kind, KindShare
+from fabula.studio.edit_kinds import EditAnalysis, EditKind, KindShare
 from fabula.studio.printed import PrintedFigures
 
-_ABOUT: Mapping[Kind, str] = {
+_ABOUT: Mapping[EditKind, str] = {
     "suggestions": "USER: the share of a suggestion's words that was published, mean.",
     "words": "Of the words of each part of speech, the share that was published.",
     "names": "People, places and things that a suggestion names, by where the story had them: in a "
@@ -41,7 +41,7 @@ _ABOUT: Mapping[Kind, str] = {
 _MOST_DRAWN = 3
 
 
-def draw_kept(analysis: EditAnalysis, kind: Kind, *, width: int = 860) -> str:
+def draw_kept(analysis: EditAnalysis, kind: EditKind, *, width: int = 860) -> str:
     """Draw the share that was kept of every column of a kind."""
     if kind == "time":
         return _draw_time(analysis, width)
@@ -165,7 +165,7 @@ def write_edits(
     )
 
 
-def _make_blocks(analysis: EditAnalysis, kind: Kind, printed: PrintedFigures) -> list[Block]:
+def _make_blocks(analysis: EditAnalysis, kind: EditKind, printed: PrintedFigures) -> list[Block]:
     table = tabulate_kind(analysis, kind, printed)
     heads = [head.name for head in table.heads]
     figure = FigureBlock(

@@ -11,7 +11,7 @@ from fabula.core.story import count_text
 from fabula.meta.resampling import NO_ESTIMATE, Estimate
 from fabula.reports.numbers import MISSING, interval_text, number_text
 from fabula.reports.tables import Cell, Table, TableColumn, Tone, Value, render
-from fabula.studio.edit_kinds import EditAnalysis, Kind, KindShare
+from fabula.studio.edit_kinds import EditAnalysis, EditKind, KindShare
 from fabula.studio.printed import PrintedFigures
 
 # Universal Dependencies' parts of speech, as people call them.
@@ -40,7 +40,7 @@ _ORIGINS = {
     "known": "known",
     "new": "new",
 }
-TITLES: Mapping[Kind, str] = {
+TITLES: Mapping[EditKind, str] = {
     "suggestions": "How much is kept",
     "words": "Which words are kept",
     "names": "Which names are kept",
@@ -49,7 +49,7 @@ TITLES: Mapping[Kind, str] = {
     "time": "Over time",
     "experience": "As authors go on",
 }
-_FIRST: Mapping[Kind, str] = {
+_FIRST: Mapping[EditKind, str] = {
     "suggestions": "model",
     "words": "words",
     "names": "names",
@@ -58,8 +58,8 @@ _FIRST: Mapping[Kind, str] = {
     "time": "from",
     "experience": "an author's suggestion",
 }
-MEANS: tuple[Kind, ...] = ("suggestions", "time", "experience")
-_PARTS: tuple[Kind, ...] = ("words", "names", "known", "sentences")
+MEANS: tuple[EditKind, ...] = ("suggestions", "time", "experience")
+_PARTS: tuple[EditKind, ...] = ("words", "names", "known", "sentences")
 ALL = "all"
 
 
@@ -130,7 +130,7 @@ def note_extent(analysis: EditAnalysis) -> list[str]:
     return notes
 
 
-def tabulate_kind(analysis: EditAnalysis, kind: Kind, printed: PrintedFigures) -> Table:
+def tabulate_kind(analysis: EditAnalysis, kind: EditKind, printed: PrintedFigures) -> Table:
     """Make the table of a kind: of all models together, with the rate of each beside."""
     make = _tabulate_means if kind in MEANS else _tabulate_parts
     table = make(analysis, kind)
@@ -138,7 +138,7 @@ def tabulate_kind(analysis: EditAnalysis, kind: Kind, printed: PrintedFigures) -
     return replace(table, title=TITLES[kind], notes=[said] if said else [])
 
 
-def quote_printed(kind: Kind, printed: PrintedFigures) -> str:
+def quote_printed(kind: EditKind, printed: PrintedFigures) -> str:
     """Say what STORIUM's paper prints of it."""
     if kind == "suggestions":
         users = [each for each in printed.means if each.quality == "USER" and each.n]
@@ -155,7 +155,7 @@ def quote_printed(kind: Kind, printed: PrintedFigures) -> str:
     return ""
 
 
-def _tabulate_means(analysis: EditAnalysis, kind: Kind) -> Table:
+def _tabulate_means(analysis: EditAnalysis, kind: EditKind) -> Table:
     whole = analysis.of(kind)
     if kind == "suggestions":
         names = ["", *list_machines(analysis)]
@@ -174,7 +174,7 @@ def _tabulate_means(analysis: EditAnalysis, kind: Kind) -> Table:
     return Table([_FIRST[kind], "suggestions", *columns], rows)
 
 
-def _tabulate_parts(analysis: EditAnalysis, kind: Kind) -> Table:
+def _tabulate_parts(analysis: EditAnalysis, kind: EditKind) -> Table:
     whole = _sort(analysis.of(kind))
     rows: list[list[Cell | Value]] = [
         [
@@ -200,7 +200,7 @@ def list_machines(analysis: EditAnalysis) -> list[str]:
 
 
 def _rate_beside(
-    analysis: EditAnalysis, kind: Kind, whole: Sequence[KindShare]
+    analysis: EditAnalysis, kind: EditKind, whole: Sequence[KindShare]
 ) -> Iterable[list[Cell | Value]]:
     by_machine = [
         {share.column: share.rate for share in analysis.of(kind, name)}

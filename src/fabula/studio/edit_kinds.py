@@ -39,8 +39,8 @@ from fabula.text.kept_words import (
 from fabula.text.sentences import split_sentences
 
 Period = Literal["day", "week", "month"]
-Unit = Literal["author", "game"]
-Kind = Literal["suggestions", "words", "names", "known", "sentences", "time", "experience"]
+DrawnUnit = Literal["author", "game"]
+EditKind = Literal["suggestions", "words", "names", "known", "sentences", "time", "experience"]
 # Where a name stood before: in a character's name, in a card's, elsewhere in the story, nowhere.
 ORIGINS = ("character", "card", "text", "new")
 # How many suggestions an author had published before and with this one, at most.
@@ -83,11 +83,14 @@ class EditedSuggestion:
     told: Told | None = None
 
 
-class Column(NamedTuple):
+class EditColumn(NamedTuple):
     """What is counted: a name among those of its kind, such as NOUN among words."""
 
-    kind: Kind
+    kind: EditKind
     name: str
+
+
+_WHOLE = EditColumn("suggestions", "")
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,8 @@ class EditCounts:
     themselves, what was kept is USER: the share of their words."""
 
     edit: EditedSuggestion
-    generated: Mapping[Column, float]
-    kept: Mapping[Column, float]
+    generated: Mapping[EditColumn, float]
+    kept: Mapping[EditColumn, float]
     problem: str = ""
 
 
@@ -110,7 +113,7 @@ class KindShare:
     """
 
     machine: str
-    column: Column
+    column: EditColumn
     generated: float
     kept: float
     rate: Estimate
@@ -127,11 +130,11 @@ class EditAnalysis:
     machines: Mapping[str, int]
     authors: int
     games: int
-    unit: Unit
+    unit: DrawnUnit
     unread: tuple[str, ...]
     signature: str
 
-    def of(self, kind: Kind, machine: str = "") -> list[KindShare]:
+    def of(self, kind: EditKind, machine: str = "") -> list[KindShare]:
         """Those of a kind, of all machines together or of one."""
         return [
             each for each in self.shares if each.column.kind == kind and each.machine == machine
@@ -141,7 +144,7 @@ class EditAnalysis:
 def analyse_edits(
     edits: Sequence[EditedSuggestion],
     *,
-    unit: Unit = "author",
+    unit: DrawnUnit = "author",
     by: Period = "month",
     resamples: int = 1000,
     seed: int = 0,
@@ -177,16 +180,19 @@ def count_edit(edit: EditedSuggestion, user: User) -> EditCounts:
 
     A suggestion that cannot be compared, or not be tagged, has no counts of what it would take.
     """
-    generated: dict[Column, float] = {}
-    kept: dict[Column, float] = {}
+    generated: dict[EditColumn, float] = {}
+    kept: dict[EditColumn, float] = {}
     problem = ""
     try:
         value = user.compare(edit.generated, edit.published)
         assert isinstance(value, tuple)
-        generated[Column("suggestions", "")], kept[Column("suggestions", "")] = 1.0, value[-1]
+        generated[EditColumn("suggestions", "")], kept[EditColumn("suggestions", "")] = (
+            1.0,
+            value[-1],
+        )
         origins = set(match_sentences(edit.generated, edit.published))
         for place in range(len(split_sentences(edit.generated))):
-            column = Column("sentences", str(min(place + 1, _MOST_SENTENCES)))
+            column = EditColumn("sentences", str(min(place + 1, _MOST_SENTENCES)))
             generated[column] = generated.get(column, 0.0) + 1.0
             kept[column] = kept.get(column, 0.0) + (place in origins)
         _count_words(edit, user, generated, kept)
@@ -198,22 +204,22 @@ def count_edit(edit: EditedSuggestion, user: User) -> EditCounts:
 def _count_words(
     edit: EditedSuggestion,
     user: User,
-    generated: dict[Column, float],
-    kept: dict[Column, float],
+    generated: dict[EditColumn, float],
+    kept: dict[EditColumn, float],
 ) -> None:
     """Add the counts that need a tagger: parts of speech, and names by where they come from."""
     text, tagged = edit.generated, tag_text(edit.generated)
     places = locate_kept(text, edit.published, stop_words=user.left_out)
     kinds = count_tags(text, tagged.words, places)
-    generated |= {Column("words", tag): float(count) for tag, count in kinds.generated.items()}
-    kept |= {Column("words", tag): float(count) for tag, count in kinds.kept.items()}
+    generated |= {EditColumn("words", tag): float(count) for tag, count in kinds.generated.items()}
+    kept |= {EditColumn("words", tag): float(count) for tag, count in kinds.kept.items()}
     if edit.told is None:
         return
     stays = flag_kept(text, tagged.names, places)
     for (start, stop), is_kept in zip(tagged.names, stays, strict=True):
         origin = edit.told.find_origin(text[start:stop])
         known = "new" if origin == "new" else "known"
-        for column in (Column("names", origin), Column("known", known)):
+        for column in (EditColumn("names", origin), EditColumn("known", known)):
             generated[column] = generated.get(column, 0.0) + 1.0
             kept[column] = kept.get(column, 0.0) + is_kept
 
@@ -226,15 +232,14 @@ def _add_time(counted: Sequence[EditCounts], by: Period) -> list[EditCounts]:
     beginning = datetime.min.replace(tzinfo=UTC)
     numbers: Counter[str] = Counter()
     placed = []
-    whole = Column("suggestions", "")
     for each in sorted(counted, key=lambda each: each.edit.moment or beginning):
         author, moment = each.edit.author, each.edit.moment
         numbers[author] += 1
-        columns = [Column("experience", name_experience(numbers[author]))]
-        columns += [Column("time", find_start(moment, by).isoformat())] if moment else []
-        if whole in each.generated:
+        columns = [EditColumn("experience", name_experience(numbers[author]))]
+        columns += [EditColumn("time", find_start(moment, by).isoformat())] if moment else []
+        if _WHOLE in each.generated:
             ones = dict.fromkeys(columns, 1.0)
-            users = dict.fromkeys(columns, each.kept[whole])
+            users = dict.fromkeys(columns, each.kept[_WHOLE])
             each = replace(each, generated={**each.generated, **ones}, kept={**each.kept, **users})
         placed.append(each)
     return placed
@@ -259,7 +264,7 @@ def find_start(moment: datetime, by: Period) -> date:
 
 
 def _estimate_shares(
-    machine: str, counted: Sequence[EditCounts], unit: Unit, resamples: int, seed: int
+    machine: str, counted: Sequence[EditCounts], unit: DrawnUnit, resamples: int, seed: int
 ) -> list[KindShare]:
     columns = _order_columns({column for each in counted for column in each.generated})
     generated, kept = (_add_up(counted, side, columns, unit) for side in ("generated", "kept"))
@@ -287,10 +292,10 @@ def _estimate_shares(
     ]
 
 
-def _order_columns(columns: Iterable[Column]) -> list[Column]:
+def _order_columns(columns: Iterable[EditColumn]) -> list[EditColumn]:
     """Order columns by kind: names by their origin, all else by number or name."""
 
-    def place_of(column: Column) -> tuple[str, int, str]:
+    def place_of(column: EditColumn) -> tuple[str, int, str]:
         if column.kind == "names":
             return column.kind, ORIGINS.index(column.name), ""
         number = column.name.partition("–")[0].partition(" ")[0]
@@ -300,12 +305,12 @@ def _order_columns(columns: Iterable[Column]) -> list[Column]:
 
 
 def _add_up(
-    counted: Sequence[EditCounts], side: str, columns: Sequence[Column], unit: Unit
+    counted: Sequence[EditCounts], side: str, columns: Sequence[EditColumn], unit: DrawnUnit
 ) -> Values:
     """Add up counts by unit: (units, columns)."""
     rows: dict[str, Values] = defaultdict(lambda: np.zeros(len(columns)))
     for each in counted:
-        counts: Mapping[Column, float] = getattr(each, side)
+        counts: Mapping[EditColumn, float] = getattr(each, side)
         rows[getattr(each.edit, unit)] += [counts.get(column, 0.0) for column in columns]
     return np.array(list(rows.values())).reshape(len(rows), len(columns))
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from fabula.authors import load_author
+from fabula.cli import cli
 from fabula.core.author import Piece, Segment
 from fabula.core.errors import SettingError
 from fabula.text.context.segments import prompt_context
@@ -140,3 +142,16 @@ def test_a_title_alone_is_enough(author):
     context = prompt_context("The old sailor", story="s")
     one = write(author, replace(make_request(), context=context))["r"]
     assert one.status == "done" and one.text
+
+
+def test_a_try_says_what_was_planned(folder):
+    words = [
+        "author",
+        "try",
+        f"plan_and_write({str(folder)!r}, device='cpu')",
+        "--prompt",
+        "A sea.",
+    ]
+    words += ["--wanted", "words=-5"]
+    done = CliRunner().invoke(cli, [*words, "--plan", "ferry, storm"], catch_exceptions=False)
+    assert done.stderr.endswith("(plan: ferry, storm)\n") and done.stdout.strip()

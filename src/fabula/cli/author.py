@@ -85,6 +85,12 @@ def show_command(spec: str) -> None:
 @click.option("--prompt", default="", metavar="TEXT", help="What the story is to be about.")
 @click.option("--text", default="", metavar="TEXT", help="The text to go on with.")
 @click.option(
+    "--plan",
+    default="",
+    metavar="TEXT",
+    help="Plot words, parted by commas, for a co-author that plans; else it plans itself.",
+)
+@click.option(
     "--wanted",
     default="words=-250",
     show_default=True,
@@ -98,16 +104,23 @@ def show_command(spec: str) -> None:
     help="How tokens are drawn, such as temperature=0.7, top_k=0; else as in the studio.",
 )
 @seed_option()
-def try_command(spec: str, prompt: str, text: str, wanted: str, decoding: str, seed: int) -> None:
+def try_command(
+    spec: str, prompt: str, text: str, *, plan: str, wanted: str, decoding: str, seed: int
+) -> None:
     """Let a co-author go on with a text; what it writes is printed as it comes."""
+    from dataclasses import replace
+
     from fabula.authors.context.ranges import parse_wanted
     from fabula.authors.writing.run import parse_decoding
-    from fabula.core.author import Decoding, Request
+    from fabula.core.author import Decoding, Request, Segment
     from fabula.text.context.segments import prompt_context
 
     if not prompt.strip() and not text.strip():
         raise SettingError("there is nothing to go on with", "give --prompt or --text")
     context = prompt_context(prompt, text, story="try")
+    if plan.strip():
+        planned = Segment("plan", plan, minimum=50, priority=5)
+        context = replace(context, segments=(*context.segments, planned))
     request = Request(
         "try", context, parse_wanted(wanted), parse_decoding(decoding, Decoding()), seed
     )
@@ -138,6 +151,8 @@ def _write(spec: str, request: Request) -> None:
     finally:
         author.shutdown()
     echo("" if is_live else text.strip())
+    for planned in (each.text for each in piece.seen if each.kind == "plan"):
+        echo(f"(plan: {planned})", err=True)
 
 
 def _end_display() -> None:

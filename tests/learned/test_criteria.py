@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_relevance_reads_the_prompt_where_the_weights_have_learned_to(
 ) -> None:
     rows = {"A tram.": [1.0, 2.0], "...": [math.nan] * 2}
     use_relating(monkeypatch, fake, lambda asked, texts: np.array([rows[one] for one in asked]))
-    monkeypatch.setattr(criteria, "find_absence", lambda: "")
+    monkeypatch.setattr(criteria, "path_of", Path)
     fitting, bare, empty = score("A tram."), score(None), score("...")
     assert fitting["relevance"].value == 3.0
     assert bare["relevance"].status is Status.MISSING_PROMPT
@@ -75,7 +76,11 @@ def test_where_prompts_cannot_be_read_relevance_alone_waits_for_the_encoder(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_relating(monkeypatch, fake, None)
-    monkeypatch.setattr(criteria, "find_absence", lambda: "minilm is not here; run: pull it")
+
+    def refuse(name: str) -> Path:
+        raise AssetError(f"{name} is not here", "run: pull it")
+
+    monkeypatch.setattr(criteria, "path_of", refuse)
     found = score("A tram.")
     relevance = found.pop("relevance")
     assert (relevance.status, relevance.note) == (
@@ -85,7 +90,7 @@ def test_where_prompts_cannot_be_read_relevance_alone_waits_for_the_encoder(
     assert all(one.ok for one in found.values())
     # What was found without the encoder is not taken for what is found with it.
     absent = Criteria().signature()
-    monkeypatch.setattr(criteria, "find_absence", lambda: "")
+    monkeypatch.setattr(criteria, "path_of", Path)
     assert Criteria().signature() != absent
 
 

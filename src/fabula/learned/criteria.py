@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fabula.core.card import Card
+from fabula.core.errors import UserError
 from fabula.core.score import Reading, Score, Status
 from fabula.core.story import Story
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.inference import Reader
 from fabula.learned.reader.metric import EitherWeights, ScaleMetric
-from fabula.learned.reader.relation import ENCODER, find_absence
+from fabula.learned.reader.relation import ENCODER
+from fabula.models import path_of
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -135,7 +137,13 @@ class Criteria(ScaleMetric):
     @property
     def _absence(self) -> str:
         """Why prompts cannot be read here, where weights would read them."""
-        return find_absence() if self._reads_prompts else ""
+        if not self._reads_prompts:
+            return ""
+        try:
+            path_of(ENCODER)
+        except UserError as error:
+            return str(error)
+        return ""
 
     def _miss_relevance(self, story: Story, reading: Reading) -> Status | None:
         """Say why a reading has no relevance; None where it has."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fabula.core.errors import InputError, UserError
+from fabula.core.errors import InputError
 from fabula.learned.reader import relation
 from fabula.learned.reader.config import ReaderConfig, Scale, Term, read_config, write_config
 from fabula.learned.reader.fake import FakeNetwork, fake_config
@@ -16,7 +16,6 @@ from fabula.learned.reader.relation import (
     Relater,
     Relation,
     clean_prompt,
-    find_absence,
     fit_relation,
 )
 from fabula.models.reading.state_cache import VectorCache
@@ -143,11 +142,3 @@ def test_a_relation_is_written_and_read_and_one_that_will_not_do_is_named(tmp_pa
         plain = {"version": 1, "means": (0.0, 0.0), "deviations": (1.0, 1.0)} | changes
         with pytest.raises(InputError, match=words):
             write_config(tmp_path, config_with(Relation(**plain)))
-
-
-def test_where_the_encoder_is_not_here_it_is_said(monkeypatch):
-    def refuse(name):
-        raise UserError(f"{name} is not here", "fetch it")
-
-    monkeypatch.setattr(relation, "path_of", refuse)
-    assert find_absence() == "minilm is not here; fetch it"

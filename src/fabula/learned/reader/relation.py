@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.errors import SettingError, UserError
-from fabula.models import load_model, load_pooled_bert, path_of
+from fabula.core.errors import SettingError
+from fabula.models import load_model, load_pooled_bert
 from fabula.models.reading.state_cache import LruCache, VectorCache, text_key, vector_key
 from fabula.models.reading.windows import cut_evenly
 from fabula.text.layout import lay_out
@@ -101,15 +101,6 @@ def open_relater() -> Relater:
             pooled = load_pooled_bert(ENCODER)
             _opened[ENCODER] = Relater(pooled, model.signature, model.cache.vectors)
         return _opened[ENCODER]
-
-
-def find_absence() -> str:
-    """Say why stories cannot be related to prompts here; "" where they can."""
-    try:
-        path_of(ENCODER)
-    except UserError as error:
-        return str(error)
-    return ""
 
 
 @dataclass(frozen=True, eq=False)

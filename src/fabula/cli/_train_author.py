@@ -12,9 +12,11 @@ from fabula.cli import echo
 from fabula.cli._inputs import column_option
 from fabula.cli._options import file_type
 from fabula.cli._train_options import DEVICE, RECIPE, RESUME, SEED
+from fabula.cli._train_storium import FORMAT, STORIUM_HELP, STORIUM_OPTIONS, storium_command
+from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
-AUTHOR_HELP = """Adapt a language model to stories: a co-author.
+AUTHOR_HELP = f"""Adapt a language model to stories: a co-author.
 
 Stories come with their prompts (a table, a data set) or without (plain texts). The folder holds the
 whole model, which huggingface('FOLDER') reads wherever a model is named: as a co-author, or as
@@ -23,7 +25,8 @@ perplexity(model='FOLDER'). With a rank (the recipe's, or --rank) only a small d
 write a line of plot words before the story, and plan_and_write('FOLDER') writes so.
 
 The recipe that is built in is recipes/author.toml.
-"""
+
+{STORIUM_HELP}"""
 AUTHOR_OPTIONS = (
     click.option(
         "--data",
@@ -36,6 +39,7 @@ AUTHOR_OPTIONS = (
         "data set by its name; may be repeated. A folder that holds the recipe's data sets gives "
         "those.",
     ),
+    FORMAT,
     column_option("Column of a table that plays a role: text=tale; may be repeated.", "text"),
     RECIPE,
     click.option(
@@ -96,13 +100,25 @@ AUTHOR_OPTIONS = (
         metavar="FILE",
         help="Examples made ready (.npz): read if the file is there, else written.",
     ),
+    *STORIUM_OPTIONS,
     SEED,
     DEVICE,
     RESUME,
 )
 
 
-def author_command(
+def author_command(form: str, **options: Any) -> None:
+    """Adapt a language model to stories, or to games with all that is shown of them."""
+    if form == "storium":
+        return storium_command(**options)
+    for name in ("packing", "history", "window", "segments", "figures_only"):
+        if options.pop(name):
+            option = {"window": "budget"}.get(name, name).replace("_", "-")
+            raise SettingError(f"--{option} is for --format storium", "say that, or leave it out")
+    return _train_on_stories(**options)
+
+
+def _train_on_stories(
     sources: Sequence[str],
     columns: Mapping[str, str],
     out: Path,

@@ -12,6 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Unit = Literal["chars", "words", "tokens", "sentences"]
+# What parts of a context may be marked by, for models that are told what each token belongs to:
+# those of Akoury et al. (2020).
+MARKS = (
+    "missing", "separator", "character", "chartype", "goal", "person", "place", "thing",
+    "strength", "weakness", "obstacle", "subplot", "name_field", "description", "failure_stakes",
+    "success_stakes", "move", "establishment", "addition", "conclusion", "previous", "narrator",
+    "same_character", "diff_character",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,7 +29,7 @@ class Segment:
     `kind` says what it is (`intro`, `character`, `challenge`, `strength`, `previous`, `prompt`,
     …). At least `minimum` tokens while they fit, `preferred` if there is room (None: all of it);
     the greater the `priority`, the later it gives way. What does not fit is cut at the other end
-    than the one that is to `keep`.
+    than the one that is to `keep`. `marks` say more than the kind: how far back, and whose.
     """
 
     kind: str
@@ -31,6 +39,7 @@ class Segment:
     preferred: int | None = None
     priority: int = 0
     keep: Literal["start", "end"] = "start"
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,8 @@ class Context:
     """What there is to write on from: segments, and the text before the cursor.
 
     `story` is the identity of what it belongs to, for what was preprocessed. `game` and `entry`
-    are the same in STORIUM's JSON, for co-authors that speak it.
+    are the same in STORIUM's JSON, for co-authors that speak it; `scene` is the place of the
+    entry's scene among the game's, where the entry is new and not of the last one.
     """
 
     story: str
@@ -46,6 +56,7 @@ class Context:
     text: str = ""
     game: Mapping[str, Any] | None = None
     entry: Mapping[str, Any] | None = None
+    scene: int | None = None
 
 
 @dataclass(frozen=True)

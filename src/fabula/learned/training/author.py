@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from fabula.learned.training.author_games import GamesData
     from fabula.models.networks.checkpoint import Checkpoint
 
 ADAPTER = "adapter"  # folder of the difference alone, as peft keeps it
@@ -164,12 +165,21 @@ class TrainedAuthor:
             raise SettingError(problem, f"say window = {checkpoint.limit} in the recipe")
         torch.manual_seed(recipe.seed)  # for the differences, which begin at random
         self.checkpoint, self.recipe, self.device = checkpoint, recipe, device
-        net = checkpoint.model("AutoModelForCausalLM").to(device)
-        self.net = add_differences(net, recipe, checkpoint.name) if recipe.rank else net
+        self.net = self._load()
         # Differences alone where they are learned: the rest is the checkpoint's and stays.
         self.weights = {
             name: weight for name, weight in self.net.named_parameters() if weight.requires_grad
         }
+
+    def _load(self) -> Any:
+        """Load the model, with low-rank differences beside its layers if these are to learn."""
+        net = self.checkpoint.model("AutoModelForCausalLM").to(self.device)
+        name = self.checkpoint.name
+        return add_differences(net, self.recipe, name) if self.recipe.rank else net
+
+    def _inputs(self, batch: AuthorBatch, ids: Tensor) -> dict[str, Tensor]:
+        """What the network reads of a batch: numbers of tokens, or their embeddings."""
+        return {"input_ids": ids}
 
     @property
     def size(self) -> int:
@@ -187,7 +197,7 @@ class TrainedAuthor:
         with mix_precision(self.device):
             kind = torch.bfloat16 if self.device.type == "cuda" else torch.float32
             logits = self.net(
-                input_ids=ids,
+                **self._inputs(batch, ids),
                 attention_mask=_part_attention(segments, kind),
                 position_ids=positions,
                 use_cache=False,
@@ -235,7 +245,7 @@ class AuthorTrainee:
 
     stages, unit = range(1), "tokens"
 
-    def __init__(self, author: TrainedAuthor, data: AuthorData) -> None:
+    def __init__(self, author: TrainedAuthor, data: AuthorData | GamesData) -> None:
         self.author, self.weights, self._recipe = author, author.weights, author.recipe
         self._tokens, self._held = data.train, data.held_out
         self.sampler = self._sample_rows()
@@ -309,8 +319,8 @@ class AuthorTrainee:
             return {}
         sums = {name: self._sum_losses(tokens) for name, tokens in self._held.items()}
         together = tuple(np.concatenate(parts) for parts in zip(*sums.values(), strict=True))
-        by_source = {name: _describe_losses(*parts) for name, parts in sums.items()}
-        return _describe_losses(together[0], together[1]) | {"held_out": by_source}
+        by_source = {name: describe_losses(*parts) for name, parts in sums.items()}
+        return describe_losses(together[0], together[1]) | {"held_out": by_source}
 
     def _sum_losses(self, tokens: StoryTokens) -> tuple[Any, Any]:
         """Give the sum of losses and the count of tokens of every story."""
@@ -333,7 +343,8 @@ class AuthorTrainee:
         return sums, counts
 
 
-def _describe_losses(sums: Any, counts: Any) -> dict[str, Any]:
+def describe_losses(sums: Any, counts: Any) -> dict[str, Any]:
+    """Give loss and perplexity of a token, and half of the interval over stories."""
     tokens, stories = int(counts.sum()), int((counts > 0).sum())
     loss = float(sums.sum() / max(tokens, 1))
     spread = float(((sums - loss * counts) ** 2).sum())

@@ -21,11 +21,13 @@ class StoryTokens:
     """Stories end to end: story i is `flat[offsets[i] : offsets[i + 1]]`, prompt before text.
 
     `begins[i]` is where in `flat` its text begins, after the prompt and the signs before it.
+    `kinds` say of every token which combination of marks it belongs to, where that is told.
     """
 
     flat: Array
     offsets: Array
     begins: Array
+    kinds: Array | None = None
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -33,7 +35,9 @@ class StoryTokens:
     def describe(self) -> dict[str, Any]:
         """Counts and a digest, for the record."""
         digest = hashlib.sha256()
-        for array, kind in ((self.flat, "<i4"), (self.offsets, "<i8"), (self.begins, "<i8")):
+        arrays = [(self.flat, "<i4"), (self.offsets, "<i8"), (self.begins, "<i8")]
+        arrays += [] if self.kinds is None else [(self.kinds, "<i4")]
+        for array, kind in arrays:
             digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
         return {
             "stories": len(self),
@@ -71,6 +75,7 @@ class AuthorBatch:
     segments: Array
     counts: Array
     stories: Array  # number of the piece that a token is of, over the whole batch
+    kinds: Array  # which combination of marks a token belongs to
 
     @property
     def size(self) -> int:
@@ -80,7 +85,9 @@ class AuthorBatch:
     def rows(self, start: int, stop: int) -> AuthorBatch:
         """Give some of the rows, as long as their longest."""
         longest = int((self.segments[start:stop] > 0).sum(axis=1).max())
-        arrays = (self.ids, self.positions, self.segments, self.counts, self.stories)
+        arrays = (
+            self.ids, self.positions, self.segments, self.counts, self.stories, self.kinds
+        )  # fmt: skip
         return AuthorBatch(*(array[start:stop, :longest] for array in arrays))
 
 
@@ -97,7 +104,8 @@ def fill_rows(
 ) -> AuthorBatch:
     """Write the tokens of pieces into rows; `with_prompt`, prompts are learned from as well."""
     longest = max(sum(end - start for start, end, _ in row) for row in rows)
-    ids, positions, segments, counts, stories = np.zeros((5, len(rows), longest), dtype=np.int64)
+    arrays = np.zeros((6, len(rows), longest), dtype=np.int64)
+    ids, positions, segments, counts, stories, kinds = arrays
     number = 0
     for row, pieces in enumerate(rows):
         at = 0
@@ -109,5 +117,7 @@ def fill_rows(
             counts[row, place] = True if with_prompt else np.arange(start, end) >= begin
             counts[row, at] = False  # nothing stands before it
             stories[row, place] = number
+            if tokens.kinds is not None:
+                kinds[row, place] = tokens.kinds[start:end]
             at, number = at + end - start, number + 1
-    return AuthorBatch(ids, positions, segments, counts.astype(bool), stories)
+    return AuthorBatch(ids, positions, segments, counts.astype(bool), stories, kinds)

@@ -127,7 +127,7 @@ def read_author_data(
 
     tokens, held_tokens = encode(learned), {name: encode(held[name]) for name in held if held[name]}
     settings = _data_settings(recipe)
-    return AuthorData(tokens, held_tokens, counts, settings, _try_tokeniser(tokenizer))
+    return AuthorData(tokens, held_tokens, counts, settings, try_tokeniser(tokenizer))
 
 
 def _data_settings(recipe: AuthorRecipe) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _data_settings(recipe: AuthorRecipe) -> dict[str, Any]:
     return settings
 
 
-def _try_tokeniser(tokenizer: Any) -> tuple[int, ...]:
+def try_tokeniser(tokenizer: Any) -> tuple[int, ...]:
     """Give the size of a vocabulary and how it cuts a known text: another one does otherwise."""
     (ids,) = _encode(tokenizer, [_PROBE])
     return (len(tokenizer), *ids)
@@ -349,7 +349,7 @@ def load_author_data(path: Path, recipe: AuthorRecipe, tokenizer: Any) -> Author
         wanted = json.loads(json.dumps(_data_settings(recipe)))
         both = data.settings.keys() | wanted.keys()
         other = [name for name in both if data.settings.get(name) != wanted.get(name)]
-        other += ["tokeniser"] if cut != _try_tokeniser(tokenizer) else []
+        other += ["tokeniser"] if cut != try_tokeniser(tokenizer) else []
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds no stories as tokens ({error})", _REMEDY) from None
     if other:

@@ -6,8 +6,8 @@ other architecture runs through transformers, its texts padded on the left to st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fabula.models._runtime import package
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Layers = list[tuple[Tensor, Tensor]]
+    Embed = Callable[[Tensor], Tensor]
 
 
 class State(Protocol):
@@ -53,12 +54,17 @@ class Decoder(Protocol[S]):
         ...
 
 
-def open_decoder(checkpoint: Checkpoint, places: int, *, net: Any = None) -> Decoder[Any]:
-    """Load a causal model for texts of at most so many tokens; `net` if it is loaded already."""
+def open_decoder(
+    checkpoint: Checkpoint, places: int, *, net: Any = None, embed: Embed | None = None
+) -> Decoder[Any]:
+    """Load a causal model for texts of at most so many tokens; `net` if it is loaded already.
+
+    `embed` makes rows of tokens' numbers where these say more than which word a token is.
+    """
     net = checkpoint.model("AutoModelForCausalLM") if net is None else net
     if is_plain_llama(net):
-        return assemble_llama(net, places)
-    decoder = PaddedDecoder(net, checkpoint.name)
+        return replace(assemble_llama(net, places), embed=embed)
+    decoder = PaddedDecoder(net, checkpoint.name, embed)
     decoder.advance([decoder.open_state()], [[0]])
     return decoder
 
@@ -118,6 +124,7 @@ class PaddedDecoder:
 
     net: Any = field(repr=False)
     name: str
+    embed: Embed | None = field(default=None, repr=False)
     batch: _Batch | None = field(default=None, repr=False)
 
     def open_state(self) -> PaddedState:
@@ -147,9 +154,10 @@ class PaddedDecoder:
         new, lengths = len(news[0]), [[len(state.ids)] for state in batch.states]
         before = torch.tensor(lengths, device=device)  # (B, 1)
         places = torch.arange(batch.length + new, device=device)[None]
+        ids = torch.tensor([list(ids) for ids in news], device=device)
         with torch.inference_mode():
             made = self.net(
-                input_ids=torch.tensor([list(ids) for ids in news], device=device),
+                **{"input_ids": ids} if self.embed is None else {"inputs_embeds": self.embed(ids)},
                 attention_mask=(places >= batch.length - before).long(),  # (B, length + new)
                 position_ids=before + torch.arange(new, device=device)[None],
                 past_key_values=batch.cache,

@@ -7,7 +7,7 @@ read. transformers' own forward spends more time in Python than in products for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,7 @@ class Llama:
     heads: int
     key_heads: int
     eps: float
+    embed: Callable[[Tensor], Tensor] | None = None  # instead of the table of words
 
     def open_state(self) -> LlamaState:
         """Begin a text of no tokens."""
@@ -129,7 +130,7 @@ class Llama:
         with torch.inference_mode():
             reading = self._prepare(states, news)
             ids = torch.tensor([token for new in news for token in new], device=self.words.device)
-            rows = self.words[ids]  # (T, H)
+            rows = self.words[ids] if self.embed is None else self.embed(ids)  # (T, H)
             for number, layer in enumerate(self.layers):
                 projected = layer.attention(self._normalise(rows, layer.norm))
                 rows = rows + layer.joined(self._attend(number, projected, reading))

@@ -24,9 +24,9 @@ from fabula.text.context.segments import SHARES, Share
 Packing = Literal["solver", "greedy", "none"]
 
 # As released: what a leaf other than the entry's text is given, and what the text asks for.
-_LEAF_TOKENS, _ENTRY_TOKENS = 100, 256
+_LEAF_TOKENS, ENTRY_TOKENS = 100, 256
 # A name is told whole unless it is longer than any name, and names take no more than a quarter.
-_TITLE_TOKENS, _TITLES_SHARE = 16, 4
+NAME_TOKENS, NAMES_SHARE = 16, 4
 _LONGEST_CHARACTER = 8
 _LABELS = {"intro": "Scene", "previous": "Before, by"}
 
@@ -183,11 +183,11 @@ def pack_context(
         "entry", context.text, minimum=entry.minimum, priority=entry.priority, keep="end"
     )
     if compat:
-        text = replace(text, preferred=_ENTRY_TOKENS)
+        text = replace(text, preferred=ENTRY_TOKENS)
     shown = [each for each in context.segments if each.text.strip() or each.title.strip()]
     titles = [_cut_title(each, encode, decode) for each in shown]
     frame = [len(encode(f"{title}:\n\n\n")) for title in titles]
-    if sum(frame) > budget // _TITLES_SHARE:
+    if sum(frame) > budget // NAMES_SHARE:
         titles, frame = [""] * len(shown), [len(encode("\n\n"))] * len(shown)
     tokens = [list(encode(each.text)) for each in (*shown, text)]
     needs = [
@@ -210,7 +210,7 @@ def _cut_all(
     for segment, ids, length, title, around in zip(
         segments, tokens, lengths, titles, frame, strict=True
     ):
-        text, left = _cut(segment, ids, length, decode)
+        text, left = cut_segment(segment, ids, length, decode)
         seen.append(SeenSegment(segment.kind, text, len(left), len(ids), segment.title))
         if segment is segments[-1]:
             total += len(left)
@@ -223,7 +223,7 @@ def _cut_all(
     return Packed(tuple(blocks), seen[-1].text, tuple(kept), tuple(seen), total)
 
 
-def _cut(
+def cut_segment(
     segment: Segment, ids: list[int], length: int, decode: Callable[[Sequence[int]], str]
 ) -> tuple[str, list[int]]:
     """Keep so many tokens of one end, or a few less where the cut goes through a character."""
@@ -248,7 +248,7 @@ def _cut_title(
         return ""
     ids = list(encode(segment.title.strip()))
     named = replace(segment, text=segment.title.strip(), keep="start")
-    return f"{label} {_cut(named, ids, _TITLE_TOKENS, decode)[0]}".strip()
+    return f"{label} {cut_segment(named, ids, NAME_TOKENS, decode)[0]}".strip()
 
 
 def _part_title(segment: Segment, title: str) -> tuple[str, str]:

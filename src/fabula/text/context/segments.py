@@ -35,6 +35,8 @@ SHARES = {
     "entry": Share(250, 6),
 }
 PROMPT = Share(100, 5)
+# An entry that lies farther back is marked as one that does not.
+_FARTHEST = 8
 _STAKES = (("success_stakes", "If it goes well"), ("failure_stakes", "If it goes badly"))
 
 
@@ -76,7 +78,8 @@ def storium_context(
         top = 1 + max(share.priority for share in SHARES.values())
         segments = [_change_priority(each, top - each.priority) for each in segments]
     text = entry_json.get("description") or ""
-    return Context(story, tuple(segments), text, game=dict(game_json), entry=dict(entry_json))
+    game, entry = dict(game_json), dict(entry_json)
+    return Context(story, tuple(segments), text, game=game, entry=entry, scene=scene)
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ def _show_history(
     """Entries before, oldest first; the opening of the scene has been shown already."""
     if compat:
         # The release takes entries idx - 1 - h to idx - 2 of the scene.
+        told = [each for each in where.in_scene if not _is_opening(each)]
         last = max(0, len(where.in_scene) - 1)
         shown = list(where.in_scene[max(0, last - history) : last])
         shown = [each for each in shown if not _is_opening(each)]
@@ -173,7 +177,14 @@ def _show_history(
         author = _character_id(entry)
         name = "Narrator" if author is None else _find_name(game, author)[0]
         if text:
-            yield _segment("previous", "previous", name, text, keep="end")
+            marks = _mark_previous(len(told) - told.index(entry), author, character)
+            yield _segment("previous", "previous", name, text, keep="end", marks=marks)
+
+
+def _mark_previous(distance: int, author: str | None, character: str | None) -> tuple[str, ...]:
+    """Mark an entry by how far back it lies, as often as that, and by who wrote it."""
+    whose = "same_character" if author == character else "diff_character"
+    return ("previous",) * min(distance, _FARTHEST) + ("narrator" if author is None else whose,)
 
 
 def _summarise(entry: Json, *, compat: bool) -> str:
@@ -223,11 +234,23 @@ def _read_card(card: Json) -> tuple[str, str]:
 
 
 def _segment(
-    kind: str, share: str, title: str, text: str, *, keep: Literal["start", "end"] = "start"
+    kind: str,
+    share: str,
+    title: str,
+    text: str,
+    *,
+    keep: Literal["start", "end"] = "start",
+    marks: tuple[str, ...] = (),
 ) -> Segment:
     asked = SHARES[share]
     return Segment(
-        kind, text, title.strip(), minimum=asked.minimum, priority=asked.priority, keep=keep
+        kind,
+        text,
+        title.strip(),
+        minimum=asked.minimum,
+        priority=asked.priority,
+        keep=keep,
+        marks=marks,
     )
 
 
@@ -243,6 +266,7 @@ def context_to_json(context: Context) -> dict[str, Any]:
         "text": context.text,
         "game": None if context.game is None else dict(context.game),
         "entry": None if context.entry is None else dict(context.entry),
+        "scene": context.scene,
     }
 
 
@@ -252,7 +276,8 @@ def context_from_json(value: Any) -> Context:
         raise InputError("the stored context is no object", "ask for the text anew")
     known = {each.name for each in fields(Segment)}
     segments = value.get("segments") or ()
-    plain = {key: value.get(key) for key in ("story", "text", "game", "entry") if key in value}
+    keys = ("story", "text", "game", "entry", "scene")
+    plain = {key: value.get(key) for key in keys if key in value}
     plain["segments"] = [
         {key: one for key, one in each.items() if key in known}
         if isinstance(each, Mapping)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fabula.authors.sampling.author import (
@@ -51,7 +52,11 @@ def find_checkpoint(name: str, dtype: Dtype, device: str, revision: str | None) 
     """Where the weights lie; those of the hub are fetched, unless they are here."""
     from fabula.models.huggingface import load as load_model
     from fabula.models.networks.causal import CausalModel
+    from fabula.models.networks.segmented import CONFIG
 
+    if (Path(name).expanduser() / CONFIG).is_file():
+        problem = f"{name} was trained with segments, and would be shown none"
+        raise SettingError(problem, f"say storium({name!r})")
     model = load_model(name, dtype=dtype, device=device, revision=revision)
     if not isinstance(model, CausalModel):
         raise SettingError(f"{name} does not write on from left to right", "take a causal model")

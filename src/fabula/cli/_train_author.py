@@ -111,9 +111,9 @@ def author_command(form: str, **options: Any) -> None:
     """Adapt a language model to stories, or to games with all that is shown of them."""
     if form == "storium":
         return storium_command(**options)
-    for name in ("packing", "history", "window", "segments", "figures_only"):
-        if options.pop(name):
-            option = {"window": "budget"}.get(name, name).replace("_", "-")
+    for name in ("packing", "history", "window", "segments", "only"):
+        if options.pop(name) is not None:
+            option = {"window": "budget"}.get(name, name)
             raise SettingError(f"--{option} is for --format storium", "say that, or leave it out")
     return _train_on_stories(**options)
 

@@ -12,10 +12,10 @@ from fabula.cli import echo
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
-STORIUM_HELP = """With --format storium the sources are games as STORIUM exports them (fabula data games
-makes some of stories): every entry of a character is learned after what is shown of its game, and
-the model is told of each token whether it is a name, a card, an entry before. The folder is read by
-the co-author storium('FOLDER'). The recipe that is built in is recipes/storium.toml.
+STORIUM_HELP = """With --format storium the sources are games as STORIUM exports them (fabula
+data games makes some of stories): every entry of a character is learned after what is shown of its
+game, and the model is told of each token whether it is a name, a card, an entry before. The folder
+is read by the co-author storium('FOLDER'). The recipe that is built in is recipes/storium.toml.
 """
 FORMAT = click.option(
     "--format",
@@ -55,23 +55,24 @@ STORIUM_OPTIONS = (
         "tokens as released (storium).",
     ),
     click.option(
-        "--figures-only",
-        is_flag=True,
-        help="Leave the figures and no weights (storium).",
+        "--only",
+        type=click.Choice(["examples", "figures"]),
+        help="Make the file of --prepared and end, or train and leave figures but no weights "
+        "(storium).",
     ),
 )
 # Settings of stories that games have not.
-_FOREIGN = {"columns": "column", "rank": "rank", "tag": "tag"}
+_FOREIGN = {"columns": "column", "rank": "rank", "tag": "tag", "on": "on", "plan": "plan"}
 
 
 def storium_command(
     sources: Sequence[str],
-    out: Path,
+    out: Path | None,
     recipe: Path | None,
     prepared: Path | None,
     device: str,
     resume: bool,
-    figures_only: bool,
+    only: str | None,
     report: Callable[[str], None],
     **changes: Any,
 ) -> None:
@@ -84,19 +85,23 @@ def storium_command(
         if changes.pop(name, None):
             raise SettingError(f"--{option} is not for --format storium", "leave it out")
     chosen = read_recipe(StoriumRecipe, recipe or find_recipe("storium"), **changes)
+    if only == "examples" and prepared is None:
+        raise SettingError("--only examples makes the file of --prepared", "name it")
     data = prepare_games(chosen, sources, prepared=prepared)
     report(", ".join(f"{count:,} {name}" for name, count in data.counts.items() if count))
+    if only == "examples" or out is None:
+        return echo(prepared)
     record = train_storium(
         data.settle(chosen),
         data,
         out=out,
         device=device,
         resume=resume,
-        figures_only=figures_only,
+        figures_only=only == "figures",
         report=report,
     )
     _say_perplexity(record, report)
-    echo(out if figures_only else f"storium({str(out)!r})")
+    return echo(out if only == "figures" else f"storium({str(out)!r})")
 
 
 def _say_perplexity(record: Mapping[str, Any], report: Callable[[str], None]) -> None:

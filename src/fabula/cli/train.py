@@ -63,7 +63,7 @@ _PERSONAL = (
 
 
 class _OutputOption(click.Option):
-    """`-o/--output`, which old scripts may still spell `--out`; --evaluate needs none."""
+    """`-o/--output`, which old scripts may still spell `--out`; needless if nothing is trained."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         super().add_to_parser(parser, ctx)
@@ -71,7 +71,8 @@ class _OutputOption(click.Option):
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Ask for no folder where nothing is trained."""
-        is_needless = self.value_is_missing(value) and ctx.params.get("evaluated")
+        is_trained = not ctx.params.get("evaluated") and ctx.params.get("only") != "examples"
+        is_needless = self.value_is_missing(value) and not is_trained
         return None if is_needless else super().process_value(ctx, value)
 
 

@@ -81,8 +81,6 @@ class SampledAuthor:
         """Load weights and tokeniser, unless that is done."""
         if self._loop is not None:
             return
-        from fabula.models.networks.decoder import open_decoder
-
         checkpoint = self.checkpoint
         net = checkpoint.model("AutoModelForCausalLM")
         if self.settings.is_chat and not checkpoint.tokenizer.chat_template:
@@ -94,13 +92,19 @@ class SampledAuthor:
 
             torch.set_num_threads(self.settings.threads)
         self._loop = Loop(
-            open_decoder(checkpoint, self._places(checkpoint), net=net),
+            self._open_decoder(net),
             checkpoint.tokenizer,
             read_vocabulary(checkpoint.tokenizer, _find_ends(net)),
             self._places(checkpoint),
             PrefixCache(self.settings.cache_mb * 2**20),
             self._make_prompt,
         )
+
+    def _open_decoder(self, net: Any) -> Any:
+        """Make what reads on with the model's weights, which are loaded."""
+        from fabula.models.networks.decoder import open_decoder
+
+        return open_decoder(self.checkpoint, self._places(self.checkpoint), net=net)
 
     def shutdown(self) -> None:
         """Free weights and all that was kept."""

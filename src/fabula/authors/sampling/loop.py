@@ -231,9 +231,11 @@ class Loop:
         return fresh
 
     def _decode(self, ids: Sequence[int]) -> str:
+        # A number beyond the vocabulary says what a token belongs to as well: see `storium`.
+        plain = [number % self.vocabulary.size for number in ids]
         return str(
             self.tokenizer.decode(
-                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+                plain, skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
 

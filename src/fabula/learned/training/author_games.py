@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError
-from fabula.core.protocols import watch
 from fabula.datasets import storium, storium_samples
 from fabula.datasets.story_games.game import read_game
 from fabula.datasets.story_games.statistics import count_game_words
@@ -22,14 +21,13 @@ from fabula.learned.training.author_data import find_signs, try_tokeniser
 from fabula.learned.training.folder import read_arrays, write_arrays
 from fabula.models.networks.segmented import MarkCounts, find_marks, register_marks
 from fabula.text.context.leaves import TEXT_MARKS, LaidOut, LeafSigns, lay_out
-from fabula.text.context.packing import Packing
-from fabula.text.context.segments import SHARES, Share, storium_context
+from fabula.text.context.packing import PACKINGS
+from fabula.text.context.segments import find_entry_share, storium_context
 
 if TYPE_CHECKING:
     from fabula.learned.training.author_segments import StoriumRecipe
 
 PARTS = ("train", "validation", "test")
-PACKINGS: Mapping[str, Packing] = {"cassowary": "solver", "greedy": "greedy", "none": "none"}
 _ARRAYS = ("flat", "offsets", "begins", "kinds")
 _SETTINGS = ("packing", "history", "window", "strongest", "compat")
 _REMEDY = "delete it, or name another file with --prepared"
@@ -93,7 +91,6 @@ def prepare_games(
 
 def read_games_data(recipe: StoriumRecipe, tokenizer: Any) -> GamesData:
     """Read games, part them 8 : 1 : 1, and lay every character's entry out after its context."""
-    watch.get().tell("reading games")
     games = dict(_read_games(recipe.sources))
     parts = storium.split_words({name: count_game_words(read) for name, (_, read) in games.items()})
     layout = _Layout(recipe, tokenizer)
@@ -193,12 +190,6 @@ def make_leaf_signs(tokenizer: Any, *, compat: bool) -> LeafSigns:
     """Find the tokens that leaves begin with; `compat`: those are unknown ones."""
     missing, separator, *_ = find_marks(tokenizer, compat=compat)
     return LeafSigns(find_signs(tokenizer).begin, separator, missing)
-
-
-def find_entry_share(strongest: str) -> Share:
-    """What the text asks for, whichever end of the paper's priorities is the strongest."""
-    share = SHARES["entry"]
-    return share if strongest == "last" else replace(share, priority=1)
 
 
 def open_codec(

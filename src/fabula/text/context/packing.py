@@ -23,6 +23,8 @@ from fabula.text.context.segments import SHARES, Share
 
 Packing = Literal["solver", "greedy", "none"]
 
+# What is called cassowary where one chooses, after the algorithm.
+PACKINGS: dict[str, Packing] = {"cassowary": "solver", "greedy": "greedy", "none": "none"}
 # As released: what a leaf other than the entry's text is given, and what the text asks for.
 _LEAF_TOKENS, ENTRY_TOKENS = 100, 256
 # A name is told whole unless it is longer than any name, and names take no more than a quarter.

@@ -40,6 +40,12 @@ _FARTHEST = 8
 _STAKES = (("success_stakes", "If it goes well"), ("failure_stakes", "If it goes badly"))
 
 
+def find_entry_share(strongest: Literal["first", "last"]) -> Share:
+    """What the text itself asks for, whichever end of the paper's priorities is the strongest."""
+    share = SHARES["entry"]
+    return share if strongest == "last" else Share(share.minimum, 1)
+
+
 def prompt_context(prompt: str, text: str = "", *, story: str) -> Context:
     """Show a prompt, and the text that is written on."""
     segment = Segment("prompt", prompt, minimum=PROMPT.minimum, priority=PROMPT.priority)

@@ -215,21 +215,40 @@ def train_storium(
     state = TrainingState(plain_values(recipe), plain_values(data.describe()))
     run_training(trainee, state, recipe.loop, folder=folder, report=report)
 
-    step = state.best_row["step"] if state.best_row else state.step
     after = trainee.measure_all()
-    figures = AuthorFigures(
-        recipe.packing, recipe.history, recipe.window, recipe.seed, recipe.loss, recipe.segments,
-        checkpoint.identity, state.data, step, recipe.compat, before, after,
-    )  # fmt: skip
+    figures = _make_figures(recipe, checkpoint.identity, state, before, after)
     figures.save(out / FIGURES)
     if not figures_only:
         author.save(out)
     record = state.record() | {"model": checkpoint.identity, "device": str(place)}
     record |= {"versions": find_versions("transformers"), "learned_weights": author.size}
-    record |= {"epochs": trainee.sampler.epoch, "tokens_seen": state.seen, "step": step}
+    record |= {"epochs": trainee.sampler.epoch, "tokens_seen": state.seen, "step": figures.step}
     record |= {"perplexity": _describe(after), "perplexity_before": _describe(before)}
     folder.close(record)
     return record
+
+
+def _make_figures(
+    recipe: StoriumRecipe,
+    model: str,
+    state: TrainingState,
+    before: Mapping[str, EntryLosses],
+    after: Mapping[str, EntryLosses],
+) -> AuthorFigures:
+    return AuthorFigures(
+        recipe.packing,
+        recipe.history,
+        recipe.window,
+        recipe.seed,
+        recipe.loss,
+        recipe.segments,
+        model,
+        state.data,
+        state.best_row["step"] if state.best_row else state.step,
+        recipe.compat,
+        before,
+        after,
+    )
 
 
 def _perplexity(losses: EntryLosses) -> float:

@@ -132,6 +132,7 @@ def test_stories_are_related_to_their_prompts_where_a_scale_asks_for_it(data, mo
         return np.array([[len(prompt), len(text)] for prompt, text in pairs])
 
     monkeypatch.setattr(tasks, "relate", relate)
+    monkeypatch.setattr(tasks, "open_relater", lambda: None)
     table = str(data / "table.csv")
     rated = {"kind": "ratings", "data": [table], "aspects": ["good"], "head": "head"}
     stages = [{"rate": 1.0, "steps": 1, "groups": [{"tasks": ["one"], "rows": 1}]}]

@@ -18,7 +18,7 @@ from fabula.core.story import Story
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.reader.domain import describe_domain
-from fabula.learned.reader.relation import relate
+from fabula.learned.reader.relation import open_relater, relate
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.pairs import pairs_of
 from fabula.learned.training.recipe import ReaderRecipe, Task
@@ -42,6 +42,8 @@ _WAYS = ("shuffle",) * 4 + ("swap_paragraphs", "loop", "salad", "graft")
 
 def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepared:
     """Make the examples of all tasks; `cut` gives texts as word pieces."""
+    if recipe.related_tasks:
+        open_relater()  # what it lacks is said before all else is made
 
     @cache
     def written(name: str) -> Dataset:

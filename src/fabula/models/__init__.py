@@ -4,7 +4,7 @@ The asset store and the catalogue need only the standard library; a backend load
 """
 
 from fabula.models._load import MODELS, load_model, model_spec, need
-from fabula.models._runtime import thread_limit
+from fabula.models._runtime import one_thread, thread_limit
 from fabula.models.networks.bert import PooledBert, load_pooled_bert
 from fabula.models.reading.pictures import PictureError, PictureReader, choose_best, crop
 from fabula.models.reading.state_cache import clear_vectors, vectors_folder, vectors_size
@@ -47,6 +47,7 @@ __all__ = [
     "missing_package",
     "model_spec",
     "need",
+    "one_thread",
     "path_of",
     "pull",
     "remove",

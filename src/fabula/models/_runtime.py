@@ -181,6 +181,18 @@ def limit_threads(workers: int | None = None) -> int:
     return count
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep torch to one thread: small matrices are waited for longer than they are reckoned."""
+    torch = package("torch")
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)
+
+
 def core_count() -> int:
     """Cores that this process may use, a container's quota included."""
     known = getattr(os, "sched_getaffinity", None)

@@ -36,6 +36,12 @@ def test_a_word_that_more_often_has_no_capital_is_no_name():
     assert find_common_names(texts) == {"ann"}
 
 
+def test_a_word_that_begins_sentences_and_never_comes_small_is_a_name():
+    texts = ["Magda left. Then Magda came back.", "Magda wept.", "Suddenly it rained, suddenly."]
+    assert find_common_names(texts) == {"magda"}
+    assert find_common_names(["Suddenly it rained.", "Suddenly it stopped."]) == frozenset()
+
+
 @pytest.mark.assets
 def test_lemmas_are_wordnets():
     rules = WordRules(least_count=1, least_stories=1)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fabula.core.errors import SettingError
+from fabula.learned.topics.corpus import Corpus
+from fabula.learned.topics.finding import TopicSet
 from fabula.learned.topics.lda import Array
 from fabula.learned.topics.passages import CHALLENGE, Passage
-from fabula.meta.resampling import Estimate, count_blocks, estimate, number_units
+from fabula.meta.resampling import FEWEST_UNITS, Estimate, count_blocks, estimate, number_units
 
 # Added to a topic's share, so that nothing is divided by 0 (STORIUM's code).
 _LEAST = 5e-6
 LEAST_SHARE = 0.01
 TARGETS = 3
+# Of more, each is too small to compare: an item or a prompt is no world.
+MOST_WORLDS = 100
 
 
 @dataclass(frozen=True)
 class WorldTopic:
     """A topic in a world: its share of the world's passages, and how many times that of all.
 
-    The interval of the importance is by drawing stories again.
+    The interval of the importance is by drawing stories again; fewer than five give none.
     """
 
     world: str
@@ -63,9 +69,11 @@ def weigh_worlds(
     for world in sorted({*of_story.tolist()}):
         inside = (of_story == world).astype(float)
         (figures,) = _importance(np.ones((1, len(inside))), by_story, inside)
-        blocks = count_blocks(len(inside), resamples, seed)
-        draws = np.concatenate([_importance(counts, by_story, inside) for counts in blocks])
         sizes, stories = inside @ by_story, int(inside.sum())
+        # Of too few stories an interval would say nothing of others.
+        blocks = count_blocks(len(inside), resamples if stories >= FEWEST_UNITS else 0, seed)
+        drawn = [_importance(counts, by_story, inside) for counts in blocks]
+        draws = np.concatenate([np.empty((0, len(shares))), *drawn])
         rows = [
             WorldTopic(
                 world,
@@ -145,3 +153,55 @@ def list_targets(counts: Array, most: int = TARGETS) -> list[Transition]:
             if row[target]
         ]
     return listed
+
+
+@dataclass(frozen=True)
+class TopicAnalysis:
+    """All that is said of topics: how good those of each method are, and what the first's tell.
+
+    `transitions` are counts, (source, target), over all worlds; `by_world` those of each.
+    """
+
+    corpus: Corpus
+    sets: Sequence[TopicSet]
+    worlds: Sequence[WorldTopic]
+    transitions: Array
+    by_world: Mapping[str, Array]
+    left_out: Collection[int] = ()
+
+    @property
+    def shown(self) -> TopicSet:
+        """The topics that are shown, those of the first method."""
+        return self.sets[0]
+
+
+def analyse_topics(
+    corpus: Corpus,
+    sets: Sequence[TopicSet],
+    *,
+    left_out: Collection[int] = (),
+    resamples: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> TopicAnalysis:
+    """Weigh the topics of the first method in every world, and count which follows which.
+
+    `left_out` are topics that say nothing, counted from 0: that of the stop words, say. Of one
+    world, or of more than a hundred, nothing is compared.
+    """
+    run = sets[0].run
+    topics = len(run.words)
+    if unknown := [topic + 1 for topic in left_out if not 0 <= topic < topics]:
+        raise SettingError(f"there is no topic {unknown[0]}", f"name topics from 1 to {topics}")
+    passages, assigned = corpus.passages, run.assigned
+    names = sorted({passage.world for passage in passages})
+    several = 1 < len(names) <= MOST_WORLDS
+    how: Any = {"left_out": left_out, "resamples": resamples, "alpha": alpha, "seed": seed}
+    weighed = weigh_worlds(passages, assigned, **how) if several else []
+    counts = count_transitions(passages, assigned, topics, left_out=left_out)
+    by_world = {
+        name: count_transitions(passages, assigned, topics, left_out=left_out, world=name)
+        for name in names
+        if several
+    }
+    return TopicAnalysis(corpus, sets, weighed, counts, by_world, left_out)

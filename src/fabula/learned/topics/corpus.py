@@ -23,6 +23,9 @@ from fabula.text.words import words
 # Links, and what stands for a name in some releases: [MALE].
 _NO_WORDS = re.compile(r"https?://\S+|www\.\S+|\[[A-Z_]+\d*\]")
 _SMALL = re.compile(r"(?<![\w'’])[a-z]+\b")
+_LARGE = re.compile(r"(?<![\w'’])[A-Z][a-z]+\b")
+# Of a word that only begins sentences: so many, and none with a small letter, make it a name.
+_BEGUN = 3
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class WordRules:
     """Which words tell topics.
 
     Small letters alone count, no stop words, and words of `least_letters` or more, which WordNet's
-    lemma stands for. Names are left out: words that come with a capital more often than without,
-    over all texts that have both. Words that come fewer than `least_count` times, or in fewer than
-    `least_stories` stories, do not name a topic; 0 is a number that fits how much there is.
+    lemma stands for. Names are left out, told by their capitals over all texts. Words that come
+    fewer than `least_count` times, or in fewer than `least_stories` stories, do not name a topic; 0
+    is a number that fits how much there is.
     """
 
     least_letters: int = 3
@@ -127,17 +130,22 @@ def open_lemmas() -> Callable[[str], str]:
 
 
 def find_common_names(texts: Iterable[str]) -> frozenset[str]:
-    """Find names over all texts, in small letters: they have a capital more often than not.
+    """Find names over all texts, in small letters: within sentences they have a capital more often
+    than not, or they begin several and never come without it.
 
     Texts in small letters alone say nothing of it, but names known from others are found in them.
     """
-    capital: Counter[str] = Counter()
+    within: Counter[str] = Counter()
+    large: Counter[str] = Counter()
     small: Counter[str] = Counter()
     for text in texts:
         if not text.islower():
-            capital.update({name.lower() for name in find_capitalised(text)})
+            within.update({name.lower() for name in find_capitalised(text)})
+            large.update(map(str.lower, _LARGE.findall(text)))
             small.update(set(_SMALL.findall(text)))
-    return frozenset(word for word, count in capital.items() if count > small[word])
+    named = {word for word, count in within.items() if count > small[word]}
+    begun = {word for word, count in large.items() if count >= _BEGUN and not small[word]}
+    return frozenset(named | begun)
 
 
 def _find_frequent(

@@ -26,6 +26,7 @@ from fabula.learned.training.loop import (
     run_training,
 )
 from fabula.learned.training.recipe import require_least, require_shares
+from fabula.models import one_thread
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -140,7 +141,8 @@ def train_topics(vectors: Array, recipe: TopicRecipe) -> TopicModel:
     every = trainee.sampler.epoch_steps
     state = TrainingState(plain_values(recipe), {"passages": len(vectors)})
     config = LoopConfig(evaluate_every=every, checkpoint_every=every, report_every=every)
-    run_training(trainee, state, config, report=lambda line: None)
+    with one_thread():
+        run_training(trainee, state, config, report=lambda line: None)
     weights = {name: weight.detach().numpy() for name, weight in trainee.weights.items()}
     rows = weights.pop(DICTIONARY)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)

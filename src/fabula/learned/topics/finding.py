@@ -20,7 +20,6 @@ from fabula.learned.topics.dictionary import (
     train_topics,
 )
 from fabula.learned.topics.lda import (
-    ROUNDS,
     TOP_WORDS,
     Array,
     Words,
@@ -114,13 +113,17 @@ def find_lda(
     seed: int = 0,
     runs: int = 3,
     naming: Naming = "likeliest",
-    rounds: int = ROUNDS,
+    models: Sequence[Any] = (),
 ) -> TopicSet:
-    """Fit latent Dirichlet allocation from several seeds; `passages` names as for dictionaries."""
+    """Fit latent Dirichlet allocation from several seeds; `passages` names as for dictionaries.
+
+    `models` were fitted before, by `fit_lda` to the corpus's named counts.
+    """
     counts, names = corpus.named_counts, corpus.names
 
     def fit(number: int) -> TopicRun:
-        (model,) = fit_lda(counts, topics, seed=seed + number, runs=1, rounds=rounds)
+        fitted = models or fit_lda(counts, topics, seed=seed + number, runs=1)
+        model = fitted[number if models else 0]
         assigned = model.transform(counts).argmax(axis=1)
         named = (
             list_likeliest(model, names)

@@ -8,22 +8,30 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import PackageMissing
-from fabula.core.protocols import track, watch
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Words = tuple[tuple[str, ...], ...]
 
 TOP_WORDS = 10
 ROUNDS = 20  # of variational inference
+# Of more texts each round would take minutes: topics are changed after every so many of them.
+_MANY, _BATCH, _ROUNDS_OF_MANY = 20_000, 2048, 10
 
 
-def fit_lda(counts: Any, topics: int, *, seed: int, runs: int, rounds: int = ROUNDS) -> list[Any]:
-    """Fit so many models to counts of words, (texts, words), each from a seed of its own."""
+def fit_lda(counts: Any, topics: int, *, seed: int, runs: int) -> list[Any]:
+    """Fit so many models to counts of words, (texts, words), each from a seed of its own.
+
+    By batch variational inference; of very many texts by the online one (Hoffman, Blei and Bach,
+    2010).
+    """
     make = import_sklearn("decomposition").LatentDirichletAllocation
+    online = counts.shape[0] > _MANY
+    how = {"learning_method": "online" if online else "batch", "batch_size": _BATCH}
+    how["max_iter"] = _ROUNDS_OF_MANY if online else ROUNDS
     seeds = np.random.SeedSequence([seed, topics]).generate_state(runs)
     return [
-        make(n_components=topics, max_iter=rounds, random_state=int(run_seed)).fit(counts)
-        for run_seed in track(seeds.tolist(), watch.get().count("models"))
+        make(n_components=topics, random_state=int(run_seed), **how).fit(counts)
+        for run_seed in seeds
     ]
 
 

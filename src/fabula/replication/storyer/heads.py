@@ -6,8 +6,7 @@ and the heads: through it alone can one task help or hinder another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from fabula.learned.training.examples import (
     without_fold,
 )
 from fabula.learned.training.recipe import ReaderRecipe, Task
-from fabula.models import PooledBert
+from fabula.models import PooledBert, one_thread
 from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ def fit_heads(
     batches = [
         _TaskBatch(recipe.tasks[task], chosen, vectors[task]) for task, chosen in examples.items()
     ]
-    with _one_thread():
+    with one_thread():
         for _ in range(training.steps):
             total = torch.zeros(())
             for batch in batches:
@@ -232,16 +231,3 @@ class _TaskBatch:
         outputs = net.head(self._task.head, net.inner(self._rows, dropout))
         losses = example_losses(outputs[self._places], self._targets, self._task)
         return self._task.weight * losses.mean()
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep to one thread: such small matrices are waited for longer than they are reckoned."""
-    import torch
-
-    count = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(count)

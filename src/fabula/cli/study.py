@@ -68,8 +68,9 @@ def run(
         # Now, and not when all has been computed.
         refuse_foreign(output, [STUDY_PAGE], inputs=[file], overwrite=overwrite)
     if not has_ratings:
-        how: Any = {"kind": kind, "data": data, "only": only, "overwrite": overwrite}
-        _run_analyses(file, output, **how, quiet=quiet)
+        places: Any = {"data": data, "path": path}
+        how: Any = {"only": only, "overwrite": overwrite, "quiet": quiet}
+        _run_analyses(file, output, kind=kind, **places, **how)
     elif output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
     elif only:
@@ -177,6 +178,7 @@ def _run_analyses(
     *,
     kind: str,
     data: Path | None,
+    path: Path | None,
     only: tuple[str, ...],
     overwrite: bool,
     quiet: bool,
@@ -186,7 +188,10 @@ def _run_analyses(
     from fabula.replication.findings import analyses_text, write_analyses
 
     report = (lambda line: None) if quiet else (lambda line: echo(line, err=True))
-    study, material = (_open_storium if kind == "storium" else _open_storyer)(file, data, report)
+    if kind == "storium":
+        study, material = _open_storium(file, output, data=data, path=path, report=report)
+    else:
+        study, material = _open_storyer(file, data, report)
     if only:
         study = choose_analyses(study, only)
     findings = list(run_analyses(study, material))
@@ -209,13 +214,19 @@ def _open_storyer(
 
 
 def _open_storium(
-    file: Path, data: Path | None, report: Callable[[str], None]
+    file: Path,
+    output: Path | None,
+    *,
+    data: Path | None,
+    path: Path | None,
+    report: Callable[[str], None],
 ) -> tuple[AnalysesStudy, Reporting]:
     from fabula.replication.analyses import read_analyses
     from fabula.replication.storium.study import StoriumStudy, open_experiment
 
     study = read_analyses(StoriumStudy, file)
-    return study, open_experiment(study, file, data, report)
+    places: Any = {"data": data, "games": path, "output": output}
+    return study, open_experiment(study, file, **places, report=report)
 
 
 class _Clock:

@@ -17,6 +17,9 @@ _NOT_NAMES = frozenset(
     "june july august september october november december christmas easter earth".split()
 )
 
+# A text whose sentences begin with capitals has more of them, by a word without.
+_FEWEST_CAPITALS = 0.02
+
 
 def find_names(text: str) -> list[str]:
     """Names, the most frequent first, then the one that comes first.
@@ -35,13 +38,17 @@ def learn_names(texts: Iterable[str], *, most_small: float = 0.05) -> frozenset[
 
     A name is a word that somewhere stands capitalised within a sentence, and of whose occurrences
     at most this share has no capital. So a name is known that one text has at beginnings alone.
+    Texts that hardly know capitals say nothing of names.
     """
     small: Counter[str] = Counter()
     large: Counter[str] = Counter()
     within: set[str] = set()
     for text in texts:
-        small.update(_small().findall(text))
-        large.update(_large().findall(text))
+        with_capitals, without = _large().findall(text), _small().findall(text)
+        if len(with_capitals) < _FEWEST_CAPITALS * len(without):
+            continue
+        small.update(without)
+        large.update(with_capitals)
         within |= find_capitalised(text)
     return frozenset(
         name

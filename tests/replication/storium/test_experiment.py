@@ -187,12 +187,12 @@ def test_the_file_that_comes_with_fabula_is_read_and_data_stand_in_for_its_figur
 ) -> None:
     file = REPO / "studies" / "storium.toml"
     study = read_analyses(StoriumStudy, file)
-    assert study.analyses == ("perplexity", "effects", "ratings", "printed")
-    assert open_experiment(study, file, tmp_path, print).paths == (tmp_path,)
+    assert study.analyses == ("trainings", "perplexity", "effects", "ratings", "printed")
+    assert open_experiment(study, file, data=tmp_path).paths == (tmp_path,)
     own = tmp_path / "own.toml"
     own.write_text('kind = "storium"\ntitle = "T"\nfigures = ["runs"]\n')
     read = read_analyses(StoriumStudy, own)
-    assert open_experiment(read, own, None, print).paths == (tmp_path / "runs",)
+    assert open_experiment(read, own).paths == (tmp_path / "runs",)
     own.write_text('kind = "storium"\ntitle = "T"\npert = "test"\n')
     with pytest.raises(SettingError, match="pert"):
         read_analyses(StoriumStudy, own)

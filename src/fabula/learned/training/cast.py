@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +32,18 @@ _AT = re.compile(
     r"(?<!\w)(?:in|into|near|across|through|throughout|outside|inside|around|toward|towards)"
     r"\s(?:the\s)?$",
     re.IGNORECASE,
+)
+# Before a name, these are a part of it, and it is a place: New York, Mount Ember.
+_PLACE_WORDS = frozenset(
+    "New North South East West Old Great Upper Lower Lake Mount Fort Port Las Los Saint".split()
+)
+# Capitalised, but nobody's names.
+_PEOPLES = frozenset(
+    "African Arab Arabic Asian Australian Austrian Brazilian British Canadian Catholic Celtic "
+    "Chinese Christian Danish Dutch Egyptian European Greek Hebrew Indian Iranian Irish Islamic "
+    "Israeli Italian Japanese Jewish Korean Latin Mexican Muslim Nazi Nordic Norwegian Persian "
+    "Polish Portuguese Roman Russian Scottish Soviet Spanish Swedish Swiss Turkish Victorian "
+    "Viking Welsh Internet Facebook Google Bible Congress".split()
 )
 _KINDS: Mapping[str, Kind] = {
     "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "thing",
@@ -74,7 +86,7 @@ class CastFinder:
             raise SettingError(f"names={names!r} is unknown", f"choose {' or '.join(FINDERS)}")
         self._by_capitals = names == "capitals"
         texts = (story.text for story in stories)
-        self._known = learn_names(texts) if self._by_capitals else frozenset()
+        self._known = learn_names(texts) - _PEOPLES if self._by_capitals else frozenset()
 
     def find(self, text: str) -> list[Member]:
         """Give the cast in the order of its first places; who tells the story, as `I`, too."""
@@ -95,13 +107,16 @@ def _drop_speech(text: str) -> str:
     return text
 
 
-def _find_runs(text: str, known: Collection[str]) -> Iterator[_Found]:
+def _find_runs(text: str, known: frozenset[str]) -> Iterator[_Found]:
     """Go through names: words that are known, and runs of such words as one name.
 
     Where every word of a run also stands alone more than once, each is a name of its own: `In
     Halden Mira slept.`
     """
-    runs = _list_runs(text, [word for word in _WORD.finditer(text) if word[0] in known])
+    names = known | _PLACE_WORDS
+    runs = _list_runs(text, [word for word in _WORD.finditer(text) if word[0] in names])
+    # A word such as New is no name unless one follows.
+    runs = [run for run in runs if run[-1][0] in known]
     alone = Counter(run[0][0] for run in runs if len(run) == 1)
     for run in runs:
         if len(run) > 1 and all(alone[word[0]] > 1 for word in run):
@@ -161,5 +176,7 @@ def _choose_kind(text: str, found: Sequence[_Found]) -> Kind:
     kinds = Counter(each.kind for each in found if each.kind)
     if kinds:
         return kinds.most_common(1)[0][0]
+    if any(each.name.split()[0] in _PLACE_WORDS for each in found):
+        return "place"
     at = sum(_AT.search(text, max(0, each.start - 20), each.start) is not None for each in found)
     return "place" if 2 * at >= len(found) else "person"

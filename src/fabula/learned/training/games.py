@@ -91,10 +91,13 @@ def make_games(
     seed, its story and, where names are told by capitals, on which words all stories write so.
     """
     settings = settings or GameSettings()
-    chosen = [_clean(story) if settings.cleaned else story for story in stories]
+    watch.get().tell("reading stories")
+    chosen = list(stories)
     if most is not None and most < len(chosen):
         places = random.Random(f"games {seed}").sample(range(len(chosen)), most)
         chosen = [chosen[place] for place in sorted(places)]
+    if settings.cleaned:
+        chosen = [_clean(story) for story in chosen]
     watch.get().tell("looking for names and near duplicates")
     finder = CastFinder(chosen, settings.names)
     groups = near_duplicate_groups([story.text for story in chosen])

@@ -30,6 +30,7 @@ from fabula.replication.storium.trained import (
     gather_variants,
     keep_shared,
 )
+from fabula.replication.storium.trainings import VariantTrainings, train_missing
 
 ASPECTS = ("fluency", "coherence", "likability", "relevance")
 
@@ -69,7 +70,10 @@ class RatedMachines:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where figures lie, which part of the held-out games counts, and how often is drawn."""
+    """Where figures lie, which part of the held-out games counts, and how often is drawn.
+
+    With `games` the variants that are missing are trained, into the first of the paths.
+    """
 
     paths: tuple[Path, ...]
     part: str = "test"
@@ -77,13 +81,15 @@ class Experiment:
     resamples: int = 1000
     folder: Path = Path()  # as seen from which the file names an export
     report: Callable[[str], None] = lambda line: None
+    games: tuple[Path, ...] = ()
 
     @cached_property
     def variants(self) -> list[TrainedVariant]:
         """All variants that were trained."""
         if not self.paths:
             raise InputError(
-                "no trainings are named", "pass their folder with --data, or set figures"
+                "no trainings are named",
+                "pass their folder with --data, or games to train on with --path and -o",
             )
         if not (found := gather_variants(self.paths)):
             places = ", ".join(map(str, self.paths))
@@ -111,6 +117,28 @@ class Experiment:
         ratio = estimate_ratio(one, other, resamples=self.resamples, seed=self.seed)
         value, low, high = (100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
         return Estimate(value, low, high, ratio.n)
+
+
+def gather_trainings(experiment: Experiment, settings: VariantTrainings) -> Findings:
+    """Which trainings there are, and on how much they were; those that are missing come first."""
+    words = ["Read as others left them: no games were named to train on."]
+    if experiment.games and experiment.paths:
+        fresh = train_missing(settings, experiment.games, experiment.paths[0], experiment.report)
+        words = [f"{count_text(fresh, 'training')} made now; those that were there were not again."]
+    rows: list[StudyRow] = []
+    for variant in experiment.variants:
+        first = variant.trainings[0]
+        learned = first.data.get("counts", {})
+        held = variant.average_losses(experiment.part)
+        seeds = ", ".join(str(each.seed) for each in variant.trainings)
+        steps = ", ".join(f"{each.step:,}" for each in variant.trainings)
+        counts = [learned.get(name) for name in ("games", "train entries")]
+        rows.append([variant.name, seeds, *counts, len(held), sum(held.tokens), steps])
+    columns = ("variant", "seeds", "games", "learned", "held out", "tokens", "best step")
+    note = (
+        f"learned, held out: entries of characters; held out and tokens are of {experiment.part}."
+    )
+    return words, [StudyTable("trainings", "Trainings", columns, rows, note)]
 
 
 def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from fabula.core.errors import SettingError
 from fabula.replication.analyses import Analyses, AnalysesStudy
 from fabula.replication.storium.experiment import (
     Experiment,
@@ -14,11 +15,16 @@ from fabula.replication.storium.experiment import (
     compare_effects,
     compare_perplexity,
     compare_ratings,
+    gather_trainings,
     show_printed,
 )
+from fabula.replication.storium.trainings import VariantTrainings
 
+# The folder of those that are made for a report, beside its page.
+TRAININGS = "trainings"
 # Every analysis by the name that a study file calls it, with its title.
 ANALYSES: Analyses = {
+    "trainings": ("What was trained", gather_trainings),
     "perplexity": ("Perplexity of held-out entries", compare_perplexity),
     "effects": ("Packing, history, and both", compare_effects),
     "ratings": ("What people said of each", compare_ratings),
@@ -37,13 +43,32 @@ class StoriumStudy(AnalysesStudy):
     analyses: tuple[str, ...] = tuple(ANALYSES)
     figures: tuple[str, ...] = ()
     part: str = "test"
+    trainings: VariantTrainings = field(default_factory=VariantTrainings)
     ratings: RatedMachines = field(default_factory=RatedMachines)
 
 
 def open_experiment(
-    study: StoriumStudy, file: Path, data: Path | None, report: Callable[[str], None]
+    study: StoriumStudy,
+    file: Path,
+    *,
+    data: Path | None = None,
+    games: Path | None = None,
+    output: Path | None = None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> Experiment:
-    """Give what the study is run on; `data` stands in for the figures that the file names."""
-    named = tuple(file.parent / name for name in study.figures)
-    paths = (data,) if data else named
-    return Experiment(paths, study.part, study.seed, study.resamples, file.parent, report)
+    """Give what the study is run on.
+
+    `data` stands in for the figures that the file names. With `games` the variants that are not
+    there yet are trained: below `data`, else below the report's folder.
+    """
+    paths = (data,) if data else tuple(file.parent / name for name in study.figures)
+    if games:
+        if (into := data or (output and output / TRAININGS)) is None:
+            raise SettingError(
+                "there is no folder for trainings", "name one with --data, or the report's with -o"
+            )
+        paths = tuple(dict.fromkeys((into, *paths)))
+    return Experiment(
+        paths, study.part, study.seed, study.resamples, file.parent, report,
+        (games,) if games else (),
+    )  # fmt: skip

@@ -326,20 +326,20 @@ def show_scorers(dataset: Dataset, aspects: Sequence[str]) -> Part:
     certificates = find_certificates(one.scorer for one in partings)
     rows: list[list[Cell | Value]] = [
         [
-            f"{one.scorer} {one.scorer_aspect}".rstrip(), one.aspect,
-            number_cell(one.rho, 2, "too few"), one.n,
-            "; ".join(f"{story} (people {100 * human:.0f}, it {100 * machine:.0f})"
-                      for story, human, machine in one.furthest) or "–",
+            f"{one.scorer} {one.scorer_aspect}".rstrip(),
             *([_show_worth(certificates.get(one.scorer), one.scorer_aspect)] if certificates
               else []),
+            one.aspect, number_cell(one.rho, 2, "too few"), one.n,
+            "; ".join(f"{story} (people {100 * human:.0f}, it {100 * machine:.0f})"
+                      for story, human, machine in one.furthest) or "–",
         ]
         for one in partings
     ]  # fmt: skip
-    heads = ["scorer", "question", "ρ", "stories", "furthest apart (rank of 100)"]
+    worth = ["certificate"] if certificates else []
+    heads = ["scorer", *worth, "question", "ρ", "stories", "furthest apart (rank of 100)"]
     words = "These are no people: what metrics or models say of the same stories."
     notes = (_CERTIFIED,) if certificates else ()
-    table = Table([*heads, *(["certificate"] if certificates else [])], rows)
-    return Part("scorers", "Machines beside people", words, table, notes=notes)
+    return Part("scorers", "Machines beside people", words, Table(heads, rows), notes=notes)
 
 
 def _show_worth(certificates: Sequence[Certificate] | None, aspect: str) -> str:

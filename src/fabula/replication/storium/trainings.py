@@ -26,10 +26,10 @@ _OWN = frozenset({"packing", "history", "seed", "sources"})
 @dataclass(frozen=True)
 class VariantTrainings:
     """Which variants are trained, with which seeds, and how; `recipe` changes the one that comes
-    with Fabula: `{ model = "…", window = 256, epochs = 1 }`."""
+    with Fabula, `storium_study`: `{ model = "…", window = 256, epochs = 1 }`."""
 
     packings: tuple[str, ...] = ("none", "cassowary")
-    histories: tuple[int, ...] = (0, 1)
+    histories: tuple[int, ...] = (0, 2)
     seeds: tuple[int, ...] = (1, 2, 3)
     device: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class VariantTrainings:
 
     def list_recipes(self) -> Iterator[tuple[str, StoriumRecipe]]:
         """Go through the recipes of all trainings, by the names of their folders."""
-        plain = find_recipe("storium")
+        plain = find_recipe("storium_study")
         for packing, history, seed in product(self.packings, self.histories, self.seeds):
             own = {"packing": packing, "history": history, "seed": seed}
             recipe = read_recipe(StoriumRecipe, plain, **{**self.recipe, **own})

@@ -15,6 +15,7 @@ from fabula.models import _runtime
 from fabula.models._runtime import (
     core_count,
     limit_threads,
+    one_thread,
     require_precision,
     runs_precision,
     thread_limit,
@@ -169,3 +170,12 @@ def test_the_trial_itself_runs_in_full_precision(monkeypatch: pytest.MonkeyPatch
     probe = _runtime._PROBE.replace('"bf16": torch.bfloat16', '"fp32": torch.float32')
     monkeypatch.setattr(_runtime, "_PROBE", probe)
     assert _runtime._try_precision("fp32") is True
+
+
+def test_one_thread_is_kept_to_and_the_others_come_back():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="stop"), one_thread():
+        assert torch.get_num_threads() == 1
+        raise ValueError("stop")
+    assert torch.get_num_threads() == before

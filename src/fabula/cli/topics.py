@@ -217,18 +217,12 @@ def _read_passages(
 
 def _find_games(source: str) -> Path:
     """Give where games lie: a path, or what `fabula data add` was told; our samples by name."""
-    from fabula.datasets import read_places
+    from fabula.datasets import find_place
     from fabula.datasets.storium_samples import FOLDER
     from fabula.datasets.tables.stories import is_there
 
-    places = read_places()
-    path = (
-        FOLDER
-        if source == "storium_samples"
-        else Path(places[source].path)
-        if source in places
-        else Path(source)
-    )
+    own = FOLDER if source == "storium_samples" else None
+    path = own or find_place(source) or Path(source)
     if not is_there(path):
         raise SettingError(
             f"{source}: no such file or folder of games", "give exported games, or storium_samples"

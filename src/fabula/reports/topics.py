@@ -39,6 +39,7 @@ Rows = list[list[Cell | Value]]
 
 _WORLD_TOPICS = 5  # shown of each world in a terminal
 _GRAPH_TOPICS = 12
+_WIDE, _NARROW = 210, 95  # radius of the graph
 _MATRIX_TOPICS = 30
 _TABBED_WORLDS = 12
 _NO_WORLD = "(none)"
@@ -228,16 +229,21 @@ def draw_transition_matrix(found: TopicAnalysis, counts: Any, title: str) -> str
     return draw_heatmap(shares, names, names, title=title, scale="sequential", low=0.0)
 
 
-def draw_transition_graph(found: TopicAnalysis, counts: Any, title: str) -> str:
-    """Draw the most frequent topics, and of each the three of them that follow it most often."""
+def draw_transition_graph(
+    found: TopicAnalysis, counts: Any, title: str, *, narrow: bool = False
+) -> str:
+    """Draw the most frequent topics, and of each the three of them that follow it most often.
+
+    A `narrow` one, for a phone, names each by its number and its first word.
+    """
     topics = _choose_topics(found, counts, _GRAPH_TOPICS)
     inner = counts[np.ix_(topics, topics)]
-    sizes = counts.sum(axis=1)
+    sizes, shares = counts.sum(axis=1), found.shown.run.shares
     nodes = [
         Node(
-            f"{topic + 1} · {100 * found.shown.run.shares[topic]:.1f} %",
-            ", ".join(found.shown.run.words[topic][:3]),
-            found.shown.run.shares[topic],
+            f"{topic + 1}" if narrow else f"{topic + 1} · {100 * shares[topic]:.1f} %",
+            ", ".join(found.shown.run.words[topic][: 1 if narrow else 3]),
+            shares[topic],
         )
         for topic in topics
     ]
@@ -248,7 +254,7 @@ def draw_transition_graph(found: TopicAnalysis, counts: Any, title: str) -> str:
         named = f"{name_topic(found, source)} → {name_topic(found, target)}"
         note = f"{named}: {row.count:,} times, {100 * share:.1f} %"
         arrows.append(Arrow(row.source, row.target, float(share), note))
-    return draw_graph(nodes, arrows, title=title)
+    return draw_graph(nodes, arrows, title=title, radius=_NARROW if narrow else _WIDE)
 
 
 def _choose_topics(found: TopicAnalysis, counts: Any, most: int) -> list[int]:
@@ -337,17 +343,16 @@ def _transition_blocks(found: TopicAnalysis) -> list[Block]:
     counts = {"all": found.transitions}
     counts |= {world or _NO_WORLD: found.by_world[world] for world in largest[:_TABBED_WORLDS]}
     graph_note = (
-        f"The {_GRAPH_TOPICS} topics with the most transitions, and of each the {TARGETS} of them "
-        "that follow it most often, itself apart. Arrows are as thick as their share of all that "
-        "follows; discs as large as a topic's share."
+        f"At most {_GRAPH_TOPICS} topics, those with the most transitions, and of each the "
+        f"{TARGETS} of them that follow it most often, itself apart. Arrows are as thick as their "
+        "share of all that follows; discs as large as a topic's share."
+    )
+    graph, phone_graph = (
+        draw_transition_graph(found, found.transitions, "Which topic follows which", narrow=narrow)
+        for narrow in (False, True)
     )
     blocks: list[Block] = [
-        FigureBlock(
-            "Graph",
-            draw_transition_graph(found, found.transitions, "Which topic follows which"),
-            "transition_graph",
-            graph_note,
-        )
+        FigureBlock("Graph", graph, "transition_graph", graph_note, narrow=phone_graph)
     ]
     panels: dict[str, Block] = {}
     for number, (world, table) in enumerate(counts.items()):
@@ -356,8 +361,8 @@ def _transition_blocks(found: TopicAnalysis) -> list[Block]:
             svg = draw_transition_matrix(found, table, f"Transitions, {world}")
             panels[world] = FigureBlock(world, svg, name)
     note = (
-        f"Rows are followed by columns: shares of all that follows. The {_MATRIX_TOPICS} topics "
-        f"with the most transitions, of {_TABBED_WORLDS} worlds at most those with the most."
+        "Rows are followed by columns: shares of all that follows. At most "
+        f"{_MATRIX_TOPICS} topics and {_TABBED_WORLDS} worlds, those with the most transitions."
     )
     blocks.append(TabsBlock("Matrix", panels, note))
     blocks.append(_block(_transition_table(found), "Commonest targets", "transitions"))

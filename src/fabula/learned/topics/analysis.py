@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,28 +63,24 @@ def weigh_worlds(
     less than 1 % of all passages are left out, as are those named.
     """
     by_story, of_story = _count_topics(passages, assigned)  # (stories, topics), (stories,)
-    shares = by_story.sum(axis=0) / max(1, len(passages))
-    frequent = np.flatnonzero(shares >= LEAST_SHARE).tolist()
+    worlds = {name: np.flatnonzero(of_story == name) for name in sorted({*of_story.tolist()})}
+    frequent = np.flatnonzero(by_story.sum(axis=0) >= LEAST_SHARE * len(passages)).tolist()
     chosen = [topic for topic in frequent if topic not in left_out]
+    stories = list(worlds.values())
+    (figures,) = _weigh(np.ones((1, len(by_story))), by_story, stories)  # (worlds, topics)
+    blocks = count_blocks(len(by_story), resamples, seed)
+    draws = np.concatenate([_weigh(counts, by_story, stories) for counts in blocks])
     found = []
-    for world in sorted({*of_story.tolist()}):
-        inside = (of_story == world).astype(float)
-        (figures,) = _importance(np.ones((1, len(inside))), by_story, inside)
-        sizes, stories = inside @ by_story, int(inside.sum())
+    for number, (world, members) in enumerate(worlds.items()):
+        sizes = by_story[members].sum(axis=0)
         # Of too few stories an interval would say nothing of others.
-        blocks = count_blocks(len(inside), resamples if stories >= FEWEST_UNITS else 0, seed)
-        drawn = [_importance(counts, by_story, inside) for counts in blocks]
-        draws = np.concatenate([np.empty((0, len(shares))), *drawn])
+        drawn = draws[:, number] if len(members) >= FEWEST_UNITS else draws[:0, number]
+        figure = partial(estimate, n=len(members), alpha=alpha)
         rows = [
-            WorldTopic(
-                world,
-                topic,
-                int(sizes[topic]),
-                float(sizes[topic] / sizes.sum()),
-                estimate(float(figures[topic]), draws[:, topic], n=stories, alpha=alpha),
-            )
+            WorldTopic(world, topic, int(sizes[topic]), float(sizes[topic] / sizes.sum()),
+                       figure(float(figures[number, topic]), drawn[:, topic]))
             for topic in chosen
-        ]
+        ]  # fmt: skip
         found += sorted(rows, key=lambda row: (-row.importance.value, row.topic))
     return found
 
@@ -97,13 +94,14 @@ def _count_topics(passages: Sequence[Passage], assigned: Array) -> tuple[Array, 
     return counts, np.array(list(worlds.values()))
 
 
-def _importance(counts: Array, by_story: Array, inside: Array) -> Array:
-    """Give each topic's importance where stories count so often: (draws, topics)."""
-    everywhere, here = counts @ by_story, (counts * inside) @ by_story
+def _weigh(counts: Array, by_story: Array, worlds: Sequence[Array]) -> Array:
+    """Give importance where stories count so often, (draws, stories): (draws, worlds, topics)."""
+    everywhere = counts @ by_story
+    here = np.stack([counts[:, members] @ by_story[members] for members in worlds], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = everywhere / everywhere.sum(axis=1, keepdims=True)
-        own = here / here.sum(axis=1, keepdims=True)  # NaN where a draw holds no such story
-        weighed: Array = own / (shares + _LEAST)
+        own = here / here.sum(axis=2, keepdims=True)  # NaN where a draw holds no such story
+        weighed: Array = own / (shares[:, None] + _LEAST)
     return weighed
 
 

@@ -111,7 +111,7 @@ def test_without_money_for_all_answers_there_is_no_certificate(
     model = "api('m', base_url='http://127.0.0.1:9/v1', price_in=1.0, price_out=1.0)"
     done = certify(fabula, table, f'judge(model="{model}")', "--budget", "0", "-q")
     assert done.returncode == 2
-    assert b"the budget of 0 is spent with 90 questions not asked: no certificate" in done.stderr
+    assert b"a budget of 0 does not suffice, 90 questions not asked: no certificate" in done.stderr
     assert not (tmp_path / "home" / "certificates").exists()
     words = ("judge", "probe", f'judge(model="{model}")', table, "--budget", "0", "-q")
     assert b"not asked: no probe" in fabula(*words).stderr

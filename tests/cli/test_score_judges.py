@@ -44,7 +44,7 @@ def test_a_budget_that_is_too_small_leaves_questions_unasked(fabula, tmp_path):
     # Nobody listens there: what is asked would fail, and nothing may be asked for no money.
     model = "api('m', base_url='http://127.0.0.1:9/v1', price_in=1.0, price_out=1.0)"
     done = fabula("score", "in.jsonl", "-m", f'judge(model="{model}")', "--budget", "0")
-    assert "the budget of 0 is spent: 24 questions not asked" in done.stderr.decode()
+    assert "the budget of 0 does not suffice: 24 questions not asked" in done.stderr.decode()
     assert done.returncode == 0
 
 

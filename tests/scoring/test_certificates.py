@@ -171,3 +171,12 @@ def test_stories_without_texts_cannot_be_asked_about() -> None:
     blank = replace(dataset, stories=tuple(replace(one, text="") for one in dataset.stories))
     with pytest.raises(UserError, match="no texts that distinct could read"):
         make_certificate("distinct", blank, STUDY, with_reader=False, cache=False)
+
+
+def test_certificates_that_come_with_fabula_are_of_judges_as_they_are_asked_today() -> None:
+    shipped = list_certificates()  # this home has none
+    assert "judge(value='expected')" in {one.judge for one in shipped}
+    for certificate in shipped:
+        assert certificate in find_certificates([certificate.judge])[certificate.judge]
+        assert (certificate.stories, certificate.answered) == (200, 200)
+        assert certificate.verdicts.keys() == {*METRICS.build(certificate.judge).aspects}

@@ -72,7 +72,7 @@ def describe_bill(account: Account) -> list[str]:
     lines = [f"judges: {', '.join(parts)}"]
     if account.unasked:
         left = count_text(account.unasked, "question")
-        spent = f"the budget of {account.budget:g} is spent: {left} not asked"
+        spent = f"the budget of {account.budget:g} does not suffice: {left} not asked"
         if account.risked:
             risked = f"{account.risked:,.4f}"
             lines.append(f"up to {risked} may have gone on tries that came to nothing")

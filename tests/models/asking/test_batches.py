@@ -141,11 +141,13 @@ def test_a_batch_whose_opening_nobody_confirms_is_not_opened_again(
 
 
 @STYLES
-def test_a_server_that_lists_no_batches_is_sent_another(
-    server: JudgeServer, style: str, monkeypatch: Any
+@pytest.mark.parametrize("listed", [None, [{}], [{"id": "b", "created_at": [], "metadata": 3}]])
+def test_a_server_that_lists_no_batches_as_we_know_it_is_sent_another(
+    server: JudgeServer, style: str, listed: Any, monkeypatch: Any
 ) -> None:
     server.plan = lambda number, nth: ""
-    server.lost_batches, server.lists_batches = 1, False
+    server.lost_batches, server.lists_batches = 1, listed is not None
+    monkeypatch.setattr("fakes.judge_server.list_page", lambda *args: {"data": listed})
     monkeypatch.setattr(batches, "draw_wait", lambda first_s, tries: 0.0)
     assert len(ask(open_batched(server, style), 5)) == 5
     assert len(server.batches) == 2

@@ -313,9 +313,11 @@ class BatchBackend(ServedBackend):
 
 
 def find_sent(desk: Desk, server: Server, intent: Intent, known: Collection[str]) -> str:
-    """Find the batch of an intent at the server; "" where it has none, or lists none."""
+    """Find the batch of an intent at the server; "" where it has none, or lists none as we know."""
     try:
         return desk.find(server, intent, known)
+    except (KeyError, TypeError, ValueError, AttributeError):  # a list of another shape
+        return ""
     except ServerError as error:
         if error.status in _NO_LIST:
             return ""

@@ -153,10 +153,12 @@ class Feed:
             _, question = left.pop()
             self.account.unasked += 1
             spent, budget = self.account.spent, self.account.budget
+            most = self.most_cost(question) or 0.0
             yield Response(
                 question.key,
                 status="failed",
-                problem=f"not asked: {spent:.4g} of a budget of {budget:g} is spent",
+                problem=f"not asked: {spent:.4g} of a budget of {budget:g} is spent, and this may "
+                f"cost {most:.4g}",
             )
 
 

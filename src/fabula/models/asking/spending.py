@@ -150,7 +150,7 @@ def need_all_asked(made: str) -> None:
     if opened is not None and opened.is_used_up:
         left = count_text(opened.unasked, "question")
         raise UserError(
-            f"the budget of {opened.budget:g} is spent with {left} not asked: no {made}",
+            f"a budget of {opened.budget:g} does not suffice, {left} not asked: no {made}",
             "give a larger one: what was answered is not asked again",
         )
 

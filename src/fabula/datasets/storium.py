@@ -20,9 +20,10 @@ CARD = DatasetCard(
     "text is a story here: its id is `game/scene/entry`, its item the scene, its system the role "
     "(`narrator` or `character:<number>`). `games` reads whole games one at a time and "
     "`split_games` parts them; `fabula data statistics storium` counts what they hold, with the "
-    "paper's figures beside. `storium_samples` are three games of ours in the same form. The "
-    "corpus has 5,743 games, 25,092 scenes, 448,264 entries and 232,596 cards played; it is not "
-    "counted here, since one reads one's own export.",
+    "paper's figures beside. `storium_samples` are three games of ours in the same form, and "
+    "`fabula data games` makes games of any stories. The corpus has 5,743 games, 25,092 scenes, "
+    "448,264 entries and 232,596 cards played; it is not counted here, since one reads one's own "
+    "export.",
     licence="for research on request to STORIUM; not to be passed on",
     citation="Akoury, Wang, Whiting, Hood, Peng and Iyyer (2020). STORIUM: A dataset and "
     "evaluation platform for machine-in-the-loop story generation. EMNLP, 6470–6484.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,10 @@ from fabula.replication.analyses import read_analyses, run_analyses
 from fabula.replication.findings import StudyFinding
 from fabula.replication.storium.experiment import PRINTED, Experiment, RatedMachines
 from fabula.replication.storium.study import StoriumStudy, open_experiment
+from fabula.studio.database import open_studio
+from fabula.studio.export import export_studio
+from fabula.studio.migrations import migrate
+from fakes.studio_content import fill_studio
 
 REPO = Path(__file__).resolve().parents[3]
 GAMES = 12
@@ -166,6 +171,8 @@ def test_ratings_of_a_studio_are_means_by_variant_with_n(tmp_path: Path) -> None
     assert (fluency.value, fluency.low, fluency.high, fluency.n) == (3.5, 3.5, 3.5, 6)
     assert cell(found, "none, history 0", "fluency").value == 2.5
     assert cell(found, "none, history 0", "n") == 6
+    assert cell(found, "none, history 0, printed", "fluency") == 3.4
+    assert cell(found, "cassowary, history 1, printed", "n") == 85
     coherence = cell(found, "none, history 0", "coherence")
     assert isinstance(coherence, Estimate) and math.isnan(coherence.value)
     wrong = run(ratings=RatedMachines(str(tmp_path / "export"), {"packt": "none, history 0"}))
@@ -206,3 +213,26 @@ def test_a_part_that_was_not_measured_is_named(tmp_path: Path) -> None:
     experiment = Experiment((tmp_path,), part="validation")
     with pytest.raises(InputError, match="no losses of the part 'validation'"):
         experiment.losses  # noqa: B018
+
+
+def test_a_studio_exports_what_the_study_reads(tmp_path: Path) -> None:
+    studio = open_studio(f"sqlite:///{tmp_path / 'studio.sqlite'}")
+    migrate(studio)
+    filled = fill_studio(studio, suggestions=8)
+    export_studio(studio, filled.reader, tmp_path / "export")
+    studio.close()
+    rows = {
+        name: json.loads((tmp_path / "export" / f"{name}.json").read_text())
+        for name in ("suggestions", "ratings")
+    }
+    own = {row["suggestion"] for row in rows["suggestions"] if row["machine"] == "lorem"}
+    fluency = [
+        row["value"]
+        for row in rows["ratings"]
+        if row["aspect"] == "fluency" and row["suggestion"] in own
+    ]
+    found = run(ratings=RatedMachines(str(tmp_path / "export"), {"lorem": "none, history 0"}))
+    told = cell(found["ratings"], "none, history 0", "fluency")
+    # One game: a mean, and no interval.
+    assert told.value == pytest.approx(sum(fluency) / len(fluency)) and math.isnan(told.low)
+    assert cell(found["ratings"], "none, history 0", "n") == len(fluency) > 3

@@ -267,12 +267,20 @@ def compare_ratings(experiment: Experiment, settings: RatedMachines) -> Findings
             row.append(estimate_mean(values, games, resamples=experiment.resamples))
         told = sum(any((story.id, aspect) in rated for aspect in ASPECTS) for story in own)
         rows.append([*row, told])
+        if printed := _find_printed(variant):
+            rows.append([f"{variant}, printed", *printed.ratings.values(), printed.n])
     words = [
         "Means of what people said of suggestions (1 to 5), a suggestion's raters averaged first; "
         "intervals of 95 % by drawing games again, none of fewer than five games.",
     ]
     columns = ("variant", *ASPECTS, "n")
     return words, [StudyTable("ratings", "Ratings by variant", columns, rows, "", 2)]
+
+
+def _find_printed(variant: str) -> PrintedVariant | None:
+    """Give what the paper prints of a variant, by its name: `none, history 0`."""
+    packing, sign, history = variant.partition(", history ")
+    return PRINTED[packing != "none", history != "0"] if sign else None
 
 
 def _mean_ratings(table: ScoreTable) -> dict[tuple[str, str], float]:

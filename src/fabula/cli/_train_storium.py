@@ -18,6 +18,7 @@ game, and the model is told of each token whether it is a name, a card, an entry
 is read by the co-author storium('FOLDER'). The recipe that is built in is recipes/storium.toml.
 """
 FORMAT = click.option(
+    "-f",
     "--format",
     "form",
     type=click.Choice(["stories", "storium"]),

@@ -27,6 +27,7 @@ class Aspects(ScaleMetric):
     revision = 4
     card = Card(
         title="StoryER: ratings of aspects",
+        label="Aspects",
         family="learned",
         direction="higher",
         low=0.0,

@@ -12,6 +12,7 @@ from fabula.core.card import Card
 from fabula.core.dataset import DatasetCard
 from fabula.core.metric import Metric
 from fabula.core.settings import describe, kinds_of, setting_fields
+from fabula.reports.notices import notice_section
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.tables import Table, TableColumn
@@ -38,6 +39,7 @@ def card_page(cls: type[Metric]) -> str:
         f"**compat=True.** {card.compat}",
         _quirks(card.quirks),
         f"**What it cannot see.** {card.cannot_see}",
+        notice_section(cls.name),
         _human_stories(cls),
         _published_lines(card),
         f"**Paper.** {card.paper}",

@@ -4,8 +4,8 @@
     python benchmarks/notices.py DATA --write         # and keeps them for the metrics' pages
 
 `fabula metrics docs` and `fabula metrics show` print what was kept. Stories are those of
-WritingPrompts of 150 to 300 words, evenly drawn; each is read some twenty times by four readers, which
-takes about ten seconds a story on one core.
+WritingPrompts of 150 to 300 words, evenly drawn; each is read some twenty times by four readers,
+which takes about ten seconds a story on one core.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Feed:
     _asked: dict[str, list[str]] = field(default_factory=dict)
     _reserved: dict[str, tuple[Question, float | None]] = field(default_factory=dict)
     # By how many tokens the server has passed what was thought to be the most.
-    _excess: int = 0
+    excess: int = 0
     _lock: Any = field(default_factory=Lock)
 
     def take(self) -> Question | None:
@@ -116,7 +116,7 @@ class Feed:
         """
         schema = "" if question.schema is None else json.dumps(dict(question.schema))
         size = len((question.system + question.prompt + schema).encode(errors="replace"))
-        return size + _MOST_TURNS + (_MOST_SCHEMA_WORDS if schema else 0) + self._excess
+        return size + _MOST_TURNS + (_MOST_SCHEMA_WORDS if schema else 0) + self.excess
 
     def count_tokens(self, question: Question) -> int:
         """How many tokens are read for a question."""
@@ -135,7 +135,7 @@ class Feed:
         self.account.settle(most, self.backend.prices, response)
         if response.tokens_in:
             with self._lock:
-                self._excess += max(response.tokens_in - self._count_most(question), 0)
+                self.excess += max(response.tokens_in - self._count_most(question), 0)
 
     def give_out(self, response: Response) -> list[Response]:
         """Give a response to all who asked; those who ask later find it in the journal."""
@@ -172,6 +172,7 @@ class Interview:
     backend: Backend
     journal: Journal
     account: Account = field(default_factory=Account)
+    _excess: int = 0
 
     @property
     def signature(self) -> str:
@@ -194,8 +195,9 @@ class Interview:
             yield from self._look_only(questions)
             return
         self.journal.refresh()
-        feed = Feed(self.backend, self.journal, self.account, iter(questions))
+        feed = Feed(self.backend, self.journal, self.account, iter(questions), excess=self._excess)
         for response in self.backend.answer(feed):
+            self._excess = feed.excess
             yield from _empty(feed.recalled)
             yield from feed.give_out(response)
         for unasked in feed.refuse_others():
@@ -212,7 +214,7 @@ class Interview:
     ) -> Iterator[CostEstimate]:
         """Say of each question what it would take, beside those that were `seen`."""
         self.journal.refresh()
-        feed = Feed(self.backend, self.journal, Account(), iter(()))
+        feed = Feed(self.backend, self.journal, Account(), iter(()), excess=self._excess)
         mean, prices = self.journal.mean_written, self.backend.prices
         for question in questions:
             digest = question.digest(self.signature)

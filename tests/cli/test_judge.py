@@ -57,6 +57,13 @@ def test_a_judge_is_certified_listed_and_shown(fabula: Run, table: Path, tmp_pat
         ("rated", "plot", "worse")
     ]
     assert fabula("judge", "show", file).stdout == done.stdout
+    assert fabula("judge", "show", "judge:mine").stdout == done.stdout
+    shipped = fabula("judge", "show", 'judge( value = "expected" )').stdout.decode()
+    assert "judge(value='expected') on hanna" in " ".join(shipped.split())
+    missing = fabula("judge", "show", "judge:nine")
+    assert missing.returncode == 2
+    assert b"judge:nine is no file, and no judge with a certificate" in missing.stderr
+    assert b"judge:mine" in missing.stderr
 
 
 def test_data_have_every_level_and_coefficient(fabula: Run, table: Path, tmp_path: Path) -> None:

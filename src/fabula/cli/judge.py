@@ -327,11 +327,16 @@ def list_command(*, form: str) -> None:
 
 
 @command.command("show", short_help="Show a certificate.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("certificate", metavar="JUDGE|FILE", shell_complete=complete_specs)
 @paper_format_option
-def show(file: Path, *, form: str) -> None:
-    """Show a certificate as it was printed when it was made."""
-    from fabula.reports.certificates import render_certificate
-    from fabula.scoring.certificates import read_certificate
+def show(certificate: str, *, form: str) -> None:
+    """Show a certificate as it was printed when it was made.
 
-    echo(render_certificate(form, read_certificate(file)))
+    It is that of a file, or the newest of a judge, by its spec as `fabula judge list` has it.
+    """
+    from fabula.reports.certificates import render_certificate
+    from fabula.scoring.certificates import read_certificate, recall_certificate
+
+    path = Path(certificate)
+    found = read_certificate(path) if path.is_file() else recall_certificate(certificate)
+    echo(render_certificate(form, found))

@@ -235,6 +235,19 @@ def list_certificates(folder: Path | None = None) -> list[Certificate]:
     return list(found.values())
 
 
+def recall_certificate(judge: str) -> Certificate:
+    """Give the newest certificate of a judge, by its spec however that is spelled."""
+    known = list_certificates()
+    names = {one.judge for one in known}
+    name = judge.partition("(")[0]
+    spec = METRICS.build(judge).spec if judge not in names and name in METRICS else judge
+    own = [one for one in known if one.judge == spec]
+    if not own:
+        remedy = closest(spec, names) if names else "make one: fabula judge certify JUDGE"
+        raise InputError(f"{judge} is no file, and no judge with a certificate", remedy)
+    return max(own, key=lambda one: one.made)
+
+
 def _list_files(folder: Path | None) -> Iterator[Path]:
     shipped = Path(str(files("fabula.scoring") / f"_{FOLDER}"))
     for place in (folder or certificates_home(), shipped):

@@ -62,7 +62,7 @@ def main() -> None:
             corpus, means, rows, recipe=settings, runs=given.seeds, naming=naming
         )
 
-    print(f"{'':32}{'NPMI':>7} {'':17}{'stability':>9}{'diversity':>10}{'empty':>6}{'CPU s':>7}")
+    print(f"{'':36}{'NPMI':>7} {'':17}{'stability':>9}{'diversity':>10}{'empty':>6}{'CPU s':>7}")
     show("dictionary, words by passages", lambda: learn("fabula", "passages"))
     models = fit_models(corpus, given.topics, given.seeds)
     for naming in ("likeliest", "passages"):
@@ -91,7 +91,7 @@ def show(label: str, find: Callable[[], TopicSet]) -> None:
     seconds = (time.process_time() - began) / found.runs
     npmi = found.mean_coherence
     print(
-        f"{label:32}{npmi.value:7.3f} [{npmi.low:6.3f}, {npmi.high:6.3f}]{found.stability:10.3f}"
+        f"{label:36}{npmi.value:7.3f} [{npmi.low:6.3f}, {npmi.high:6.3f}]{found.stability:10.3f}"
         f"{found.diversity:10.2f}{found.empty:6}{seconds:7.1f}",
         flush=True,
     )

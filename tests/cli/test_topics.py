@@ -82,7 +82,7 @@ def test_games_of_ours_are_read_by_name(tmp_path):
         (("--leave-out", "9"), "there is no topic 9; name topics from 1 to 4"),
         (("--leave-out", "a"), "--leave-out 'a' does not name topics; write their numbers"),
         (("--topics", "100"), "160 passages are too few for 100 topics"),
-        (("--least", "500"), "0 words come often enough in 160 passages"),
+        (("--least", "500"), "0 words frequent enough to name a topic in 160 passages"),
         (("--games",), "stories.jsonl"),
         (("--vectors", "word_vectors('no.txt')"), "no.txt cannot be read"),
     ],

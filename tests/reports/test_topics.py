@@ -52,7 +52,7 @@ def test_a_terminal_shows_words_quality_worlds_and_what_follows():
     text = str(render_topics("table", analyse()))
     assert "sea, ship, tide" in text
     assert "0.060 [−0.120, 0.250]" in text
-    assert "18 passages; 4 without a word that tells a topic; 1 words may name a topic." in text
+    assert "18 passages; 4 without a word that tells a topic; 1 word may name a topic." in text
     # Sea is followed six times by bread; bread twice each by itself, by school and by sea.
     assert "1 sea, ship, tide" in text and "100.0 %" in text
     assert "–" in text  # a topic without coherence

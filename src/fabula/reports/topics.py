@@ -137,7 +137,7 @@ def _say_corpus(found: TopicAnalysis) -> str:
     corpus, empty = found.corpus, found.shown.empty
     lost = f"; {corpus.left_out:,} without a word that tells a topic" if corpus.left_out else ""
     bare = f"; {count_text(empty, 'topic')} of no passage" if empty else ""
-    words = f"{len(corpus.names):,} words may name a topic"
+    words = f"{count_text(len(corpus.names), 'word')} may name a topic"
     return f"{count_text(len(corpus.passages), 'passage')}{lost}; {words}{bare}."
 
 

@@ -77,7 +77,7 @@ def test_passages_without_a_telling_word_are_counted_as_left_out():
 
 
 def test_too_few_words_are_refused_with_what_is_needed():
-    with pytest.raises(InputError, match="0 words come often enough in 1 passages"):
+    with pytest.raises(InputError, match="0 words frequent enough to name a topic in 1 passage;"):
         gather_words([Passage("1", "A harbour.", "1")], WordRules(lemmas=False))
 
 

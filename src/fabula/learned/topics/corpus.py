@@ -13,6 +13,7 @@ import numpy as np
 
 from fabula.core.errors import InputError
 from fabula.core.protocols import watch
+from fabula.core.story import count_text
 from fabula.learned.topics.lda import TOP_WORDS, Array, count_words, list_stop_words
 from fabula.learned.topics.passages import Passage
 from fabula.models import path_of
@@ -100,8 +101,9 @@ def gather_words(passages: Sequence[Passage], rules: WordRules | None = None) ->
     named = _find_frequent(passages, told, rules)
     if len(named) < 2 * TOP_WORDS:
         raise InputError(
-            f"{len(named)} words come often enough in {len(passages):,} passages to name a topic",
-            f"give more stories, or lower the least count; {2 * TOP_WORDS} such words are needed",
+            f"{count_text(len(named), 'word')} frequent enough to name a topic in "
+            f"{count_text(len(passages), 'passage')}",
+            f"{2 * TOP_WORDS} are needed: give more stories, or lower the least count (--least)",
         )
     counts = count_words(told, vocabulary)
     corpus = Corpus(passages, vocabulary, counts, np.array([w in named for w in vocabulary]))

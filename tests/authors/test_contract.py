@@ -14,7 +14,7 @@ from fakes.author_contract import CHECKS
 FREE = ["lorem", "lorem(words=5)", "lorem(delay_s=0.0001)"]
 WITH_ASSETS = ["embedded"]
 # They need a server or a folder of weights: their own tests run the same checks beside one.
-ELSEWHERE = {"api", "huggingface", "remote", "storium"}
+ELSEWHERE = {"api", "huggingface", "plan_and_write", "remote", "storium"}
 
 SPECS = [*FREE, *(pytest.param(spec, marks=pytest.mark.assets) for spec in WITH_ASSETS)]
 

@@ -15,6 +15,7 @@ from fabula.core.errors import SettingError, UserError
 from fabula.core.model import Generator, Likelihood
 from fabula.models.api import load
 from fabula.models.servers import http as _http
+from fabula.models.servers.limits import read_wait
 from fakes.api_server import Shop, chat
 
 KEY = "sk-very-secret-0123"
@@ -96,9 +97,9 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(shop: Shop, waits: li
 
 
 def test_a_wait_given_as_a_date_is_understood_and_bounded() -> None:
-    assert _http._retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
-    assert _http._retry_after("soon") is None
-    assert _http._retry_after("inf") is None
+    assert read_wait({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
+    assert read_wait({"retry-after": "soon"}) is None
+    assert read_wait({"retry-after": "inf"}) is None
 
 
 def test_tries_are_bounded(shop: Shop, waits: list[float]) -> None:

@@ -17,7 +17,6 @@ from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
 from fabula.cli._train_criteria import CRITERIA_HELP, CRITERIA_OPTIONS, criteria_command
 from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, measure_weights
 from fabula.cli._train_grounder import GROUNDER_HELP, GROUNDER_OPTIONS, grounder_command
-from fabula.cli._train_joint import train_joint_model
 from fabula.cli._train_options import (
     ASPECT,
     DEVICE,
@@ -33,6 +32,7 @@ from fabula.cli._train_options import (
     STEPS,
     TOKENS,
 )
+from fabula.cli._train_probes import train_other
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
@@ -119,17 +119,16 @@ def reader_command(
 ) -> None:
     """Train a reader by its recipe, or all settings of a grid; say what was measured."""
     from fabula.learned.training.reader import ExampleSource, train_reader
-    from fabula.learned.training.recipe import ReaderRecipe, find_recipe, is_joint, read_recipe
+    from fabula.learned.training.recipe import ReaderRecipe, find_recipe, is_reader, read_recipe
 
+    own: Any = {"prepared": prepared, "start": start, "folds": folds, "grid": grid, "seed": seed}
     if ratings or gold or columns or aspect:
-        own: Any = {"out": out, "start": start, "seed": seed, "recipe": recipe, "folds": folds}
-        own |= {"prepared": prepared, "grid": grid, "resume": resume}
+        own |= {"out": out, "recipe": recipe, "resume": resume}
         return _personalise(ratings, gold, columns, aspect, **own)
     recipe = recipe or find_recipe(kind)
-    if is_joint(recipe):
-        _refuse("a recipe with a backbone", prepared=prepared, start=start, folds=folds)
-        many: Any = {"grid": grid, "seed": seed, "seeds": seeds, "device": device}
-        return train_joint_model(recipe, data, out, **many, resume=resume, report=report)
+    own |= {"seeds": seeds, "device": device, "resume": resume, "report": report}
+    if not is_reader(recipe):
+        return train_other(recipe, data, out, **own)
     source = ExampleSource(data=data, prepared=prepared, start=start, report=report)
     how: Any = {"out": out, "device": device, "folds": folds or 0, "seeds": seeds}
     how |= {"resume": resume, "report": report}

@@ -22,7 +22,7 @@ class Writers(StandingMetric):
         family="learned",
         direction="higher",
         aspects=("", "percentile"),
-        assets=("story_encoder", "reader"),
+        assets=("minilm", "permissive"),
         paper="Scores: Chakrabarty, Laban and Wu (2025). Can AI writing be salvaged? Mitigating "
         "idiosyncrasies and improving human-AI alignment in the writing process through edits. "
         "CHI. The model is ours.",
@@ -34,15 +34,17 @@ class Writers(StandingMetric):
             "The release names neither writer nor model, so that no figure is by writers left out.",
             "Percentiles are among the same human stories as those of storyer: the two can be held "
             "against each other, and a review does so.",
+            "Measured, Spearman with the writers' scores of 2,036 paragraphs, by heads that had "
+            "not seen the paragraph nor its edit, one seed: .306; weights='large' .356.",
             "Where the weights have no head for it, the value is missing and the note says so.",
         ),
         cannot_see="Whether anything happens, whether a story holds together, and whether readers "
         "would enjoy it: those who vote for stories often prefer what writers mark down.",
     )
 
-    small = "reader"
+    small = "permissive"
 
-    weights: EitherWeights = "reader"
+    weights: EitherWeights = "permissive"
 
     @property
     def scales(self) -> tuple[str, ...]:

@@ -288,10 +288,10 @@ def test_weights_that_no_writer_taught_have_no_value_and_the_note_says_why(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scales = {name: scale for name, scale in fake.config.scales.items() if name != "writers"}
-    _use(monkeypatch, reader=Reader(replace(fake.config, scales=scales), "lay", fake.source))
+    _use(monkeypatch, permissive=Reader(replace(fake.config, scales=scales), "lay", fake.source))
     for score in Writers(interval=True).score(STORIES[:2]):
         assert score.status is Status.MISSING_MODEL
-        assert score.note.startswith("the weights reader have not learned it; they tell: prefer")
+        assert score.note.startswith("the weights permissive have not learned it; they tell: ")
         assert score.note.endswith("name weights with a scale `writers`")
 
 
@@ -338,8 +338,8 @@ def test_of_both_weights_those_that_have_not_learned_it_are_not_asked(
     [score] = Coherence("both").score(STORIES[:1])
     assert score.value == Coherence("coherence").score(STORIES[:1])[0].value
     assert score.note == "of both weights only coherence have learned it"
-    _use(monkeypatch, reader=large, large=fake)
-    assert not Writers("both").absence and Writers("reader").absence
+    _use(monkeypatch, permissive=large, large=fake)
+    assert not Writers("both").absence and Writers("permissive").absence
     assert (
         Writers("both").score(STORIES[:1])[0].note == "of both weights only large have learned it"
     )

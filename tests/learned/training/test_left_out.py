@@ -27,7 +27,7 @@ CARD = DatasetCard(title="t", about="a", licence="l")
 def make_choices(corpus: str, texts: list[str], pairs: list[tuple[int, int]]) -> Choices:
     return Choices(
         corpus, CORPORA[corpus].question, tuple(texts), np.array(pairs),
-        np.arange(len(pairs)), np.ones(len(pairs)),
+        np.arange(len(pairs)), np.ones(len(pairs)), data=CORPORA[corpus].data,
     )  # fmt: skip
 
 

@@ -11,7 +11,14 @@ from fabula.core.errors import UserError
 from fabula.models.networks.bert import PooledBert
 from fabula.models.networks.checkpoint import Checkpoint
 from fabula.models.networks.hf_pooled import HubEncoder, PooledHub, open_pooled
-from fakes.tiny_models import TEXTS, save_albert, save_bart, save_bert, save_roberta
+from fakes.tiny_models import (
+    TEXTS,
+    save_albert,
+    save_bart,
+    save_bert,
+    save_llama,
+    save_roberta,
+)
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -108,3 +115,32 @@ def test_a_tokeniser_that_joins_no_pairs_has_its_end_between_them(tmp_path):
     tokenizer.save_pretrained(folder)
     frame = HubEncoder(Checkpoint(folder, "albert")).frame
     assert (frame.before, frame.between, frame.after) == ((2,), (3,), (3,))
+
+
+def test_states_of_a_lower_layer_and_how_likely_a_window_was(tmp_path):
+    folder = save_llama(tmp_path / "llama")
+    how = {"is_bert": False, "is_asset": True, "layer": 1, "surprisal": True}
+    ours = open_pooled(folder, "llama", **how)
+    net = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    rows = [ours.ids(text) for text in TEXTS]
+    found = ours.pool(rows)
+    assert found.shape == (len(TEXTS), ours.width) == (len(TEXTS), 2 * ours.encoder.width + 4)
+    for vector, ids in zip(found, rows, strict=True):
+        ids = list(ours.encoder.frame.put_around(ids))
+        with torch.no_grad():
+            read = net(torch.tensor([ids]), output_hidden_states=True)
+        states = read.hidden_states[1][0]
+        wanted = torch.cat([states[-1], states.mean(0)])
+        torch.testing.assert_close(vector[:-4], wanted, atol=1e-5, rtol=1e-4)
+        logs = read.logits[0, :-1].log_softmax(1)[range(len(ids) - 1), ids[1:]]
+        quarter = logs[-max(1, len(logs) // 4) :]
+        said = torch.stack(
+            [logs.mean(), logs.std(correction=0), quarter.mean(), logs.quantile(0.1)]
+        )
+        torch.testing.assert_close(vector[-4:], said, atol=1e-4, rtol=1e-4)
+
+
+def test_a_window_of_one_token_was_neither_likely_nor_unlikely(tmp_path):
+    folder = save_llama(tmp_path / "llama")
+    ours = open_pooled(folder, "llama", is_bert=False, surprisal=True)
+    assert ours.pool([ours.ids("a")[:1]])[0, -4:].tolist() == [0, 0, 0, 0]

@@ -66,6 +66,8 @@ class ReaderConfig:
     format: int = FORMAT
     overlap: bool = False  # windows are as long as can be
     layout: Layout = "plain"  # how texts are laid out before they are read
+    layer: int = 0  # of a model of transformers, after which its states are taken; 0: the last
+    surprisal: bool = False  # how likely the model found a window stands beside its states
 
 
 def read_config(folder: Path) -> ReaderConfig:
@@ -104,6 +106,7 @@ def _check(config: ReaderConfig) -> None:
     """Refuse what the kinds of the fields do not tell: names, sizes, order."""
     _need(config.format == FORMAT, f"format must be {FORMAT}")
     _need(config.window >= 1, "window must be at least 1")
+    _need(config.layer >= 0, "layer must be at least 0")
     for name, head in config.heads.items():
         _need(head.outputs, f"heads.{name}.outputs must not be empty")
         _need(head.hidden >= 0, f"heads.{name}.hidden must be at least 0")

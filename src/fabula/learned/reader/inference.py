@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -232,16 +232,18 @@ def _open_folder(folder: Path) -> Reader:
     if config.encoder.own:
         return open_reader(folder, _open_own_encoder(folder, config))
     _check_encoder(folder, config)
-    return open_reader(folder, _open_asset(config.encoder.name))
+    return open_reader(folder, _open_asset(config))
 
 
-def _open_asset(name: str) -> PooledEncoder:
+def _open_asset(config: ReaderConfig) -> PooledEncoder:
     """Open the encoder of an asset; a BERT's is shared by all readers on it."""
+    name = config.encoder.name
     if is_plain_bert(path_of(name)):
         return load_pooled_bert(name)
     from fabula.models.networks.hf_pooled import open_pooled
 
-    return open_pooled(path_of(name), name, is_bert=False, is_asset=True)
+    how: Any = {"layer": config.layer, "surprisal": config.surprisal}
+    return open_pooled(path_of(name), name, is_bert=False, is_asset=True, **how)
 
 
 def _fake_reader() -> Reader:

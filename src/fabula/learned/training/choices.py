@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -20,10 +21,11 @@ from fabula.core.story import Story
 from fabula.learned.training.pairs import pairs_of
 from fabula.learned.training.stories import read_dataset
 from fabula.text.detokenise import detokenise
+from fabula.text.layout import lay_out
 from fabula.text.words import words
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Question = Literal["liked", "coherent", "crafted"]
+Question = Literal["liked", "coherent", "crafted", "spoiled"]
 Choice = tuple[str, str, str]  # item, id of the better text, id of the worse
 
 CONTEXT_WORDS = 60
@@ -36,7 +38,8 @@ class Choices:
     """The choices of one corpus: places of the better and the worse text, item and weight of each.
 
     `units` number the items: what is drawn again is an item. Weights of one corpus sum to the
-    number of its choices.
+    number of its choices. `groups` are what folds may not part: a text's item, or itself where
+    texts share none.
     """
 
     corpus: str
@@ -45,6 +48,8 @@ class Choices:
     pairs: Array  # (choices, 2)
     units: Array  # (choices,)
     weights: Array  # (choices,)
+    groups: tuple[str, ...] = ()  # by text
+    data: str = ""  # the data set that they are of
 
     def __len__(self) -> int:
         """How many choices there are."""
@@ -58,6 +63,7 @@ class _Source:
     data: str
     question: Question
     make: Callable[[Dataset], tuple[Mapping[str, str], list[Choice], Array | None]]
+    shares_items: bool = True  # a choice is between texts of one item
 
 
 def gather_choices(data: Path | None, names: Iterable[str] = ()) -> list[Choices]:
@@ -69,18 +75,19 @@ def gather_choices(data: Path | None, names: Iterable[str] = ()) -> list[Choices
         if source.data not in sets:
             sets[source.data] = read_dataset(source.data, data)
         texts, choices, weights = source.make(sets[source.data])
-        gathered.append(_number(name, source.question, texts, choices, weights))
+        gathered.append(_number(name, source, texts, choices, weights))
     return gathered
 
 
+@lru_cache(maxsize=65_536)
 def flatten(text: str) -> str:
-    """Give a text as readers read it: detokenised, in one line."""
-    return " ".join(detokenise(text).split())
+    """Give a text as readers read it: detokenised, in one line, whatever its layout was."""
+    return " ".join(lay_out(detokenise(text), "plain").split())
 
 
 def _number(
     name: str,
-    question: Question,
+    source: _Source,
     texts: Mapping[str, str],
     choices: Sequence[Choice],
     weights: Array | None,
@@ -92,9 +99,12 @@ def _number(
     units = np.array([items[item] for item, _, _ in choices])
     weights = np.ones(len(choices)) if weights is None else weights
     weights = weights * len(choices) / weights.sum()
-    return Choices(
-        name, question, tuple(flatten(texts[one]) for one in used), pairs, units, weights
-    )
+    own = {one: one for one in used}
+    if source.shares_items:
+        own = {one: item for item, *both in choices for one in both}
+    groups = tuple(f"{source.data}:{own[one]}" for one in used)
+    flat = tuple(flatten(texts[one]) for one in used)
+    return Choices(name, source.question, flat, pairs, units, weights, groups, source.data)
 
 
 def _choose_by_votes(dataset: Dataset) -> tuple[dict[str, str], list[Choice], None]:
@@ -221,16 +231,22 @@ CORPORA: Mapping[str, _Source] = {
     "storyer": _Source("storyer", "liked", _choose_by_votes),
     "hanna engagement": _Source("hanna", "liked", _choose_by_ratings("engagement")),
     "mans_wp overall": _Source("mans", "liked", _choose_by_ratings("overall", split="wp:")),
-    "narratives 7": _Source("narratives", "liked", _choose_of_one_length("ideas_7", "7:")),
-    "narratives 8": _Source("narratives", "liked", _choose_of_one_length("ideas_8", "8:")),
+    "narratives 7": _Source(
+        "narratives", "liked", _choose_of_one_length("ideas_7", "7:"), shares_items=False
+    ),
+    "narratives 8": _Source(
+        "narratives", "liked", _choose_of_one_length("ideas_8", "8:"), shares_items=False
+    ),
     "coauthor": _Source("coauthor", "liked", _choose_suggestions),
     "hanna coherence": _Source("hanna", "coherent", _choose_by_ratings("coherence")),
     "mans_roc": _Source(
         "mans", "coherent", _choose_by_ratings("overall", split="roc:", with_prompt=True)
     ),
     "mans_wp": _Source("mans", "coherent", _choose_by_ratings("overall", split="wp:")),
-    "union": _Source("union", "coherent", _choose_among_all("reasonable")),
+    "union": _Source("union", "coherent", _choose_among_all("reasonable"), shares_items=False),
     "storycloze": _Source("storycloze", "coherent", _choose_by_endings),
-    "coherence_roc300": _Source("coherence", "coherent", _choose_among_all("coherence")),
+    "coherence_roc300": _Source(
+        "coherence", "coherent", _choose_among_all("coherence"), shares_items=False
+    ),
     "lamp": _Source("lamp", "crafted", _choose_by_ratings("overall")),
 }

@@ -8,14 +8,14 @@ the mean over corpora left out is chosen by what generalises.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from fabula.learned.training.choices import CORPORA, Choices
+from fabula.learned.training.choices import Choices
 from fabula.meta.resampling import Estimate, estimate, resample_means, sum_units
 from fabula.text.features import FEATURE_NAMES, feature_row
 
@@ -90,25 +90,29 @@ def leave_out(
     corpora: Sequence[Choices],
     columns: Columns,
     *,
-    penalty: float,
+    penalty: float = 0.1,
     resamples: int = RESAMPLES,
     also: Sequence[Choices] = (),
+    fit: Callable[[Sequence[Choices]], Array] | None = None,
 ) -> LeftOut:
-    """Learn from all corpora but one, and all of `also` that is of other data, for each in turn."""
+    """Learn from all corpora but one, and all of `also` that is of other data, for each in turn.
+
+    `fit` gives the weights of columns, where they are more than a plain fit by the penalty.
+    """
     held, gains = [], []
     for one in corpora:
-        source = CORPORA[one.corpus].data
-        others = [
-            other
-            for other in (*corpora, *also)
-            if CORPORA[other.corpus].data != source and other.corpus not in TEST_ONLY
-        ]
-        preference = fit_preference(others, columns, penalty)
+        others = choose_others(one, (*corpora, *also))
+        preference = fit(others) if fit else fit_preference(others, columns, penalty)
         result, draws = _measure(one, columns[one.corpus] @ preference, resamples)
         held.append(result)
         gains.append(draws)
     mean = float(np.mean([one.gain.value for one in held]))
     return LeftOut(tuple(held), estimate(mean, np.mean(gains, axis=0), n=len(held)))
+
+
+def choose_others(one: Choices, corpora: Sequence[Choices]) -> list[Choices]:
+    """Give the corpora that may be learned from when one is left out: those of other data."""
+    return [other for other in corpora if other.data != one.data and other.corpus not in TEST_ONLY]
 
 
 def fit_preference(corpora: Sequence[Choices], columns: Columns, penalty: float) -> Array:

@@ -52,6 +52,11 @@ def is_joint(path: Path) -> bool:
     return "backbone" in read_toml(path, error=SettingError)
 
 
+def is_reader(path: Path) -> bool:
+    """Whether a file is the recipe of a reader: with neither a backbone nor probes."""
+    return not {"backbone", "probes"} & read_toml(path, error=SettingError).keys()
+
+
 def require_least(recipe: Any, **least: float) -> None:
     """Refuse settings that are lower than they may be."""
     for name, low in least.items():

@@ -273,7 +273,7 @@ def _make_spoiled(
     pairs, items = list[tuple[str, str]](), []
     for number, ((story, _), text) in enumerate(zip(stretches, texts, strict=True)):
         other = texts[(number + 1) % len(texts)]
-        if (spoiled := _spoil(text, other, _seed_of(seed, number))) is not None:
+        if (spoiled := spoil_story(text, other, _seed_of(seed, number))) is not None:
             source, _, own = story.id.partition(":")
             pairs.append((text, spoiled))
             items.append(f"{source}:{story.item or own}")
@@ -282,7 +282,7 @@ def _make_spoiled(
     return example_set(cut(sides), members, [[1.0]] * len(pairs), items=items, ids=[])
 
 
-def _spoil(text: str, other: str, seed: str) -> str | None:
+def spoil_story(text: str, other: str, seed: str) -> str | None:
     """Spoil a text in a way drawn by lot; where it cannot be spoiled so, in the next."""
     rng = random.Random(seed)
     for way in dict.fromkeys([rng.choice(_WAYS), *_WAYS]):

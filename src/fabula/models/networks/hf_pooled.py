@@ -2,7 +2,9 @@
 
 It gives what `PooledBert` gives, for ALBERT, RoBERTa, DeBERTa, ELECTRA, MPNet and their like: the
 state of the first token, and the mean over all. Of a model that reads forward, as GPT-2 and Llama
-do, the first token knows nothing of the others: it is the state of the last one.
+do, the first token knows nothing of the others: it is the state of the last one. States may be
+those of a layer below the last, and how likely a model that reads forward found the window may
+stand beside them.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 _UNBOUNDED = 4096  # tokens at once, of a model that knows no bound
 _CPU_TOKENS, _GPU_TOKENS = 4096, 32_768
+_LOGIT_ROWS = 512  # tokens whose likelihood under the whole vocabulary is computed at once
+SURPRISALS = 4  # numbers that say how likely a window was
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,14 @@ class HubEncoder:
             problem = f"{self.checkpoint.name} is an encoder with a decoder"
             raise CheckpointError(problem, "name an encoder alone, such as albert-large-v1")
         if self.checkpoint.adapter:  # a difference knows the layers by their names below a head
-            return self.checkpoint.model("AutoModelForCausalLM").base_model
+            return self.causal.base_model
         # Checkpoints with another head lack the pooler, which no state comes from.
         return self.checkpoint.model("AutoModel", unused="pooler.")
+
+    @cached_property
+    def causal(self) -> Any:
+        """The same module below the head that guesses the next token."""
+        return self.checkpoint.model("AutoModelForCausalLM")
 
     @property
     def reads_forward(self) -> bool:
@@ -99,15 +108,20 @@ class PooledHub:
     """An encoder that gives the state of one token and the mean over all, and no other.
 
     Where it `is_asset`, readers add what they learned to its weights; else all lies in itself.
+    States are those after so many layers (0: after all of them); with `surprisal` four numbers
+    follow: the mean, the spread, the mean of the last quarter and the lowest tenth of the
+    log-probabilities of its tokens, each after those before it.
     """
 
     encoder: HubEncoder = field(repr=False)
     is_asset: bool = False
+    layer: int = 0
+    surprisal: bool = False
 
     @property
     def width(self) -> int:
-        """Numbers in a window's vector: the first token's state, then the mean."""
-        return 2 * self.encoder.width
+        """Numbers in a window's vector: one token's state, the mean, and how likely it was."""
+        return 2 * self.encoder.width + SURPRISALS * self.surprisal
 
     @property
     def room(self) -> int:
@@ -170,14 +184,47 @@ class PooledHub:
                 mask[at, :length] = 1
                 kinds[at, seconds[index] : length] = 1
             given = self.encoder.inputs(ids.to(device), mask.to(device), kinds.to(device))
-            states = self.encoder.net(**given).last_hidden_state.float().cpu()  # (B, T, H)
-            parts = [states[at, : len(rows[index])] for at, index in enumerate(batch)]
-            return [torch.cat([part[one], part.mean(0)]) for part in parts]
+            last, states = self._read(given)
+            vectors = []
+            for at, index in enumerate(batch):
+                part = states[at, : len(rows[index])]
+                parts = [part[one].float(), part.float().mean(0)]
+                if self.surprisal:
+                    parts.append(self._find_surprisal(last[at], rows[index]))
+                vectors.append(torch.cat(parts).cpu())
+            return vectors
 
         budget = _CPU_TOKENS if device.type == "cpu" else _GPU_TOKENS
         with torch.inference_mode():
             vectors = run_batches(run, [len(row) for row in rows], budget=budget)
             return torch.stack(vectors) if vectors else torch.empty(0, self.width)
+
+    def _read(self, given: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Give the states after all layers, and those that vectors are made of: (B, T, H)."""
+        read = self.encoder.net(**given, output_hidden_states=self.layer > 0)
+        last = read.last_hidden_state
+        return last, read.hidden_states[self.layer] if self.layer else last
+
+    def _find_surprisal(self, states: Tensor, ids: Sequence[int]) -> Tensor:
+        """Say how likely a window's tokens were, each after those before it: (4,)."""
+        import torch
+
+        head = self.encoder.causal.get_output_embeddings()
+        wanted = torch.tensor(ids[1:], device=states.device)
+        if not len(wanted):
+            return states.new_zeros(SURPRISALS, dtype=torch.float32)
+        logs = torch.cat(
+            [
+                -torch.nn.functional.cross_entropy(
+                    head(states[start:stop]).float(), wanted[start:stop], reduction="none"
+                )
+                for start in range(0, len(wanted), _LOGIT_ROWS)
+                for stop in [min(start + _LOGIT_ROWS, len(wanted))]
+            ]
+        )
+        ending = logs[-max(1, len(logs) // 4) :]
+        spread = logs.std(correction=0)
+        return torch.stack([logs.mean(), spread, ending.mean(), logs.quantile(0.1)])
 
 
 def open_hub_encoder(folder: Path, name: str, device: str = "auto") -> HubEncoder:
@@ -190,7 +237,13 @@ def open_hub_encoder(folder: Path, name: str, device: str = "auto") -> HubEncode
 
 
 def open_pooled(
-    folder: Path, name: str, *, is_bert: bool, is_asset: bool = False
+    folder: Path,
+    name: str,
+    *,
+    is_bert: bool,
+    is_asset: bool = False,
+    layer: int = 0,
+    surprisal: bool = False,
 ) -> PooledBert | PooledHub:
     """Open the encoder of a folder: by our own network where it is a BERT, else by transformers."""
     if is_bert:
@@ -201,4 +254,4 @@ def open_pooled(
     encoder = open_hub_encoder(folder, name)
     # Loaded now: what is amiss is said when a reader is opened, not at its first text.
     encoder.net.eval()
-    return PooledHub(encoder, is_asset)
+    return PooledHub(encoder, is_asset, layer, surprisal)

@@ -1,0 +1,184 @@
+"""Linear probes: heads on the states of a model that stays as it is.
+
+What is known of a text is the mean of a layer's states, how likely the model found it, and its
+surface features. A head is linear in all of them and has one best solution, so that there is
+neither a seed nor a schedule. Heads learn from choices, all corpora counting alike, or from the
+ratings of one data set; what they learn is chosen by corpora left out (`left_out.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fabula.core.errors import SettingError
+from fabula.learned.reader.config import Link, standardise_features
+from fabula.learned.training.choices import Choices
+from fabula.learned.training.left_out import fit_preference
+from fabula.learned.training.recipe import require_least
+from fabula.learned.training.surface import CLIP
+from fabula.meta.resampling import draw_counts
+from fabula.models.networks.hf_pooled import SURPRISALS
+from fabula.text.features import FEATURE_NAMES, PARAGRAPH_FEATURES
+
+Array = np.ndarray[Any, np.dtype[Any]]
+# Columns of texts by corpus: (texts, columns) each.
+Columns = Mapping[str, Array]
+
+_UNIQUE = FEATURE_NAMES.index("log_unique_words")
+_REPEATED = FEATURE_NAMES.index("repeated_trigrams")
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class ProbeHead:
+    """What a head learns from, and how its values are shown.
+
+    `choices` are corpora of choices and `made` those that nobody made; or `ratings` is a data set
+    and `aspect` what its raters rated. Groups of columns are standardised and multiplied by
+    `states`, `surprisal` and `surface`: the same penalty holds a column of a smaller weight down
+    more. `unique`, `repetition` and `relation` are how much the number of different words, runs of
+    three words that come again (against a text) and the relation to the prompt count beside what
+    was learned, in standard deviations of it. `people` is a corpus whose texts percentiles are
+    among. Beside ratings, choices that nobody made count with `made_weight`.
+    """
+
+    choices: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    ratings: str = ""
+    aspect: str = ""
+    penalty: float = 0.03
+    states: float = 4.0
+    surprisal: float = 0.0
+    surface: float = 0.5
+    relation: float = 0.0
+    unique: float = 0.0
+    repetition: float = 0.0
+    made_weight: float = 0.3
+    link: Link = "identity"
+    low: float = 1.0
+    high: float = 5.0
+    people: str = ""
+
+
+@dataclass(frozen=True)
+class ProbeRecipe:
+    """What probes depend on, besides their data: the model, its layer, the heads."""
+
+    kind: str
+    probes: Mapping[str, ProbeHead]
+    encoder: str = "smollm2_stories"
+    layer: int = 22
+    window: int = 1022
+    folds: int = 5
+    draws: int = 8  # fits to items drawn again: how far another training would be
+    tested: tuple[str, ...] = ()  # corpora that are measured and never learned from
+    domain: tuple[str, ...] = ()  # data sets whose stories it knows
+    licence: str = "research use; see weights/LICENSE"
+
+    def __post_init__(self) -> None:
+        require_least(self, layer=1, window=8, folds=2, draws=2)
+        for name, head in self.probes.items():
+            if bool(head.choices) == bool(head.ratings):
+                problem = f"probe {name} needs either choices or ratings"
+                raise SettingError(problem, "name corpora of choices, or a data set and an aspect")
+            if head.penalty <= 0:
+                raise SettingError(f"probe {name} needs a penalty above 0", "mend the recipe")
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Texts and what people said of them: the mean of their ratings, by text."""
+
+    corpus: str
+    texts: tuple[str, ...]
+    values: Array
+    groups: tuple[str, ...]
+    prompts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How columns are made of what is known of texts: means and deviations of all of it."""
+
+    means: Array
+    deviations: Array
+    feature_means: Array
+    feature_deviations: Array
+
+    @classmethod
+    def of(cls, vectors: Array, features: Array) -> Layout:
+        """Measure means and deviations over texts: (texts, states and surprisals), (texts, 17)."""
+        means, deviations = vectors.mean(0), np.maximum(vectors.std(0), _LEAST)
+        return cls(means, deviations, features.mean(0), np.maximum(features.std(0), _LEAST))
+
+    def columns(self, head: ProbeHead, vectors: Array, features: Array) -> Array:
+        """Give the columns that a head is linear in: states, surprisals, surface."""
+        scaled = (vectors - self.means) / self.deviations * self._weights(head)
+        surface = standardise_features(features, self.feature_means, self.feature_deviations, CLIP)
+        used = [name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES]
+        return np.concatenate([scaled, surface * used * head.surface], axis=1)
+
+    def part(self, head: ProbeHead, weights: Array) -> tuple[Array, float, Array]:
+        """Give a fit's weights of plain vectors, their bias, and those of standardised features."""
+        count = len(self.means)
+        plain = weights[:count] * self._weights(head) / self.deviations
+        used = np.array([name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES])
+        surface = weights[count : count + len(FEATURE_NAMES)] * used * head.surface
+        return plain, -float(plain @ self.means), surface
+
+    def _weights(self, head: ProbeHead) -> Array:
+        width = len(self.means) - SURPRISALS
+        states = np.full(width, head.states / width**0.5)
+        return np.concatenate([states, np.full(SURPRISALS, head.surprisal)])
+
+
+def fit_choices(head: ProbeHead, corpora: Sequence[Choices], columns: Columns) -> Array:
+    """Fit a head's weights of columns to choices, and let different words count beside."""
+    weights = fit_preference(corpora, columns, head.penalty)
+    people = [columns[one.corpus] for one in corpora if one.question != "spoiled"]
+    return _add_fixed(head, weights, np.concatenate(people))
+
+
+def fit_ratings(
+    head: ProbeHead, ratings: Ratings, columns: Array, rows: Array, gaps: Array | None = None
+) -> Array:
+    """Fit a head's weights of columns to the ratings of some texts, by least squares.
+
+    `gaps` are columns of better texts less those of the same made worse: a deviation is wanted
+    between the two.
+    """
+    said = ratings.values[rows]
+    x = columns[rows] - columns[rows].mean(0)
+    y = (said - said.mean()) / (said.std() or 1.0)
+    bend = x.T @ x / len(rows) + head.penalty * np.eye(x.shape[1])
+    right = x.T @ y / len(rows)
+    if gaps is not None and len(gaps):
+        bend += head.made_weight * gaps.T @ gaps / len(gaps)
+        right = right + head.made_weight * gaps.mean(0)
+    return _add_fixed(head, np.linalg.solve(bend, right), columns[rows])
+
+
+def _add_fixed(head: ProbeHead, weights: Array, rows: Array) -> Array:
+    """Let different words and repetition count as much as the recipe says, whatever was learned."""
+    added = weights.copy()
+    if not head.surface:
+        return added
+    spread, start = float((rows @ weights).std()), rows.shape[1] - len(FEATURE_NAMES)
+    added[start + _UNIQUE] += head.unique * spread / head.surface
+    added[start + _REPEATED] -= head.repetition * spread / head.surface
+    return added
+
+
+def draw_again(corpora: Sequence[Choices], draws: int) -> list[list[Choices]]:
+    """Give the choices of items drawn again, so many times: an item counts as often as drawn."""
+    drawn: list[list[Choices]] = [[] for _ in range(draws)]
+    for one in corpora:
+        counts = draw_counts(int(one.units.max()) + 1, draws, seed=0)
+        for number, times in enumerate(np.asarray(counts)):
+            weights = one.weights * times[one.units]
+            drawn[number].append(replace(one, weights=weights))
+    return drawn

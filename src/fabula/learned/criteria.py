@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fabula.core.model import Array
 
 RELEVANCE = "criteria.relevance"
+UNREAD = "these weights do not read the prompt"
 _PLACE = CRITERIA.index("relevance")
 
 
@@ -110,7 +111,7 @@ class Criteria(ScaleMetric):
         """Say of relevance, too, where the weights give the same number whatever the prompt."""
         doubts = super().doubts()
         if not self._reads_prompts:
-            doubts["relevance"] = "these weights do not read the prompt"
+            doubts["relevance"] = UNREAD
         return doubts
 
     def scores_of(self, story: Story, reading: Reading) -> list[Score]:

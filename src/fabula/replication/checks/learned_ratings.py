@@ -12,6 +12,7 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.story import Story
 from fabula.datasets.hanna import METRICS as HANNA_METRICS
+from fabula.learned.criteria import UNREAD, Criteria
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.relation import clean_prompt, fit_relation, relate
 from fabula.learned.ruber_model.network import cosine, load_ruber
@@ -102,11 +103,17 @@ def _check_criterion(
     yield report(_CRITERIA, claim, found)
     length, rival = measured.gain("ours", _LENGTH), measured.gain("ours", list(HANNA_METRICS))
     given = f"given words {beyond.words('ours')}"
-    yield _check_gain(f"{claim}, beyond length", f"{length}; {given}", length, name)
+    # Weights that do not read the prompt claim nothing of relevance.
+    asked = name if name != "relevance" or _reads_prompts(weights) else ""
+    yield _check_gain(f"{claim}, beyond length", f"{length}; {given}", length, asked)
     yield _check_gain(
-        f"{claim}, beyond the best of {len(HANNA_METRICS)} published", str(rival), rival, name
+        f"{claim}, beyond the best of {len(HANNA_METRICS)} published", str(rival), rival, asked
     )
     yield from _report_beside(measured, hanna, columns, gold=gold, claim=claim)
+
+
+def _reads_prompts(weights: str) -> bool:
+    return Criteria(weights).doubts()["relevance"] != UNREAD
 
 
 def _check_gain(claim: str, found: str, gain: Gain, name: str) -> CheckResult:

@@ -68,8 +68,8 @@ class Criteria(ScaleMetric):
             ".463, empathy .448; the number of different words alone: .573, .267, .428, .377, "
             ".395, .316, and SUPERT has .395 with relevance. weights='large' have .671, .609, "
             ".553, .532, .480, .511.",
-            "Coherence hardly notices that sentences were shuffled: it prefers the story as it was "
-            "20 times of 40; `coherence` does 31 times, and 37 times with weights='large'.",
+            "Coherence hardly notices that sentences were shuffled; ask `coherence`, or take "
+            "weights='large'.",
             "weights='reader' do as well on HANNA and do not read the prompt.",
         ),
         cannot_see="Whether a story misses the point of a prompt whose words and subject it takes "

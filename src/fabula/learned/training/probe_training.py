@@ -137,7 +137,9 @@ def _fit_to_choices(bench: Bench, name: str) -> _Fit:
     again = [fit_choices(head, drawn, columns) for drawn in draw_again(learned, bench.recipe.draws)]
     error = _find_error(fit, again, people)
     gaps = [np.subtract(*unseen[one.corpus][one.pairs].T) for one in corpora]
-    scale = _link(_make_scale(bench, name, fit), fit, error, np.concatenate(gaps))
+    scale = replace(_make_scale(bench, name, fit), error=error)
+    if head.link == "logistic":
+        scale = replace(scale, slope=logistic_slope(np.concatenate(gaps)))
     scale = _add_percentiles(scale, head, unseen.get(head.people))
     return replace(fit, unseen=unseen, figures=figures, scale=scale)
 
@@ -206,11 +208,6 @@ def _people_columns(bench: Bench, head: ProbeHead) -> Array:
 def _find_error(fit: _Fit, again: Sequence[Array], columns: Array) -> float:
     """Give how far raw values lie apart when items are drawn again: a standard error."""
     return float(np.sqrt(np.var([fit.say(columns, one) for one in again], axis=0, ddof=1).mean()))
-
-
-def _link(scale: Scale, fit: _Fit, error: float, gaps: Array) -> Scale:
-    scale = replace(scale, error=error)
-    return replace(scale, slope=logistic_slope(gaps)) if fit.head.link == "logistic" else scale
 
 
 def _add_percentiles(scale: Scale, head: ProbeHead, people: Array | None) -> Scale:

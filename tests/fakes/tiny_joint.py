@@ -1,4 +1,4 @@
-"""Tiny encoder-decoders with random weights, and a few made-up pairs and comments, for StoryER."""
+"""Tiny backbones with random weights, and a few made-up pairs and comments, for StoryER."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fabula.core.story import Story
 from fabula.learned.training.joint_data import JointData, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.pairs import Pair
-from fakes.tiny_models import save_bart, save_bytes, save_t5, torch
+from fakes.tiny_models import save_bart, save_bytes, save_llama, save_t5, torch
 
 BETTER = (
     "The old sailor saw a light at sea.\nShe said never again. The night ran.",
@@ -55,6 +55,7 @@ BACKBONES: dict[str, Callable[[Path], Path]] = {
     "led": save_led,
     "bart": save_bart,
     "t5": save_calm_t5,
+    "llama": save_llama,
 }
 
 

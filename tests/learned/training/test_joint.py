@@ -220,7 +220,7 @@ def test_signs_are_one_token_each_with_embeddings_that_are_kept(backbones, tmp_p
     register_signs(network)
     assert len(network.tokenizer) == words
     train(tmp_path / "out", joint_recipe(backbones[kind], epochs=1.0))
-    from fabula.learned.joint.network import open_trained
+    from fabula.learned.joint.backbone import open_trained
 
     again = open_trained(tmp_path / "out", torch.device("cpu"))
     assert again.tokenise(comment_input("One.\nTwo.", "ending")) == found

@@ -29,7 +29,6 @@ from fabula.learned.training.joint_model import (
     confidence_losses,
     pair_losses,
     rating_losses,
-    shift_right,
 )
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.recipe import is_joint, read_recipe
@@ -85,14 +84,6 @@ def test_filler_counts_nothing_for_a_comment():
     labels = torch.tensor([[0, 1], [0, IGNORED]])
     wanted = [[math.log(2), -math.log(0.75)], [-math.log(0.9), 0.0]]
     torch.testing.assert_close(comment_losses(logits, labels), torch.tensor(wanted))
-
-
-def test_the_decoder_has_read_a_beginning_and_what_stands_before():
-    labels = torch.tensor([[5, 6, 7], [8, 7, IGNORED]])
-    wanted = torch.tensor([[2, 5, 6], [2, 8, 7]])
-    assert torch.equal(shift_right(labels, 2, 1), wanted)
-    again = torch.tensor([[5, IGNORED, IGNORED]])
-    assert shift_right(again, 2, 1).tolist() == [[2, 5, 1]]
 
 
 def test_a_tie_is_no_win_and_compat_averages_batches():

@@ -16,7 +16,7 @@ from fabula.learned.joint.config import (
     comment_input,
     tag_newlines,
 )
-from fabula.learned.joint.network import JointNetwork, open_backbone
+from fabula.learned.joint.backbone import CausalNetwork, JointNetwork, open_backbone
 from fabula.learned.joint.warm_start import resize_embeddings
 from fabula.learned.training.joint_data import JointBatch, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe, PairLoss
@@ -36,7 +36,7 @@ class JointModel:
         self.network, self.recipe = network, recipe
         _check_room(network, recipe)
         if recipe.compat:
-            _begin_with_end(network)
+            network.begin_with_end()
         if recipe.gradient_checkpointing:
             network.net.gradient_checkpointing_enable()
         self.weights: dict[str, Tensor] = {
@@ -74,7 +74,7 @@ class JointModel:
 
     def _heads(self, texts: Sequence[str], *names: str) -> dict[str, Tensor]:
         rows = self.network.tokenise_rows(map(tag_newlines, texts), self.recipe.max_tokens)
-        states = self.network.first_states(rows)
+        states = self.network.text_states(rows)
         return {name: self.network.heads[name](states).float() for name in names}
 
     def _pair_losses(self, batch: JointBatch, rows: slice) -> dict[str, Tensor]:
@@ -114,7 +114,7 @@ class JointModel:
         }
 
     def _comments(self, items: Sequence[RatedItem]) -> list[list[int]]:
-        rows = self.network.tokenise_rows(
+        rows = self.network.tokenise_comments(
             (item.comment for item in items), self.recipe.comment_tokens
         )
         return [row if item.comment else [] for row, item in zip(rows, items, strict=True)]
@@ -125,15 +125,11 @@ class JointModel:
         if not any(comments):
             return {}
         prompts = [comment_input(item.story, ASPECTS[item.aspect]) for item in items]
-        given = self.network.encoder_inputs(
-            self.network.tokenise_rows(prompts, self.recipe.max_tokens)
-        )
+        rows = self.network.tokenise_rows(prompts, self.recipe.max_tokens)
+        logits = self.network.comment_logits(rows, comments)  # (rows, tokens, words)
         ids, _ = self.network.pad_rows(comments)
         for number, row in enumerate(comments):
             ids[number, len(row) :] = IGNORED
-        start = int(self.network.net.config.decoder_start_token_id)
-        before = shift_right(ids, start, self.network.pad)
-        logits = self.network.net(**given, decoder_input_ids=before, use_cache=False).logits
         return {"comments": comment_losses(logits.float(), ids).sum() / total}
 
 
@@ -171,30 +167,23 @@ def _find_length(network: JointNetwork, recipe: JointRecipe) -> int:
     if network.longest is None:
         problem = f"{recipe.backbone} reads texts of any length"
         raise SettingError(problem, "say max_tokens, such as 2000")
-    return network.longest
-
-
-def _begin_with_end(network: JointNetwork) -> None:
-    """Let the decoder begin with the sign for an end, in training and after it."""
-    end = network.tokenizer.eos_token_id
-    if end is None:
-        raise InputError("the backbone's tokeniser has no sign for an end", "leave compat out")
-    network.net.config.decoder_start_token_id = end
-    network.net.generation_config.decoder_start_token_id = end
+    shared = recipe.comment_tokens if isinstance(network, CausalNetwork) else 0
+    return network.longest - shared
 
 
 def _check_room(network: JointNetwork, recipe: JointRecipe) -> None:
-    for name, bound in (
-        ("max_tokens", network.longest),
-        ("comment_tokens", network.longest_comment),
-    ):
-        if bound is not None and getattr(recipe, name) > bound:
-            problem = (
-                f"{name} is {getattr(recipe, name)}, and {recipe.backbone} has room for {bound}"
-            )
+    rooms = [
+        ("max_tokens", recipe.max_tokens, network.longest),
+        ("comment_tokens", recipe.comment_tokens, network.longest_comment),
+    ]
+    if isinstance(network, CausalNetwork):  # A comment stands after its text.
+        both = recipe.max_tokens + recipe.comment_tokens
+        rooms = [("max_tokens + comment_tokens", both, network.longest)]
+    for name, wanted, bound in rooms:
+        if bound is not None and wanted > bound:
+            problem = f"{name} is {wanted}, and {recipe.backbone} has room for {bound}"
             raise SettingError(problem, f"say {name} = {bound}")
-    if getattr(network.net.config, "decoder_start_token_id", None) is None:
-        raise InputError(f"{recipe.backbone} names no decoder_start_token_id", "take another")
+    _ = network.start  # refused where a backbone names none
 
 
 def pair_losses(
@@ -240,10 +229,3 @@ def comment_losses(logits: Tensor, labels: Tensor) -> Tensor:
     from torch.nn.functional import cross_entropy
 
     return cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none")
-
-
-def shift_right(labels: Tensor, start: int, pad: int) -> Tensor:
-    """Give what the decoder has read before each token: a sign for the beginning, then labels."""
-    shifted = labels.roll(1, dims=1)
-    shifted[:, 0] = start
-    return shifted.masked_fill(shifted == IGNORED, pad)

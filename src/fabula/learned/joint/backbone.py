@@ -185,11 +185,13 @@ class CausalNetwork(JointNetwork):
         """Cut texts into at most so many tokens, with signs for the beginning and the end."""
         before, after = self.ends
         room = max(1, most - len(before) - len(after))
-        return [[*before, *self.tokenise(text)[:room], *after] for text in texts]
+        rows = self._tokenise(list(texts), add_special_tokens=False)
+        return [[*before, *row[:room], *after] for row in rows]
 
     def tokenise_comments(self, texts: Iterable[str], most: int) -> list[list[int]]:
         """Cut comments into at most so many tokens; one that is whole has the sign for an end."""
-        return [[*self.tokenise(text), self.start][:most] for text in texts]
+        rows = self._tokenise(list(texts), add_special_tokens=False)
+        return [[*row, self.start][:most] for row in rows]
 
     def text_states(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Give the state at the last token of every row: (rows, width)."""

@@ -37,6 +37,7 @@ from fakes.tiny_joint import (  # noqa: E402
     one_thread,
     save_led,
 )
+from fakes.tiny_models import save_llama  # noqa: E402
 
 TEXTS = [*BETTER, *WORSE, "cat\ud83d"]
 
@@ -145,6 +146,66 @@ def test_it_writes_comments_that_hang_on_the_seed_and_the_aspect(folder):
     assert torch.equal(state, torch.random.get_rng_state())
     sign = greedy[0][:1]
     assert writer.generate([prompt], max_tokens=12, temperature=0.0, stop=[sign]) == [""]
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a short training of a causal model left."""
+    place = tmp_path_factory.mktemp("causal")
+    recipe = joint_recipe(save_llama(place / "llama"), epochs=3.0)
+    train_joint(recipe, made_up_data(), out=place / "out", device="cpu", report=lambda line: None)
+    return place / "out"
+
+
+def test_a_causal_models_heads_are_those_on_transformers_last_state(causal):
+    from safetensors.torch import load_file
+    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+    net = LlamaForCausalLM.from_pretrained(causal).eval()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(causal)
+    end = tokenizer.eos_token_id
+    ids = [end, *tokenizer(tag_newlines(BETTER[0]))["input_ids"][:46], end]
+    with torch.inference_mode():
+        last = net.model(torch.tensor([ids])).last_hidden_state[0, -1]
+    heads = load_file(causal / "heads.safetensors")
+    logit = float(last @ heads["head.preference.weight"][0] + heads["head.preference.bias"][0])
+    reader = load_reader(str(causal))
+    assert reader.source.lengths(BETTER[:1]) == [len(ids) - 2]
+    [[value]] = reader.values(["preference"], BETTER[:1])
+    assert value == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
+    assert np.isnan(reader.outputs([""])[0]["preference"]).all()
+
+
+def test_a_causal_model_is_scored_with_and_writes_by_its_folder(causal):
+    stories = [Story(str(number), text) for number, text in enumerate(TEXTS)]
+    assert all(0 < one.values[0] < 1 for one in Storyer(weights=str(causal)).read(stories))
+    assert all(1 <= value <= 5 for one in Aspects(weights=str(causal)).read(stories)
+               for value in one.values)  # fmt: skip
+    writer = open_writer(causal)
+    prompt = comment_input(BETTER[0], "ending")
+    said = [writer.generate([prompt], max_tokens=8, seed=seed)[0] for seed in (1, 1, 2)]
+    assert said[0] == said[1] != said[2]
+    # What is written is no part of what was read.
+    assert not said[0].startswith("ending")
+    greedy, [row] = (
+        writer.generate([prompt], max_tokens=4, temperature=0.0)[0],
+        (writer.network.tokenise_rows([prompt], 48)),
+    )
+    with torch.inference_mode():
+        first = int(writer.network.net(torch.tensor([row])).logits[0, -1].argmax())
+    assert greedy.startswith(writer.network.tokenizer.decode([first]).strip())
+
+
+def test_the_likelihood_of_a_causal_models_comment_counts_its_end(causal):
+    writer = open_writer(causal)
+    [logs] = writer.comment_logs([comment_input(BETTER[0], "ending")], ["a dog on a mat"])
+    assert len(logs) == len(writer.network.tokenise("a dog on a mat")) + 1
+    assert (logs < 0).all()
+    # More than fits after the story is left out.
+    prompt = comment_input(BETTER[0], "ending")
+    [row] = writer.network.tokenise_rows([prompt], 48)
+    [cut] = writer.comment_logs([prompt], ["a dog on a mat " * 20])
+    assert len(cut) == 64 - len(row)
 
 
 def test_a_folder_that_is_damaged_says_what_is_wrong(folder, tmp_path):

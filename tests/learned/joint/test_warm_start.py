@@ -13,14 +13,14 @@ from fabula.learned.joint.config import SIGNS, comment_input
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from fabula.learned.joint.backbone import open_backbone, open_trained  # noqa: E402
+from fabula.learned.joint.backbone import CausalNetwork, open_backbone, open_trained  # noqa: E402
 from fabula.learned.joint.network import open_writer  # noqa: E402
 from fabula.learned.joint.warm_start import is_joined  # noqa: E402
 from fabula.learned.reader.inference import load_reader  # noqa: E402
 from fabula.learned.training.joint import train_joint  # noqa: E402
 from fabula.learned.training.joint_model import begin_joint  # noqa: E402
 from fakes.tiny_joint import BETTER, joint_recipe, made_up_data, one_thread, save_led  # noqa: E402
-from fakes.tiny_models import save_albert, save_bert, save_roberta  # noqa: E402
+from fakes.tiny_models import save_albert, save_bert, save_gpt2, save_roberta  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -81,8 +81,21 @@ def test_an_encoder_decoder_stays_as_it_is(tmp_path):
     assert not is_joined(open_backbone(save_led(tmp_path), CPU, warm_start=True).net)
 
 
+def test_a_causal_model_stays_as_it_is_too(tmp_path):
+    network = open_backbone(save_gpt2(tmp_path), CPU, warm_start=True)
+    assert isinstance(network, CausalNetwork)
+    assert not is_joined(network.net)
+    assert network.longest == 64
+    rows = network.tokenise_rows(["A light at sea.", "The dog"], 8)
+    with torch.inference_mode():
+        states = network.text_states(rows)  # (rows, width)
+        alone = network.text_states(rows[1:])
+    assert states.shape == (2, 16)
+    torch.testing.assert_close(states[1:], alone, rtol=1e-4, atol=1e-5)
+
+
 def test_what_cannot_be_given_a_decoder_is_refused(tmp_path, bert):
-    with pytest.raises(SettingError, match="an? albert cannot be given one; take a LED"):
+    with pytest.raises(SettingError, match=r"an? albert cannot be given one; take a LED"):
         open_backbone(save_albert(tmp_path / "albert"), CPU, warm_start=True)
     with pytest.raises(SettingError, match=r"\(it is a bert\).*warm_start = true"):
         open_backbone(bert, CPU)

@@ -166,6 +166,69 @@ def test_every_loss_of_a_led_equals_a_hand_computation(backbones):
     assert losses(model, data=sampler.data) == pytest.approx(wanted, rel=1e-3)
 
 
+def test_every_loss_of_a_causal_model_equals_a_hand_computation(backbones):
+    model = model_of(backbones["llama"])
+    net, heads = model.network.net, model.weights
+    batch = JointSampler(made_up_data(), model.recipe).batch(0)
+    [end] = model.network.tokenise("</s>")
+
+    def read(text: str, most: int) -> list[int]:
+        # The sign for an end stands before a text, for there is none of a beginning, and after it.
+        return [end, *model.network.tokenise(text)[: most - 2], end]
+
+    def say_last(name: str, text: str) -> Any:
+        ids = torch.tensor([read(tag_newlines(text), 48)])
+        with torch.no_grad():
+            last = net.model(ids).last_hidden_state[0, -1].double().numpy()
+        weight, bias = (heads[f"head.{name}.{part}"] for part in ("weight", "bias"))
+        return weight.detach().double().numpy() @ last + bias.detach().double().numpy()
+
+    def write_logs(item: Any) -> list[float]:
+        row = read(comment_input(item.story, ASPECTS[item.aspect]), 48)
+        said = [*model.network.tokenise(item.comment), end][:16]
+        with torch.no_grad():
+            rows = net(torch.tensor([[*row, *said]])).logits[0].double().numpy()
+        before = rows[len(row) - 1 :]
+        return [
+            log[token] - np.log(np.exp(log).sum()) for log, token in zip(before, said, strict=False)
+        ]
+
+    high, low = (
+        np.array([sigmoid(say_last("preference", text)[0]) for text in texts])
+        for texts in (batch.better, batch.worse)
+    )
+    confidence, rating = [], []
+    for item in batch.items:
+        logits = say_last("confidence", item.story)
+        rated = sigmoid(say_last("aspects", item.story))
+        shares = np.exp(logits) / np.exp(logits).sum()
+        confidence.append(-sum(np.log(shares[aspect]) for aspect in item.chosen))
+        pairs = zip(item.chosen, item.ratings, strict=True)
+        logs = [r * np.log(rated[k]) + (1 - r) * np.log(1 - rated[k]) for k, r in pairs]
+        rating.append(-sum(logs))
+    said = [log for item in batch.items if item.comment for log in write_logs(item)]
+    wanted = {
+        "ranking": np.mean(np.maximum(0, low - high + 0.3)),
+        "confidence": np.mean(confidence),
+        "rating": np.mean(rating),
+        "comments": -np.mean(said),
+    }
+    assert losses(model) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_a_causal_models_text_and_comment_share_its_room(backbones, tmp_path):
+    model = model_of(backbones["llama"], max_tokens=0)
+    assert model.recipe.max_tokens == 64 - 16
+    with pytest.raises(SettingError, match=r"max_tokens \+ comment_tokens is 65, .* room for 64"):
+        model_of(backbones["llama"], max_tokens=49)
+    [row] = model.network.tokenise_rows(["The cat sat. " * 60], 48)
+    assert len(row) == 48
+    assert row[-1] == model.network.start
+    [cut] = model.network.tokenise_comments(["The cat sat. " * 60], 16)
+    assert len(cut) == 16
+    assert model.network.start not in cut
+
+
 def sigmoid(value: Any) -> Any:
     return 1 / (1 + np.exp(-value))
 

@@ -106,6 +106,62 @@ def test_changes_are_paired_by_game_and_leave_nothing_of_what_games_share(tmp_pa
         assert cell(found, name, "shown") == "better"
 
 
+# Nats a token by which tokens are learned from and where marks are kept.
+LEARNED = {
+    ("story", "own"): 2.5,
+    ("all", "own"): 2.6,
+    ("story", "tokens"): 2.4,
+    ("all", "tokens"): 2.7,
+}
+
+
+def test_ways_of_learning_are_compared_where_trainings_differ_in_them(tmp_path: Path) -> None:
+    for (loss, segments), nats in LEARNED.items():
+        figures = make_figures("cassowary", 1)
+        figures = replace(figures, loss=loss, segments=segments)
+        figures = replace(figures, parts={"test": make_losses(nats)})
+        figures.save(tmp_path / f"{loss}-{segments}" / "figures.json")
+    found = run(tmp_path)
+    assert [row[0] for row in found["perplexity"].tables[0].rows] == [
+        "cassowary, history 1, loss of the entry, marks in a table of their own",
+        "cassowary, history 1, loss of the entry, marks among the tokens",
+        "cassowary, history 1, loss of all tokens, marks in a table of their own",
+        "cassowary, history 1, loss of all tokens, marks among the tokens",
+    ]
+    assert "loss of" not in found["perplexity"].words[0]
+    all_over, among_over = (
+        "loss of all tokens over loss of the entry",
+        "marks among the tokens over",
+    )
+    expected = {
+        f"{all_over}, marks in a table of their own": 0.1,
+        f"{all_over}, marks among the tokens": 0.3,
+        f"{among_over} marks in a table of their own, loss of the entry": -0.1,
+        f"{among_over} marks in a table of their own, loss of all tokens": 0.1,
+        "both as released over neither": 0.2,
+    }
+    assert [row[0] for row in found["effects"].tables[0].rows] == list(expected)
+    for name, nats in expected.items():
+        change = cell(found["effects"], name, "per cent")
+        assert change.value == pytest.approx(100 * (math.exp(nats) - 1))
+        assert cell(found["effects"], name, "shown") == ("better" if nats < 0 else "worse")
+
+
+def test_packing_is_compared_within_each_way_of_learning(tmp_path: Path) -> None:
+    for packing, history in (("none", 1), ("cassowary", 1)):
+        for loss in ("story", "all"):
+            figures = replace(make_figures(packing, history), loss=loss)
+            figures.save(tmp_path / f"{packing}-{loss}.json")
+    names = [row[0] for row in run(tmp_path)["effects"].tables[0].rows]
+    among = "marks among the tokens"
+    assert names == [
+        f"cassowary over none, history 1, loss of the entry, {among}",
+        f"cassowary over none, history 1, loss of all tokens, {among}",
+        f"loss of all tokens over loss of the entry, {among}, none, history 1",
+        f"loss of all tokens over loss of the entry, {among}, cassowary, history 1",
+    ]
+
+
 def test_what_games_do_not_agree_on_is_no_difference(tmp_path: Path) -> None:
     even = make_losses(3.0)
     # Better in half of the games, worse in the others.

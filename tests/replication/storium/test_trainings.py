@@ -68,6 +68,18 @@ def test_what_is_missing_is_trained_and_the_report_has_it_all(tmp_path: Path, ga
     ]
 
 
+def test_ways_of_learning_are_variants_as_packings_are(tmp_path: Path) -> None:
+    few: dict[str, Any] = {"packings": ("none",), "histories": (0,), "seeds": (1,)}
+    settings = VariantTrainings(**few, losses=("story", "all"), segments=("tokens",))
+    found = {name: (one.loss, one.segments) for name, one in settings.list_recipes()}
+    assert found == {
+        "none-history0-story-tokens-seed1": ("story", "tokens"),
+        "none-history0-all-tokens-seed1": ("all", "tokens"),
+    }
+    with pytest.raises(SettingError, match="loss must be one of"):
+        list(VariantTrainings(**few, losses=("entry",)).list_recipes())
+
+
 def test_what_cannot_be_trained_is_said_before_anything_is(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="recipe has seed"):
         VariantTrainings(recipe={"seed": 4})

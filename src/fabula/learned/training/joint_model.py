@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.errors import InputError, SettingError
+from fabula.core.errors import SettingError
 from fabula.datasets.storyer_ratings import ASPECTS
+from fabula.learned.joint.backbone import CausalNetwork, JointNetwork, open_backbone
 from fabula.learned.joint.config import (
     CONFIDENCE,
     PREFERENCE,
@@ -16,7 +17,6 @@ from fabula.learned.joint.config import (
     comment_input,
     tag_newlines,
 )
-from fabula.learned.joint.backbone import CausalNetwork, JointNetwork, open_backbone
 from fabula.learned.joint.warm_start import resize_embeddings
 from fabula.learned.training.joint_data import JointBatch, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe, PairLoss

@@ -25,7 +25,10 @@ from fabula.learned.training.author_figures import (
 from fabula.meta.resampling import Estimate, estimate_mean
 from fabula.replication.findings import Findings, StudyCell, StudyRow, StudyTable
 from fabula.replication.storium.trained import (
+    LOSSES,
+    SEGMENTS,
     TrainedVariant,
+    VariantKey,
     combine_losses,
     gather_variants,
     keep_shared,
@@ -100,13 +103,12 @@ class Experiment:
         return found
 
     @cached_property
-    def losses(self) -> dict[tuple[str, int], EntryLosses]:
-        """What the entries that all variants showed whole lost, by packing and history."""
+    def losses(self) -> dict[VariantKey, EntryLosses]:
+        """What the entries that all variants showed whole lost, by variant."""
         losses = keep_shared([each.average_losses(self.part) for each in self.variants])
         if not len(losses[0]):
             raise InputError("no entry was shown whole by all variants", "set a larger budget")
-        keys = [(each.packing, each.history) for each in self.variants]
-        return dict(zip(keys, losses, strict=True))
+        return dict(zip((each.key for each in self.variants), losses, strict=True))
 
     def estimate_perplexity(self, losses: EntryLosses) -> Estimate:
         """Estimate a perplexity, with games drawn again."""
@@ -145,9 +147,9 @@ def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:
     """Perplexity of every variant, with what its seeds and the untrained model have."""
     rows: list[StudyRow] = []
     for variant in experiment.variants:
-        shared = experiment.losses[variant.packing, variant.history]
+        shared = experiment.losses[variant.key]
         whole = variant.average_losses(experiment.part)
-        printed = PRINTED[variant.packing != "none", variant.history > 0]
+        printed = PRINTED[variant.key[0] != "none", variant.key[1] > 0]
         rows.append(
             [
                 variant.name,
@@ -160,9 +162,10 @@ def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:
         )
     first = next(iter(experiment.losses.values()))
     trained = experiment.variants[0].trainings[0]
+    learned = {each.trainings[0].loss for each in experiment.variants}
+    loss = f", {LOSSES.get(trained.loss, trained.loss)}" if len(learned) == 1 else ""
     words = [
-        f"{trained.model}, budget of {trained.budget:,} tokens, loss over "
-        f"{'all tokens' if trained.loss == 'all' else 'the entry'}. Perplexity is over the "
+        f"{trained.model}, budget of {trained.budget:,} tokens{loss}. Perplexity is over the "
         f"{count_text(len(first), 'entry', 'entries')} of "
         f"{count_text(len(set(first.games)), 'game')} (part {experiment.part}) that all variants "
         "showed whole; intervals of 95 % by drawing games again, losses averaged over seeds first.",
@@ -191,29 +194,68 @@ def _find_before(experiment: Experiment, variant: TrainedVariant) -> StudyCell:
 
 
 def compare_effects(experiment: Experiment, _settings: object) -> Findings:
-    """What changes with packing, with history, with both, and whether one needs the other."""
+    """What changes with packing, with history, with both, and whether one needs the other.
+
+    Where trainings differ in how they learn, also what that changes.
+    """
     rows: list[StudyRow] = []
-    for name, one, other in _list_contrasts(experiment.losses):
+    for name, one, other in list_contrasts(experiment.losses):
         change = experiment.estimate_change(one, other)
         rows.append([name, change, change.n, _judge(change)])
     if not rows:
         raise InputError(
-            "the trainings differ neither in packing nor in history", "train another variant"
+            "the trainings differ in nothing that is compared", "train another variant"
         )
     words = [
         "Change of perplexity in per cent on the same entries, games drawn together for both: "
-        "below 0 the first is better. Where an interval holds 0, no difference is shown. The last "
-        "line says whether history does more (below 0) or less with packing than without.",
+        "below 0 the first is better. Where an interval holds 0, no difference is shown. “Both, "
+        "beyond each alone” says whether history does more (below 0) or less with packing.",
     ]
     columns = ("change by", "per cent", "games", "shown")
     drawn = "change of perplexity in per cent; lower is better"
     return words, [StudyTable("effects", "What each is worth", columns, rows, "", 1, drawn)]
 
 
-def _list_contrasts(
-    losses: Mapping[tuple[str, int], EntryLosses],
+def list_contrasts(
+    losses: Mapping[VariantKey, EntryLosses],
 ) -> Iterator[tuple[str, EntryLosses, EntryLosses]]:
     """Go through pairs of variants that say something together."""
+    ways = list(dict.fromkeys(key[2:] for key in losses))  # of learning
+    for way in ways:
+        shown = {(key[0], key[1]): each for key, each in losses.items() if key[2:] == way}
+        more = f", {LOSSES.get(way[0], way[0])}, {SEGMENTS.get(way[1], way[1])}"
+        for name, one, other in _contrast_shown(shown):
+            yield f"{name}{more if len(ways) > 1 else ''}", one, other
+    views = list(dict.fromkeys(key[:2] for key in losses))
+    for view in views if len(ways) > 1 else ():
+        learned = {(key[2], key[3]): each for key, each in losses.items() if key[:2] == view}
+        more = f", {view[0]}, history {view[1]}"
+        for name, one, other in _contrast_learned(learned):
+            yield f"{name}{more if len(views) > 1 else ''}", one, other
+
+
+def _contrast_learned(
+    losses: Mapping[tuple[str, str], EntryLosses],
+) -> Iterator[tuple[str, EntryLosses, EntryLosses]]:
+    """Learning from all tokens over the entry's alone, marks among tokens over their own table."""
+    tokens, entry, kept, own = LOSSES["all"], LOSSES["story"], SEGMENTS["tokens"], SEGMENTS["own"]
+    for segments in SEGMENTS:
+        one, other = losses.get(("all", segments)), losses.get(("story", segments))
+        if one and other:
+            yield f"{tokens} over {entry}, {SEGMENTS[segments]}", one, other
+    for loss in LOSSES:
+        one, other = losses.get((loss, "tokens")), losses.get((loss, "own"))
+        if one and other:
+            yield f"{kept} over {own}, {LOSSES[loss]}", one, other
+    released, ours = losses.get(("all", "tokens")), losses.get(("story", "own"))
+    if released and ours:
+        yield "both as released over neither", released, ours
+
+
+def _contrast_shown(
+    losses: Mapping[tuple[str, int], EntryLosses],
+) -> Iterator[tuple[str, EntryLosses, EntryLosses]]:
+    """Packing over none, history over none, and both."""
     packings = list(dict.fromkeys(packing for packing, _ in losses))
     lengths = sorted({history for _, history in losses})
     for packing in packings[1:]:

@@ -26,7 +26,7 @@ TRAININGS = "trainings"
 ANALYSES: Analyses = {
     "trainings": ("What was trained", gather_trainings),
     "perplexity": ("Perplexity of held-out entries", compare_perplexity),
-    "effects": ("Packing, history, and both", compare_effects),
+    "effects": ("What each choice is worth", compare_effects),
     "ratings": ("What people said of each", compare_ratings),
     "printed": ("What the paper prints", show_printed),
 }

@@ -1,4 +1,4 @@
-"""Trainings on games that differ in packing and history, gathered from the figures they left.
+"""Trainings on games that differ in what is shown or in how it is learned, from their figures.
 
 Of every variant there may be several seeds: what an entry lost is then their mean. Variants are
 held against each other on the entries that all of them showed whole.
@@ -6,7 +6,7 @@ held against each other on the entries that all of them showed whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,23 +18,22 @@ from fabula.learned.training.author_figures import AuthorFigures, EntryLosses, r
 
 PACKINGS = ("none", "greedy", "cassowary")
 # What has to be the same for figures to be of one experiment.
-_SHARED = ("model", "budget", "loss", "segments", "compat")
+_SHARED = ("model", "budget", "compat")
+# Which tokens are learned from, and where marks' embeddings are kept, in words.
+LOSSES = {"story": "loss of the entry", "all": "loss of all tokens"}
+SEGMENTS = {"own": "marks in a table of their own", "tokens": "marks among the tokens"}
 _REMEDY = "name the folder of one experiment's trainings"
 EntryKey = tuple[str, str]
+VariantKey = tuple[str, int, str, str]  # packing, history, loss, segments
 
 
 @dataclass(frozen=True)
 class TrainedVariant:
-    """One packing and history, trained with one or several seeds."""
+    """One packing, history, loss and place of marks, trained with one or several seeds."""
 
-    packing: str
-    history: int
+    key: VariantKey
+    name: str
     trainings: tuple[AuthorFigures, ...]
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.trainings[0].variant
 
     def average_losses(self, part: str, *, before: bool = False) -> EntryLosses:
         """Give what the entries of a part lost, on average over seeds."""
@@ -61,32 +60,45 @@ def _choose_part(figures: AuthorFigures, part: str, *, before: bool) -> EntryLos
 def gather_variants(paths: Iterable[Path]) -> list[TrainedVariant]:
     """Read the figures of files, and of all folders below others; without packing first.
 
-    Figures of another model, budget or loss are no part of the experiment and are refused, and so
-    are two trainings of one variant and seed.
+    Figures of another model or budget are no part of the experiment and are refused, and so are two
+    trainings of one variant and seed.
     """
-    found: dict[tuple[str, int], dict[int, tuple[Path, AuthorFigures]]] = {}
+    found: dict[VariantKey, dict[int, tuple[Path, AuthorFigures]]] = {}
     first: tuple[Path, AuthorFigures] | None = None
     for path in _find_figures(paths):
         figures = read_figures(path)
         first = first or (path, figures)
         _refuse_other(first, (path, figures))
-        seeds = found.setdefault((figures.packing, figures.history), {})
+        key = figures.packing, figures.history, figures.loss, figures.segments
+        seeds = found.setdefault(key, {})
         if figures.seed in seeds:
             other = seeds[figures.seed][0]
             twice = f"{path} and {other} are both {figures.variant}, seed {figures.seed}"
             raise InputError(twice, "keep one of them")
         seeds[figures.seed] = path, figures
     return [
-        TrainedVariant(packing, history, tuple(seeds[seed][1] for seed in sorted(seeds)))
-        for (packing, history), seeds in sorted(found.items(), key=_order)
+        TrainedVariant(key, _name(key, found), tuple(found[key][seed][1] for seed in sorted(seeds)))
+        for key, seeds in sorted(found.items(), key=lambda item: _order(item[0]))
     ]
 
 
-def _order(
-    item: tuple[tuple[str, int], Mapping[int, tuple[Path, AuthorFigures]]],
-) -> tuple[int, str, int]:
-    packing, history = item[0]
-    return (PACKINGS.index(packing) if packing in PACKINGS else len(PACKINGS), packing, history)
+def _order(key: VariantKey) -> tuple[tuple[int, str], int, tuple[int, str], tuple[int, str]]:
+    packing, history, loss, segments = key
+
+    def place(names: Sequence[str], name: str) -> tuple[int, str]:
+        return (names.index(name) if name in names else len(names), name)
+
+    kept = place(list(SEGMENTS), segments)
+    return place(PACKINGS, packing), history, place(list(LOSSES), loss), kept
+
+
+def _name(key: VariantKey, keys: Iterable[VariantKey]) -> str:
+    """Call a variant by packing and history, and by that in which others differ from it."""
+    packing, history, loss, segments = key
+    losses, kept = ({each[place] for each in keys} for place in (2, 3))
+    more = [LOSSES.get(loss, loss)] if len(losses) > 1 else []
+    more += [SEGMENTS.get(segments, segments)] if len(kept) > 1 else []
+    return ", ".join([packing, f"history {history}", *more])
 
 
 def _find_figures(paths: Iterable[Path]) -> list[Path]:

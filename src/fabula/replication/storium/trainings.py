@@ -26,10 +26,13 @@ _OWN = frozenset({"packing", "history", "seed", "sources"})
 @dataclass(frozen=True)
 class VariantTrainings:
     """Which variants are trained, with which seeds, and how; `recipe` changes the one that comes
-    with Fabula, `storium_study`: `{ model = "…", window = 256, epochs = 1 }`."""
+    with Fabula, `storium_study`: `{ model = "…", window = 256, epochs = 1 }`. Without `losses` and
+    `segments` those of the recipe are taken."""
 
     packings: tuple[str, ...] = ("none", "cassowary")
     histories: tuple[int, ...] = (0, 2)
+    losses: tuple[str, ...] = ()  # which tokens are learned from: story, all
+    segments: tuple[str, ...] = ()  # where marks' embeddings are: own, tokens
     seeds: tuple[int, ...] = (1, 2, 3)
     device: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -44,10 +47,16 @@ class VariantTrainings:
     def list_recipes(self) -> Iterator[tuple[str, StoriumRecipe]]:
         """Go through the recipes of all trainings, by the names of their folders."""
         plain = find_recipe("storium_study")
-        for packing, history, seed in product(self.packings, self.histories, self.seeds):
-            own = {"packing": packing, "history": history, "seed": seed}
+        losses, segments = self.losses or (None,), self.segments or (None,)
+        for packing, history, loss, marks, seed in product(
+            self.packings, self.histories, losses, segments, self.seeds
+        ):
+            own: dict[str, Any] = {"packing": packing, "history": history, "seed": seed}
+            own |= {"loss": loss} if loss else {}
+            own |= {"segments": marks} if marks else {}
             recipe = read_recipe(StoriumRecipe, plain, **{**self.recipe, **own})
-            yield f"{packing}-history{history}-seed{seed}", recipe
+            learned = "".join(f"-{name}" for name in (loss, marks) if name)
+            yield f"{packing}-history{history}{learned}-seed{seed}", recipe
 
 
 def train_missing(

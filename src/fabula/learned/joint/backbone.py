@@ -281,7 +281,7 @@ def _find_backend(name: str, device: torch.device) -> Any:
     place = path_of(name) if name in asset_names() else Path(name)
     if name in asset_names() and (place / ADAPTER_CONFIG).is_file():
         # A difference, which is added to the model that it belongs to.
-        model = MODELS.get("embedded")(name)
+        model: Any = MODELS.get("embedded")(name)
         return replace(model, checkpoint=replace(model.checkpoint, device=str(device)))
     return MODELS.get("huggingface")(str(place), device=str(device))
 

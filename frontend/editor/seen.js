@@ -10,6 +10,7 @@ const NAMES = {
   previous: "An entry before",
   challenge: "The challenge",
   prompt: "The prompt",
+  plan: "What it planned",
   entry: "Your text up to the cursor",
   chartype: "Card played: nature",
   goal: "Card played: goal",
@@ -19,8 +20,8 @@ const NAMES = {
   subplot: "Card played: subplot",
 };
 
-function spellShare({ tokens, available }) {
-  if (!available) return "only its name";
+function spellShare({ kind, tokens, available }) {
+  if (!available) return kind === "entry" ? "nothing yet" : "only its name";
   if (tokens >= available) return "all of it";
   if (!tokens) return "nothing of it: there was no room";
   return `${Math.round((100 * tokens) / available)} % of it (${tokens.toLocaleString("en")} of `

@@ -69,6 +69,15 @@ def await_suggestion(page):
     return page.locator("#desk .ghost").text_content()
 
 
+def test_of_an_entry_that_is_not_begun_the_model_saw_nothing_yet(served, worker, visit):
+    page = open_draft_page(visit, begin(served, text=""))
+    page.get_by_role("button", name="Suggest", exact=True).click()
+    await_suggestion(page)
+    bar = page.locator("#suggestion")
+    bar.get_by_text("What the model saw").click()
+    expect(bar.locator(".seen li").last).to_have_text(re.compile("^Your text.*nothing yet$"))
+
+
 def test_a_suggestion_is_streamed_and_taken_in_part(served, worker, visit):
     change_machine(served.studio, None, "lorem", status="inactive")
     add_machine(served.studio, None, name="steady", spec="lorem(delay_s=0.08)")

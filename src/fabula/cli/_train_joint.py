@@ -28,7 +28,7 @@ NAMES = {
 def train_joint_model(
     recipe: Path, data: Path | None, out: Path, *, grid: Path | None, seed: int | None, **how: Any
 ) -> None:
-    """Train an encoder–decoder in StoryER's way; with a grid, by each of its settings."""
+    """Train a backbone in StoryER's way; with a grid, by each of its settings."""
     from fabula.learned.training.joint_data import prepare_joint
     from fabula.learned.training.joint_recipe import JointRecipe
     from fabula.learned.training.joint_trials import average_figures, train_seeds, try_joints

@@ -1,4 +1,4 @@
-"""Train StoryER's whole model: ranking, rating and commenting at once, on an encoder-decoder."""
+"""Train StoryER's whole model: ranking, rating and commenting at once, on one backbone."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _LEAST_TOKENS = 8
 
 @dataclass(frozen=True)
 class JointRecipe:
-    """An encoder-decoder that learns to rank, to rate and to comment at once (StoryER).
+    """A backbone that learns to rank, to rate and to comment at once (StoryER).
 
     A step takes `rows` pairs and as many rated comments, and adds up the losses of all parts that
     are switched on. With `compat` the ranking is summed over a batch rather than averaged, one

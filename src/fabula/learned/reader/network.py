@@ -123,11 +123,11 @@ class ReaderNetwork:
         for text in texts:
             ids = self.encoder.ids(text)
             if chunk and size + len(ids) > CHUNK_TOKENS:
-                yield from self._chunk_outputs(chunk)
+                yield from self.piece_outputs(chunk)
                 chunk, size = [], 0
             chunk.append(ids)
             size += len(ids)
-        yield from self._chunk_outputs(chunk)
+        yield from self.piece_outputs(chunk)
 
     def pair_outputs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Outputs]:
         """Give for every pair, in order, what each head says of it: (outputs,)."""
@@ -141,7 +141,8 @@ class ReaderNetwork:
             for at in range(len(cut)):
                 yield {name: rows[at] for name, rows in outputs.items()}
 
-    def _chunk_outputs(self, texts: list[list[int]]) -> Iterator[Outputs]:
+    def piece_outputs(self, texts: Sequence[Sequence[int]]) -> Iterator[Outputs]:
+        """Give for every text of tokens what each head says of its windows: (windows, outputs)."""
         places = [cut_evenly(len(ids), self.window, overlap=self.overlap) for ids in texts]
         cut = [
             ids[window.start : window.stop]

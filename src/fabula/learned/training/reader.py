@@ -330,6 +330,11 @@ class Workshop:
             return fill_words(
                 examples, self.encoder, self.body.shape, device=self.device, seed=seed
             )
+        if kind == "taught":
+            from fabula.learned.training.teaching import ask_teacher
+
+            answered = ask_teacher(examples, self.recipe.tasks[name], self._start, self.device)
+            return standardise(answered)
         return standardise(examples) if kind == "ratings" else examples
 
 

@@ -287,7 +287,7 @@ def example_losses(values: Tensor, targets: Tensor, task: Task) -> Tensor:
     predicted = values[:, 0]
     if task.kind == "shares":
         return -(targets * predicted.log_softmax(1)).sum(1)
-    if task.kind == "ratings":
+    if task.kind in ("ratings", "taught"):
         said = ~targets.isnan()
         errors = (predicted - targets.nan_to_num()).square() * said
         return errors.sum(1) / said.sum(1).clamp(min=1)

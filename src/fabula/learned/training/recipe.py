@@ -16,12 +16,13 @@ from fabula.text.layout import Layout
 
 T = TypeVar("T")
 TaskKind = Literal[
-    "pairs", "ratings", "shares", "labels", "corrupted", "filled", "order", "spoiled"
+    "pairs", "ratings", "shares", "labels", "corrupted", "filled", "order", "spoiled", "taught"
 ]  # fmt: skip
 Loss = Literal["logistic", "margin", "cross_entropy", "smoothed"]
 OPINIONS: tuple[TaskKind, ...] = ("pairs", "ratings", "shares")
 PAIRED: tuple[TaskKind, ...] = ("pairs", "spoiled")  # of two texts, the first is the better one
-UNRATED: tuple[TaskKind, ...] = ("corrupted", "filled", "order", "spoiled")  # of plain corpora
+# Of plain corpora.
+UNRATED: tuple[TaskKind, ...] = ("corrupted", "filled", "order", "spoiled", "taught")
 
 _PACKAGED = Path(__file__).with_name("_recipes")
 
@@ -81,7 +82,8 @@ class Task:
     `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
     the encoder guessed; `order`: which of two neighbouring sentences comes first; `spoiled`: which
     of two is a human story as it was written, and which the same put out of order, looped, mixed
-    up or grafted.
+    up or grafted; `taught`: what the heads of a `teacher`, named by `aspects`, say of human stories,
+    and of the same corrupted and spoiled.
     """
 
     kind: TaskKind
@@ -90,6 +92,7 @@ class Task:
     aspects: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()  # whose stories count; none: everyone's
     scorer: str = ""  # a judge whose scores are learned as ratings; none: people's ratings
+    teacher: str = ""  # weights that read as many word pieces: an asset, or a training's folder
     hidden: int = 0
     weight: float = 1.0
     positives: float = 1.0  # weight of a label 1
@@ -262,6 +265,9 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} needs aspects", "name those of the data set")
         if task.scorer and task.kind != "ratings":
             raise SettingError(f"task {name} has a scorer", "only ratings may come of one")
+        if (task.kind == "taught") != bool(task.teacher and task.aspects):
+            problem = f"task {name}: what is taught needs a teacher and aspects, its heads"
+            raise SettingError(problem, "name both, for such a task alone")
         if not task.data or task.repeat < 1:
             raise SettingError(f"task {name} needs data, and repeat of at least 1", "mend it")
     _check_scales(recipe)

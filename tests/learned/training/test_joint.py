@@ -1,4 +1,4 @@
-"""Training StoryER's whole model on tiny encoder-decoders: it learns, resumes, and is read."""
+"""Training StoryER's whole model on tiny backbones: it learns, resumes, and is read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError
-from fabula.datasets.storyer_ratings import ASPECTS
-from fabula.learned.joint.config import SIGNS, comment_input, tag_newlines
+from fabula.learned.joint.config import SIGNS, comment_input
 from fabula.learned.training import joint
 from fabula.learned.training.joint import JointTrainee
 from fabula.learned.training.joint_data import JointData, JointSampler
-from fabula.learned.training.joint_model import JointModel, begin_joint, register_signs
+from fabula.learned.training.joint_model import register_signs
 from fabula.text.antonyms import Antonyms
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 safetensors = pytest.importorskip("safetensors.torch")
 
-from fakes.tiny_joint import BACKBONES, BETTER, joint_recipe, made_up_data, one_thread  # noqa: E402
+from fakes.tiny_joint import (  # noqa: E402
+    BACKBONES,
+    BETTER,
+    joint_recipe,
+    made_up_data,
+    one_thread,
+    open_joint_model,
+    sum_losses,
+)
 from fakes.tiny_models import save_bert  # noqa: E402
 
 ANTONYMS = Antonyms({"old": ("new",), "night": ("day",), "home": ("abroad",)})
@@ -58,23 +65,6 @@ def weights(out: Path) -> dict[str, Any]:
 
 def equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
-
-
-def model_of(backbone: Path, **changes) -> JointModel:
-    model = begin_joint(joint_recipe(backbone, **changes), torch.device("cpu"))
-    model.network.net.eval()
-    return model
-
-
-def losses(model: JointModel, step: int = 0, data: JointData | None = None) -> dict[str, float]:
-    batch = JointSampler(data or made_up_data(), model.recipe).batch(step)
-    found: dict[str, float] = {}
-    with torch.no_grad():
-        for part in ("pairs", "aspects", "comments"):
-            for some in model.losses(batch, part):
-                for name, loss in some.items():
-                    found[name] = found.get(name, 0.0) + float(loss)
-    return found
 
 
 @pytest.mark.parametrize("kind", BACKBONES)
@@ -137,90 +127,11 @@ def test_a_killed_training_goes_on_to_the_same_weights(backbones, tmp_path, monk
     assert train(tmp_path / "killed", recipe, data, resume=True) == json.loads(json.dumps(resumed))
 
 
-def test_every_loss_of_a_led_equals_a_hand_computation(backbones):
-    model = model_of(backbones["led"], negatives=True)
-    sampler = JointSampler(replace(made_up_data(), antonyms=ANTONYMS), model.recipe)
-    batch = sampler.batch(0)
-    high, low, bad = (
-        np.array([sigmoid(say(model, "preference", text)[0]) for text in texts])
-        for texts in (batch.better, batch.worse, batch.negatives)
-    )
-    confidence, rating = [], []
-    for item in batch.items:
-        logits = say(model, "confidence", item.story)
-        rated = sigmoid(say(model, "aspects", item.story))
-        shares = np.exp(logits) / np.exp(logits).sum()
-        confidence.append(-sum(np.log(shares[aspect]) for aspect in item.chosen))
-        pairs = zip(item.chosen, item.ratings, strict=True)
-        logs = [r * np.log(rated[k]) + (1 - r) * np.log(1 - rated[k]) for k, r in pairs]
-        rating.append(-sum(logs))
-    said = [log for item in batch.items if item.comment for log in comment_logs(model, item)]
-    wanted = {
-        "ranking": np.mean(np.maximum(0, low - high + 0.3)),
-        "negatives": np.mean(np.maximum(0, bad - low + 0.3)),
-        "confidence": np.mean(confidence),
-        "rating": np.mean(rating),
-        "comments": -np.mean(said),
-    }
-    # A Longformer's sums hang a little on how much filler stands beside a text.
-    assert losses(model, data=sampler.data) == pytest.approx(wanted, rel=1e-3)
-
-
-def test_every_loss_of_a_causal_model_equals_a_hand_computation(backbones):
-    model = model_of(backbones["llama"])
-    net, heads = model.network.net, model.weights
-    batch = JointSampler(made_up_data(), model.recipe).batch(0)
-    [end] = model.network.tokenise("</s>")
-
-    def read(text: str, most: int) -> list[int]:
-        # The sign for an end stands before a text, for there is none of a beginning, and after it.
-        return [end, *model.network.tokenise(text)[: most - 2], end]
-
-    def say_last(name: str, text: str) -> Any:
-        ids = torch.tensor([read(tag_newlines(text), 48)])
-        with torch.no_grad():
-            last = net.model(ids).last_hidden_state[0, -1].double().numpy()
-        weight, bias = (heads[f"head.{name}.{part}"] for part in ("weight", "bias"))
-        return weight.detach().double().numpy() @ last + bias.detach().double().numpy()
-
-    def write_logs(item: Any) -> list[float]:
-        row = read(comment_input(item.story, ASPECTS[item.aspect]), 48)
-        said = [*model.network.tokenise(item.comment), end][:16]
-        with torch.no_grad():
-            rows = net(torch.tensor([[*row, *said]])).logits[0].double().numpy()
-        before = rows[len(row) - 1 :]
-        return [
-            log[token] - np.log(np.exp(log).sum()) for log, token in zip(before, said, strict=False)
-        ]
-
-    high, low = (
-        np.array([sigmoid(say_last("preference", text)[0]) for text in texts])
-        for texts in (batch.better, batch.worse)
-    )
-    confidence, rating = [], []
-    for item in batch.items:
-        logits = say_last("confidence", item.story)
-        rated = sigmoid(say_last("aspects", item.story))
-        shares = np.exp(logits) / np.exp(logits).sum()
-        confidence.append(-sum(np.log(shares[aspect]) for aspect in item.chosen))
-        pairs = zip(item.chosen, item.ratings, strict=True)
-        logs = [r * np.log(rated[k]) + (1 - r) * np.log(1 - rated[k]) for k, r in pairs]
-        rating.append(-sum(logs))
-    said = [log for item in batch.items if item.comment for log in write_logs(item)]
-    wanted = {
-        "ranking": np.mean(np.maximum(0, low - high + 0.3)),
-        "confidence": np.mean(confidence),
-        "rating": np.mean(rating),
-        "comments": -np.mean(said),
-    }
-    assert losses(model) == pytest.approx(wanted, rel=1e-4)
-
-
 def test_a_causal_models_text_and_comment_share_its_room(backbones, tmp_path):
-    model = model_of(backbones["llama"], max_tokens=0)
+    model = open_joint_model(backbones["llama"], max_tokens=0)
     assert model.recipe.max_tokens == 64 - 16
     with pytest.raises(SettingError, match=r"max_tokens \+ comment_tokens is 65, .* room for 64"):
-        model_of(backbones["llama"], max_tokens=49)
+        open_joint_model(backbones["llama"], max_tokens=49)
     [row] = model.network.tokenise_rows(["The cat sat. " * 60], 48)
     assert len(row) == 48
     assert row[-1] == model.network.start
@@ -229,45 +140,9 @@ def test_a_causal_models_text_and_comment_share_its_room(backbones, tmp_path):
     assert model.network.start not in cut
 
 
-def sigmoid(value: Any) -> Any:
-    return 1 / (1 + np.exp(-value))
-
-
-def say(model: JointModel, name: str, text: str) -> Any:
-    """What a head says of the encoder's first state of a text that stands alone."""
-    ids = torch.tensor(model.network.tokenise_rows([tag_newlines(text)], 48))
-    seen = torch.zeros_like(ids)
-    seen[:, 0] = 1
-    with torch.no_grad():
-        states = model.network.net.get_encoder()(input_ids=ids, global_attention_mask=seen)
-    first = states.last_hidden_state[0, 0].double().numpy()
-    weight, bias = (
-        model.weights[f"head.{name}.{part}"].detach().double().numpy()
-        for part in ("weight", "bias")
-    )
-    return weight @ first + bias
-
-
-def comment_logs(model: JointModel, item: Any) -> list[float]:
-    """Log-probabilities of a comment's tokens, from those before each and from the story."""
-    network = model.network
-    [ids] = network.tokenise_rows([comment_input(item.story, ASPECTS[item.aspect])], 48)
-    [said] = network.tokenise_rows([item.comment], 16)
-    given = torch.tensor([ids])
-    seen = torch.zeros_like(given)
-    seen[:, 0] = 1
-    before = torch.tensor([[network.net.config.decoder_start_token_id, *said[:-1]]])
-    with torch.no_grad():
-        logits = network.net(
-            input_ids=given, global_attention_mask=seen, decoder_input_ids=before
-        ).logits[0]
-    rows = logits.double().numpy()
-    return [row[token] - np.log(np.exp(row).sum()) for row, token in zip(rows, said, strict=True)]
-
-
 @pytest.mark.parametrize("kind", BACKBONES)
 def test_signs_are_one_token_each_with_embeddings_that_are_kept(backbones, tmp_path, kind):
-    model = model_of(backbones[kind])
+    model = open_joint_model(backbones[kind])
     network, words = model.network, len(model.network.tokenizer)
     found = network.tokenise(comment_input("One.\nTwo.", "ending"))
     ids = [network.tokenizer.convert_tokens_to_ids(sign) for sign in SIGNS]
@@ -291,14 +166,15 @@ def test_signs_are_one_token_each_with_embeddings_that_are_kept(backbones, tmp_p
 
 
 def test_max_tokens_0_reads_all_that_the_backbone_can(backbones):
-    assert model_of(backbones["led"], max_tokens=0).recipe.max_tokens == 64
+    assert open_joint_model(backbones["led"], max_tokens=0).recipe.max_tokens == 64
     with pytest.raises(SettingError, match="of any length; say max_tokens"):
-        model_of(backbones["t5"], max_tokens=0)
+        open_joint_model(backbones["t5"], max_tokens=0)
 
 
 def test_compat_sums_the_ranking_and_tells_one_aspect_at_a_time(backbones):
     usual, compat = (
-        losses(model_of(backbones["bart"], compat=one, negatives=True)) for one in (False, True)
+        sum_losses(open_joint_model(backbones["bart"], compat=one, negatives=True))
+        for one in (False, True)
     )
     assert compat["ranking"] == pytest.approx(4 * usual["ranking"], rel=1e-5)
     assert compat["negatives"] == pytest.approx(4 * usual["negatives"], rel=1e-5)
@@ -306,38 +182,11 @@ def test_compat_sums_the_ranking_and_tells_one_aspect_at_a_time(backbones):
     assert compat["rating"] < usual["rating"]
     # BART's decoder begins with the sign for an end in any case.
     assert compat["comments"] == usual["comments"]
-    t5 = [losses(model_of(backbones["t5"], compat=one))["comments"] for one in (False, True)]
+    t5 = [
+        sum_losses(open_joint_model(backbones["t5"], compat=one))["comments"]
+        for one in (False, True)
+    ]
     assert t5[0] != t5[1]
-
-
-def test_the_ranking_of_a_batch_is_the_mean_of_its_pairs(backbones):
-    model = model_of(backbones["led"])
-    batch = JointSampler(made_up_data(), model.recipe).batch(0)
-    with torch.no_grad():
-        logits = [model.preferences([text])[0] for text in (*batch.better, *batch.worse)]
-    high, low = torch.stack(logits).sigmoid().split(4)
-    wanted = (low - high + 0.3).clamp(min=0).mean()
-    # A Longformer's sums hang a little on how much filler stands beside a text.
-    assert losses(model)["ranking"] == pytest.approx(float(wanted), rel=1e-4)
-
-
-def test_the_comment_loss_is_that_of_transformers(backbones):
-    model = model_of(backbones["bart"])
-    network = model.network
-    batch = JointSampler(made_up_data(), model.recipe).batch(0)
-    total, count = 0.0, 0
-    for item in batch.items:
-        if not item.comment:
-            continue
-        labels = network.tokenizer(item.comment, return_tensors="pt")["input_ids"][:, :16]
-        prompt = comment_input(item.story, ASPECTS[item.aspect])
-        assert prompt.split(" <sep> ")[1].count(" <\\newline> ") == 1
-        ids = torch.tensor(network.tokenise_rows([prompt], 48))
-        with torch.no_grad():
-            mean = network.net(input_ids=ids, labels=labels).loss
-        total += float(mean) * labels.shape[1]
-        count += labels.shape[1]
-    assert losses(model)["comments"] == pytest.approx(total / count, rel=1e-4)
 
 
 ALL = {"ranking", "negatives", "confidence", "rating", "comments"}
@@ -354,22 +203,24 @@ ALL = {"ranking", "negatives", "confidence", "rating", "comments"}
     ],
 )
 def test_a_switch_leaves_out_its_loss_and_changes_no_other(backbones, switch, gone):
-    whole = losses(model_of(backbones["bart"], negatives=True))
+    whole = sum_losses(open_joint_model(backbones["bart"], negatives=True))
     assert whole.keys() == ALL
-    model = model_of(backbones["bart"], **{"negatives": True, switch: False})
-    assert losses(model) == pytest.approx({k: v for k, v in whole.items() if k not in gone})
+    model = open_joint_model(backbones["bart"], **{"negatives": True, switch: False})
+    assert sum_losses(model) == pytest.approx({k: v for k, v in whole.items() if k not in gone})
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "smoothed"])
 def test_another_ranking_loss_changes_the_ranking_alone(backbones, loss):
-    whole, other = (losses(model_of(backbones["bart"], loss=one)) for one in ("margin", loss))
+    whole, other = (
+        sum_losses(open_joint_model(backbones["bart"], loss=one)) for one in ("margin", loss)
+    )
     assert other["ranking"] > 2 * whole["ranking"]
     assert other | {"ranking": 0} == whole | {"ranking": 0}
 
 
 def test_rows_in_several_passes_give_the_same_gradients(backbones, tmp_path):
     def gradients(at_once: int) -> list[Any]:
-        model = model_of(backbones["t5"], at_once=at_once, negatives=True)
+        model = open_joint_model(backbones["t5"], at_once=at_once, negatives=True)
         batch = JointSampler(made_up_data(), model.recipe).batch(0)
         for part in ("pairs", "aspects", "comments"):
             for some in model.losses(batch, part):
@@ -409,7 +260,7 @@ def test_patience_ends_a_training_and_the_best_weights_are_kept(backbones, tmp_p
 def test_the_rate_rises_for_a_share_of_the_steps_or_for_epochs(backbones):
     def rates(**changes) -> list[float]:
         # Ten steps, four of them an epoch.
-        model = model_of(backbones["bart"], rate=1.0, rows=1, epochs=2.5, **changes)
+        model = open_joint_model(backbones["bart"], rate=1.0, rows=1, epochs=2.5, **changes)
         sampler = JointSampler(made_up_data(), model.recipe)
         schedule = JointTrainee(model, sampler, sampler).begin_stage(0).schedule
         return [schedule.rate(step) for step in (1, 2, 3, 4, 5, 10)]

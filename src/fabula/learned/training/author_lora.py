@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,10 @@ def add_differences(net: Any, recipe: AuthorRecipe, name: str) -> Any:
         task_type="CAUSAL_LM",
     )
     try:
-        adapted: Any = peft.get_peft_model(net, config)
+        with warnings.catch_warnings():
+            # peft asks transformers by a name that will be another: nothing a user could mend.
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            adapted: Any = peft.get_peft_model(net, config)
     except ValueError as error:
         problem = f"{name} has no layers {', '.join(recipe.targets) or 'to adapt'} ({error})"
         raise SettingError(problem, "mend targets in the recipe") from None

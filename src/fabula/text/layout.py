@@ -185,8 +185,15 @@ class _Draft:
         starts: list[int] = []
         ends: list[int] = []
         place = 0
+        # A template is parsed at every expansion: most hold nothing to expand.
+        is_plain = isinstance(new, str) and "\\" not in new
         for match in pattern.finditer(self.text):
-            written = match.expand(new) if isinstance(new, str) else new(match)
+            if is_plain:
+                written = str(new)
+            else:
+                written = match.expand(new) if isinstance(new, str) else new(match)
+            if written == match[0]:  # as most blanks are
+                continue
             parts += [self.text[place : match.start()], written]
             starts += self._starts[place : match.start()]
             ends += self._ends[place : match.start()]

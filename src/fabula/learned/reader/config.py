@@ -54,7 +54,10 @@ class Head:
 
 @dataclass(frozen=True)
 class ReaderConfig:
-    """The content of `reader.json`; `domain` is what the stories it learned from look like."""
+    """The content of `reader.json`; `domain` is what the stories it learned from look like.
+
+    A reader may stand `beside` it, whose heads count in its scales: those are `borrowed`.
+    """
 
     kind: str
     encoder: Pin
@@ -68,6 +71,13 @@ class ReaderConfig:
     layout: Layout = "plain"  # how texts are laid out before they are read
     layer: int = 0  # of a model of transformers, after which its states are taken; 0: the last
     surprisal: bool = False  # how likely the model found a window stands beside its states
+    beside: Pin | None = None
+    borrowed: Mapping[str, Head] = field(default_factory=dict)
+
+
+def borrowed_name(reader: str, head: str) -> str:
+    """Give the name that another reader's head has in scales."""
+    return f"{reader}.{head}"
 
 
 def read_config(folder: Path) -> ReaderConfig:
@@ -111,7 +121,8 @@ def _check(config: ReaderConfig) -> None:
         _need(head.outputs, f"heads.{name}.outputs must not be empty")
         _need(head.hidden >= 0, f"heads.{name}.hidden must be at least 0")
     for name, scale in config.scales.items():
-        _check_scale(f"scales.{name}", scale, config.heads)
+        _check_scale(f"scales.{name}", scale, {**config.heads, **config.borrowed})
+    _need(bool(config.beside) == bool(config.borrowed), "beside and borrowed go together")
     _check_domain(config.domain)
 
 

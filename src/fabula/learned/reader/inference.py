@@ -157,9 +157,19 @@ class Reader:
         wanted, nothing = self.scale(scale), [None] * len(texts)
         features = self._feature_rows(texts) if wanted.surface else nothing
         related = self._relate(texts, prompts) if wanted.relation and prompts else nothing
-        rows = zip(self.outputs(texts), features, related, strict=True)
+        rows = zip(self._say(wanted, texts), features, related, strict=True)
         layout = self.config.layout
         return np.array([wanted.raw(said, row, layout, last) for said, row, last in rows], float)
+
+    def open_beside(self, scales: Iterable[str]) -> Reader | None:
+        """Load the reader that stands beside this one, where one of the scales asks it."""
+        pin, terms = self.config.beside, [t for name in scales for t in self.scale(name).terms]
+        if pin is None or not any(term.head in self.config.borrowed for term in terms):
+            return None
+        if get_asset(pin.name).tree_sha256 != pin.tree_sha256:
+            problem = f"{self.signature} was fitted beside another {pin.name} than this Fabula has"
+            raise InputError(problem, "train it again, or take the Fabula that it was made for")
+        return load_reader(pin.name)
 
     def values(
         self, scales: Sequence[str], texts: Sequence[str], prompts: Prompts | None = None
@@ -180,6 +190,20 @@ class Reader:
 
         [oddities] = self._oddities.get([text_key(text)], make)
         return oddities
+
+    def _say(self, scale: Scale, texts: Sequence[str]) -> list[Outputs]:
+        """Give what heads say of every text, with those of the reader beside that a scale asks."""
+        said, borrowed = self.outputs(texts), self.config.borrowed
+        asked = [term.head for term in scale.terms if term.head in borrowed]
+        if not asked:
+            return said
+        assert self.config.beside
+        other = load_reader(self.config.beside.name)
+        names = {name: borrowed[name].outputs[0] for name in asked}
+        return [
+            {**own, **{name: more[head] for name, head in names.items()}}
+            for own, more in zip(said, other.outputs(texts), strict=True)
+        ]
 
     def _relate(self, texts: Sequence[str], prompts: Prompts) -> list[Array | None]:
         """Relate texts to their prompts; None where there is no prompt."""

@@ -163,9 +163,10 @@ class ScaleMetric(ReaderMetric):
 
     def load(self) -> Reader:
         """Load the reader; of both, the large one has to be there as well."""
-        if self.weights == BOTH:
-            load_reader(LARGE)
-        return super().load()
+        readers = [super().load(), *([load_reader(LARGE)] if self.weights == BOTH else [])]
+        for reader in readers:
+            reader.open_beside(name for name in self.scales if name in reader.config.scales)
+        return readers[0]
 
     @property
     def readers(self) -> dict[str, Reader]:

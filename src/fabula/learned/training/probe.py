@@ -39,8 +39,8 @@ class ProbeHead:
 
     `choices` are corpora of choices and `made` those that nobody made; or `ratings` is a data set
     and `aspect` what its raters rated. Groups of columns are standardised and multiplied by
-    `states`, `surprisal` and `surface`: the same penalty holds a column of a smaller weight down
-    more. `unique`, `repetition` and `relation` are how much the number of different words, runs of
+    `states`, `surprisal`, `surface` and `beside` (what the heads of another reader say): the same
+    penalty holds a column of a smaller weight down more. `unique`, `repetition` and `relation` are how much the number of different words, runs of
     three words that come again (against a text) and the relation to the prompt count beside what
     was learned, in standard deviations of it. `people` is a corpus whose texts percentiles are
     among. Beside ratings, choices that nobody made count with `made_weight`.
@@ -54,6 +54,7 @@ class ProbeHead:
     states: float = 4.0
     surprisal: float = 0.0
     surface: float = 0.5
+    beside: float = 0.0
     relation: float = 0.0
     unique: float = 0.0
     repetition: float = 0.0
@@ -66,11 +67,16 @@ class ProbeHead:
 
 @dataclass(frozen=True)
 class ProbeRecipe:
-    """What probes depend on, besides their data: the model, its layer, the heads."""
+    """What probes depend on, besides their data: the model, its layer, the heads.
+
+    `beside` is a reader that is asked as well, and `beside_heads` those of its heads that count.
+    """
 
     kind: str
     probes: Mapping[str, ProbeHead]
     encoder: str = "smollm2_stories"
+    beside: str = ""
+    beside_heads: tuple[str, ...] = ()
     layer: int = 22
     window: int = 1022
     folds: int = 5
@@ -81,10 +87,14 @@ class ProbeRecipe:
 
     def __post_init__(self) -> None:
         require_least(self, layer=1, window=8, folds=2, draws=2)
+        if bool(self.beside) != bool(self.beside_heads):
+            raise SettingError("beside and beside_heads go together", "name a reader and its heads")
         for name, head in self.probes.items():
             if bool(head.choices) == bool(head.ratings):
                 problem = f"probe {name} needs either choices or ratings"
                 raise SettingError(problem, "name corpora of choices, or a data set and an aspect")
+            if head.beside and not self.beside_heads:
+                raise SettingError(f"probe {name} asks a reader beside", "name its heads")
             if head.penalty <= 0:
                 raise SettingError(f"probe {name} needs a penalty above 0", "mend the recipe")
 
@@ -102,21 +112,26 @@ class Ratings:
 
 @dataclass(frozen=True)
 class Layout:
-    """How columns are made of what is known of texts: means and deviations of all of it."""
+    """How columns are made of what is known of texts: means and deviations of all of it.
+
+    Vectors are states, surprisals and the outputs of `beside` heads of another reader.
+    """
 
     means: Array
     deviations: Array
     feature_means: Array
     feature_deviations: Array
+    beside: int = 0
 
     @classmethod
-    def of(cls, vectors: Array, features: Array) -> Layout:
-        """Measure means and deviations over texts: (texts, states and surprisals), (texts, 17)."""
+    def of(cls, vectors: Array, features: Array, beside: int = 0) -> Layout:
+        """Measure means and deviations over texts: (texts, vector), (texts, 17)."""
         means, deviations = vectors.mean(0), np.maximum(vectors.std(0), _LEAST)
-        return cls(means, deviations, features.mean(0), np.maximum(features.std(0), _LEAST))
+        spreads = np.maximum(features.std(0), _LEAST)
+        return cls(means, deviations, features.mean(0), spreads, beside)
 
     def columns(self, head: ProbeHead, vectors: Array, features: Array) -> Array:
-        """Give the columns that a head is linear in: states, surprisals, surface."""
+        """Give the columns that a head is linear in: states, surprisals, heads beside, surface."""
         scaled = (vectors - self.means) / self.deviations * self._weights(head)
         surface = standardise_features(features, self.feature_means, self.feature_deviations, CLIP)
         used = [name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES]
@@ -124,16 +139,24 @@ class Layout:
 
     def part(self, head: ProbeHead, weights: Array) -> tuple[Array, float, Array]:
         """Give a fit's weights of plain vectors, their bias, and those of standardised features."""
-        count = len(self.means)
-        plain = weights[:count] * self._weights(head) / self.deviations
+        count, own = len(self.means), len(self.means) - self.beside
+        plain = (weights[:count] * self._weights(head) / self.deviations)[:own]
         used = np.array([name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES])
         surface = weights[count : count + len(FEATURE_NAMES)] * used * head.surface
-        return plain, -float(plain @ self.means), surface
+        return plain, -float(plain @ self.means[:own]), surface
+
+    def beside_terms(self, head: ProbeHead, weights: Array) -> list[tuple[float, float, float]]:
+        """Give weight, mean and deviation of every head beside."""
+        start, stop = len(self.means) - self.beside, len(self.means)
+        shares = (weights[start:stop] * head.beside).tolist()
+        means, deviations = self.means[start:].tolist(), self.deviations[start:].tolist()
+        return list(zip(shares, means, deviations, strict=True))
 
     def _weights(self, head: ProbeHead) -> Array:
-        width = len(self.means) - SURPRISALS
-        states = np.full(width, head.states / width**0.5)
-        return np.concatenate([states, np.full(SURPRISALS, head.surprisal)])
+        width = len(self.means) - SURPRISALS - self.beside
+        parts = (width, head.states / width**0.5), (SURPRISALS, head.surprisal)
+        both = (*parts, (self.beside, head.beside))
+        return np.concatenate([np.full(count, weight) for count, weight in both])
 
 
 def fit_choices(head: ProbeHead, corpora: Sequence[Choices], columns: Columns) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.protocols import watch
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.choices import flatten, gather_choices
 from fabula.learned.training.examples import digest_of
 from fabula.learned.training.folder import read_arrays, write_arrays
@@ -49,7 +50,7 @@ class Bench:
         self._place = {text: number for number, text in enumerate(texts)}
         self._vectors = read_texts(recipe, texts, states, report).astype(np.float64)
         self._features = np.array([feature_row(text) for text in texts])
-        self.layout = Layout.of(self._vectors, self._features)
+        self.layout = Layout.of(self._vectors, self._features, len(recipe.beside_heads))
 
     @property
     def sources(self) -> list[str]:
@@ -101,7 +102,7 @@ def read_texts(
 ) -> Array:
     """Give the mean of the layer's states and the surprisals of every text: (texts, width).
 
-    `states` is a file of what was read before, here or on a faster machine; what is missing in it
+    What the heads of the reader beside say follows, where there is one. `states` is a file of what was read before, here or on a faster machine; what is missing in it
     is read now, and written there.
     """
     known: dict[str, Array] = {}
@@ -116,13 +117,22 @@ def read_texts(
         watch.get().tell("reading")
         for start in range(0, len(missing), _AT_ONCE):
             some = missing[start : start + _AT_ONCE]
-            rows = _read(encoder, [texts[place] for place in some], recipe.window)
+            chosen = [texts[place] for place in some]
+            rows = _read(encoder, chosen, recipe.window)
+            if recipe.beside:
+                rows = np.concatenate([rows, _ask_beside(recipe, chosen)], axis=1)
             known |= {keys[place]: row for place, row in zip(some, rows, strict=True)}
             watch.get().tell_detail(f"text {start + len(some):,} of {len(missing):,}")
         if states:
             rows = np.stack(list(known.values()))
             write_arrays(states, {"texts": np.array(list(known)), "states": rows})
     return np.stack([known[key] for key in keys])
+
+
+def _ask_beside(recipe: ProbeRecipe, texts: Sequence[str]) -> Array:
+    """Give what the heads of the reader beside say of texts: (texts, heads)."""
+    said = load_reader(recipe.beside).outputs(texts)
+    return np.array([[float(one[head][0]) for head in recipe.beside_heads] for one in said])
 
 
 def _open_encoder(recipe: ProbeRecipe) -> PooledHub:

@@ -16,6 +16,7 @@ from fabula.learned.reader.config import (
     Scale,
     Surface,
     Term,
+    borrowed_name,
     write_config,
 )
 from fabula.learned.reader.domain import describe_domain
@@ -229,8 +230,14 @@ def _make_scale(bench: Bench, name: str, fit: _Fit) -> Scale:
         tuple(layout.feature_deviations.tolist()), tuple((weights / fit.spread).tolist()),
         clip=CLIP,
     )  # fmt: skip
-    head = fit.head
-    return Scale((Term(name),), surface, head.link, low=head.low, high=head.high)
+    head, beside = fit.head, list[Term]()
+    if head.beside:
+        terms = zip(bench.recipe.beside_heads, layout.beside_terms(head, fit.weights), strict=True)
+        beside = [
+            Term(borrowed_name(bench.recipe.beside, other), 0, weight / fit.spread, mean, deviation)
+            for other, (weight, mean, deviation) in terms
+        ]
+    return Scale((Term(name), *beside), surface, head.link, low=head.low, high=head.high)
 
 
 def _head_tensors(bench: Bench, fits: Mapping[str, _Fit]) -> dict[str, Tensor]:
@@ -265,8 +272,20 @@ def _write_config(
         training=training,
         layer=recipe.layer,
         surprisal=True,
+        **_describe_beside(recipe),
     )
     write_config(out, config)
+
+
+def _describe_beside(recipe: ProbeRecipe) -> dict[str, Any]:
+    """Say which reader is asked as well, and which of its heads."""
+    if not recipe.beside:
+        return {}
+    borrowed = {borrowed_name(recipe.beside, head): Head((head,)) for head in recipe.beside_heads}
+    return {
+        "beside": Pin(recipe.beside, get_asset(recipe.beside).tree_sha256),
+        "borrowed": borrowed,
+    }
 
 
 def _row(one: Held) -> dict[str, Any]:

@@ -285,7 +285,7 @@ def _multiply(path: Path, name: str, stored: Tensors, own: Tensors) -> Tensor:
         raise InputError(f"{path} holds differences of {name}, {why}", REMEDY)
     difference = left @ right.float()
     _check_size(path, name, difference, own[name])
-    return own[name].float() + difference
+    return own[name].float() + difference.to(own[name].device)
 
 
 def _unpack(path: Path, name: str, stored: Tensors, own: Tensors) -> Tensor:

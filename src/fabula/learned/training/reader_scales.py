@@ -105,7 +105,7 @@ def part_figures(
 
 
 def _names(task: Task) -> tuple[str, ...]:
-    return task.aspects if task.kind in ("ratings", "shares") else (task.head,)
+    return task.aspects if task.kind in ("ratings", "shares", "taught") else (task.head,)
 
 
 def _pin(name: str) -> Pin:

@@ -29,6 +29,7 @@ HALVES: Literal["backslashreplace"] = "backslashreplace"
 STORIES, SCORES = "stories.jsonl", "scores.jsonl"
 # What fits into a look at a table.
 MOST_SYSTEMS, MOST_ROWS = 6, 30
+_BATCH_ROWS = 2000  # of a part of a run, held at once
 COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
 
 
@@ -327,7 +328,34 @@ def story_line(story: Story, folder: Path | None = None) -> str:
     return json_text(row) + "\n"
 
 
+def list_parts(folder: Path, name: str) -> list[Path]:
+    """Parts of the stories or scores of a run that was written in parts, in their order."""
+    return sorted((folder / Path(name).stem).glob("part-*.parquet"))
+
+
+def _read_parts(parts: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise PackageMissing("pyarrow", "tables") from None
+    for path in parts:
+        try:
+            number = 0
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield f"{path}, row {number}", row
+        except (OSError, pa.ArrowException) as error:
+            problem = f"{path} cannot be read ({str(error).splitlines()[0]})"
+            raise InputError(problem, "write the folder again") from None
+
+
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not path.exists() and (parts := list_parts(path.parent, path.name)):
+        yield from _read_parts(parts)
+        return
     try:
         # What is no plain file may have no end.
         if path.exists() and not path.is_file():

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.score import Missing
+from fabula.core.score import STATUSES, Missing
 from fabula.core.story import Story
 from fabula.reports.numbers import decimals_for
-from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData, spec_name
+from fabula.reports.run_data import Array, ReportColumn, ReportData, spec_name
 
 if TYPE_CHECKING:
     from fabula.metrics.user import User

@@ -16,7 +16,7 @@ from fabula.core.card import Direction
 from fabula.core.errors import InputError, SpecError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
-from fabula.core.score import Score, Status, Summary
+from fabula.core.score import STATUSES, Score, Summary
 from fabula.core.settings import parse_spec
 from fabula.core.story import Story
 from fabula.core.table import read_scores, read_stories
@@ -26,8 +26,6 @@ from fabula.scoring.folder import read_run
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# A story that a scorer never saw has no status; the others are numbered after it.
-STATUSES = ("not scored", *map(str, Status))
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 

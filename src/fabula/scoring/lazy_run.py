@@ -1,0 +1,425 @@
+"""A run folder as tables that are read where they lie: past what memory holds.
+
+Stories and scores stay in Parquet. What is made of them is a table of values, a row a story and a
+column a scorer and aspect, in a DuckDB database in a temporary folder, which is held to a part of
+the memory and goes to disk beyond it. Texts are fetched by the places of stories, or gone through
+a batch at a time. A run in one file each is brought into parts first.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.errors import InputError, PackageMissing
+from fabula.core.images import find_images
+from fabula.core.score import STATUSES, Status, Summary, SummaryCell
+from fabula.core.story import Story
+from fabula.core.table import SCORES, STORIES, list_parts
+from fabula.scoring.folder import PARQUET, read_run
+
+if TYPE_CHECKING:
+    import duckdb
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Runs of more stories are not held in memory.
+MOST_STORIES = 50_000
+EXTRA = "large"
+# What DuckDB may hold; beyond it, it writes to the temporary folder.
+_MEMORY = "512MB"
+_MOST_THREADS = 4
+_BATCH_ROWS = 1000
+_PARTS_AT_ONCE = 8
+_AGAIN = "score again with --overwrite"
+_FIELDS = ("id", "text", "prompt", "references", "images", "system", "item")
+
+
+def is_large(record: dict[str, Any]) -> bool:
+    """Whether a run has more stories than are held in memory."""
+    return int(record["input"]["stories"]) > MOST_STORIES
+
+
+def can_read_lazily() -> bool:
+    """Whether the packages are there that read large runs."""
+    return all(find_spec(name) is not None for name in ("duckdb", "pyarrow"))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file of stories, and the place of its first among all."""
+
+    path: Path
+    start: int
+    rows: int
+
+
+@contextmanager
+def open_lazily(folder: Path) -> Iterator[LazyRun]:
+    """Open a run folder; what was made beside it goes when the block ends."""
+    run = LazyRun(folder)
+    try:
+        yield run
+    finally:
+        run.close()
+
+
+class LazyRun:
+    """A run's record, its stories by place, and its scores by column.
+
+    `keys` are scorers and aspects in the order in which they came; the number of a column is its
+    place there. In SQL, `run` has a row a story: place, id, system (never null), item, and of each
+    column its value `c0`, `c1` … (null where it is missing) and the number of its status `s0` ….
+    """
+
+    def __init__(self, folder: Path) -> None:
+        for package in ("duckdb", "pyarrow"):
+            if find_spec(package) is None:
+                raise PackageMissing(package, EXTRA)
+        self.folder = folder
+        self.record = read_run(folder)
+        self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
+        try:
+            self._database = _connect(Path(self._home.name))
+            stories, scores = _find_parts(folder, Path(self._home.name))
+            self._parts = self._take_stories(stories)
+            self.count = sum(part.rows for part in self._parts)
+            self.keys, self._coverages, self._notes = self._survey(scores)
+            self._take_scores(scores)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the temporary folder."""
+        if hasattr(self, "_database"):
+            self._database.close()
+        self._home.cleanup()
+
+    def query(self, sql: str, given: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+        """Ask in SQL; every question has a cursor of its own, so that several may ask at once."""
+        return self._database.cursor().execute(sql, list(given))
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Systems, in the order they came."""
+        sql = "SELECT system FROM stories GROUP BY system ORDER BY min(place)"
+        return [system for (system,) in self.query(sql).fetchall()]
+
+    @cached_property
+    def items(self) -> int:
+        """How many items there are."""
+        sql = "SELECT count(DISTINCT item) FROM stories WHERE item <> ''"
+        return int(self.query(sql).fetchall()[0][0])
+
+    @cached_property
+    def system_codes(self) -> Array:
+        """The number of each story's system, by place."""
+        names = ", ".join(f"(?, {number})" for number in range(len(self.systems)))
+        sql = f"SELECT place, n FROM stories JOIN (VALUES {names}) names(system, n) USING (system)"
+        return self._fill(sql, np.zeros(self.count, dtype=np.int32), self.systems)
+
+    def places(self) -> dict[str, Array]:
+        """Where the stories of each system are."""
+        return {
+            system: np.flatnonzero(self.system_codes == number)
+            for number, system in enumerate(self.systems)
+        }
+
+    @cached_property
+    def by_item(self) -> bool:
+        """Whether every story has an item."""
+        sql = "SELECT count(*) FROM stories WHERE coalesce(item, '') = ''"
+        return bool(self.count) and self.query(sql).fetchall()[0][0] == 0
+
+    @cached_property
+    def units(self) -> Array:
+        """What is drawn of a system, as numbers in the order of names: its items, or its stories
+        where some have no item."""
+        sql = (
+            "WITH whole AS (SELECT system FROM stories GROUP BY system"
+            " HAVING count(*) FILTER (coalesce(item, '') = '') = 0),"
+            " named AS (SELECT place, CASE WHEN system IN (FROM whole) THEN item ELSE id END AS name"
+            " FROM stories)"
+            " SELECT place, dense_rank() OVER (ORDER BY name) - 1 FROM named"
+        )
+        return self._fill(sql, np.zeros(self.count, dtype=np.int64))
+
+    def values(self, number: int) -> Array:
+        """Values of a column by place; NaN where there is none."""
+        sql = f"SELECT place, c{number} FROM scores WHERE c{number} IS NOT NULL"
+        return self._fill(sql, np.full(self.count, math.nan))
+
+    def statuses(self, number: int) -> Array:
+        """Numbers of the statuses of a column by place."""
+        sql = f"SELECT place, s{number} FROM scores WHERE s{number} IS NOT NULL"
+        return self._fill(sql, np.zeros(self.count, dtype=np.uint8))
+
+    def _fill(self, sql: str, array: Array, given: Sequence[Any] = ()) -> Array:
+        """Put what a question of two columns gives, place and value, into an array."""
+        places, values = self.query(sql, given).fetchnumpy().values()
+        array[places] = values
+        return array
+
+    def read_values(self, places: Sequence[int]) -> tuple[Array, Array]:
+        """Values and statuses of some stories, stories × columns."""
+        values = np.full((len(places), len(self.keys)), math.nan)
+        statuses = np.zeros((len(places), len(self.keys)), dtype=np.uint8)
+        chosen = np.asarray(places, dtype=np.int64)
+        for number in range(len(self.keys)):
+            values[:, number] = self.values(number)[chosen]
+            statuses[:, number] = self.statuses(number)[chosen]
+        return values, statuses
+
+    def read_stories(self, places: Iterable[int]) -> list[Story]:
+        """Read the stories at some places, in the order asked for."""
+        asked = list(map(int, places))
+        starts = [part.start for part in self._parts]
+        by_part: dict[int, list[int]] = {}
+        for place in dict.fromkeys(asked):
+            by_part.setdefault(bisect_right(starts, place) - 1, []).append(place)
+        stories: dict[int, Story] = {}
+        for number, own in by_part.items():
+            part = self._parts[number]
+            rows = [place - part.start for place in own]
+            sql = (
+                f"SELECT file_row_number, {_list_fields()} FROM"
+                " read_parquet(?, file_row_number = true)"
+                " WHERE file_row_number IN (SELECT unnest(?))"
+            )
+            for row, *fields in self.query(sql, [str(part.path), rows]).fetchall():
+                stories[part.start + row] = self._make_story(*fields)
+        return [stories[place] for place in asked]
+
+    def _make_story(
+        self,
+        id: str,
+        text: str,
+        prompt: str | None,
+        references: list[str] | None,
+        images: list[str] | None,
+        system: str | None,
+        item: str | None,
+    ) -> Story:
+        found = find_images(images, self.folder) if images else ()
+        return Story(id, text, prompt, tuple(references or ()), tuple(found), system, item)
+
+    def scan_texts(self) -> Iterator[tuple[int, list[str]]]:
+        """Go through all texts, a batch at a time, each with the place of its first."""
+        import pyarrow.parquet as pq
+
+        for part in self._parts:
+            start = part.start
+            with pq.ParquetFile(part.path) as file:
+                for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=["text"]):
+                    yield start, batch.column("text").to_pylist()
+                    start += len(batch)
+
+    def summarise(self) -> Summary:
+        """Give the means by scorer, aspect and system, as a run makes them."""
+        rows: list[dict[str, Any]] = []
+        places = self.places()
+        for number, (scorer, aspect) in enumerate(self.keys):
+            values, statuses = self.values(number), self.statuses(number)
+            for system, own in places.items():
+                cell = _summarise(values[own], statuses[own])
+                if cell.count or cell.left_out:
+                    coverage = self._coverages.get((scorer, aspect, system), 1.0)
+                    rows.append(_summary_row((scorer, aspect, system), cell, coverage))
+        summary = Summary.from_rows(rows)
+        summary.notes = dict(self._notes)
+        return summary
+
+    def _take_stories(self, paths: Sequence[Path]) -> list[_Part]:
+        self._database.execute(
+            "CREATE TABLE stories (place BIGINT, id VARCHAR, system VARCHAR, item VARCHAR)"
+        )
+        parts, start = [], 0
+        for path in paths:
+            sql = (
+                "INSERT INTO stories SELECT ? + file_row_number, id, coalesce(system, ''), item"
+                " FROM read_parquet(?, file_row_number = true)"
+            )
+            with _explain(path):
+                rows = self._database.execute(sql, [start, str(path)]).fetchall()[0][0]
+            parts.append(_Part(path, start, int(rows)))
+            start += int(rows)
+        twice = "SELECT id FROM stories GROUP BY id HAVING count(*) > 1 LIMIT 1"
+        for (name,) in self.query(twice).fetchall():
+            raise InputError(f"{self.folder}: two stories share the id {name!r}", _AGAIN)
+        return parts
+
+    def _survey(
+        self, paths: Sequence[Path]
+    ) -> tuple[list[tuple[str, str]], dict[tuple[str, str, str], float], dict[Any, str]]:
+        """Find the columns in their order, the least coverage of each system, and first notes."""
+        keys: dict[tuple[str, str], None] = {}
+        coverages: dict[tuple[str, str, str], float] = {}
+        notes: dict[tuple[str, str], str] = {}
+        for path in paths:
+            source = "read_parquet(?, file_row_number = true)"
+            by_system = (
+                "SELECT scorer, coalesce(aspect, ''), coalesce(system, ''),"
+                " min(coverage) FILTER (status = 'ok'), min(file_row_number) AS first"
+                f" FROM {source} GROUP BY ALL ORDER BY first"
+            )
+            missing = (
+                "SELECT scorer, status, coalesce(arg_min(note, file_row_number), '')"
+                f" FROM {source} WHERE status <> 'ok' GROUP BY ALL ORDER BY min(file_row_number)"
+            )
+            with _explain(path):
+                for scorer, aspect, system, coverage, _ in self.query(by_system, [str(path)]).fetchall():
+                    keys.setdefault((scorer, aspect))
+                    least = coverages.get((scorer, aspect, system), 1.0)
+                    coverages[scorer, aspect, system] = min(least, 1.0 if coverage is None else coverage)
+                for scorer, status, note in self.query(missing, [str(path)]).fetchall():
+                    notes.setdefault((scorer, status), note)
+        return list(keys), coverages, notes
+
+    def _take_scores(self, paths: Sequence[Path]) -> None:
+        """Lay scores out as columns, part by part; a story's may lie in several of them."""
+        self._database.execute("CREATE TABLE keys (scorer VARCHAR, aspect VARCHAR, k INTEGER)")
+        if self.keys:
+            rows = [[*key, number] for number, key in enumerate(self.keys)]
+            self._database.executemany("INSERT INTO keys VALUES (?, ?, ?)", rows)
+        numbers = range(len(self.keys))
+        columns = "".join(f", c{number} DOUBLE, s{number} UTINYINT" for number in numbers)
+        self._database.execute(f"CREATE TABLE pieces (place BIGINT{columns})")
+        total = 0
+        for start in range(0, len(paths), _PARTS_AT_ONCE):
+            some = paths[start : start + _PARTS_AT_ONCE]
+            with _explain(some[0]):
+                counted = "SELECT count(*) FROM read_parquet(?)"
+                total += self.query(counted, [list(map(str, some))]).fetchall()[0][0]
+                self._database.execute(_lay_out(len(self.keys)), [list(map(str, some))])
+        whole, unique = self.query("SELECT count(*), count(DISTINCT place) FROM pieces").fetchall()[0]
+        if whole != unique:
+            tops = "".join(f", max(c{n}) AS c{n}, max(s{n}) AS s{n}" for n in numbers)
+            self._database.execute(
+                f"CREATE TABLE scores AS SELECT place{tops} FROM pieces GROUP BY place ORDER BY place"
+            )
+        else:
+            self._database.execute("ALTER TABLE pieces RENAME TO scores")
+        self._refuse_odd(paths, total)
+        columns = "".join(f", c{number}, s{number}" for number in numbers)
+        self._database.execute(
+            f"CREATE VIEW run AS SELECT place, id, system, item{columns}"
+            " FROM stories LEFT JOIN scores USING (place)"
+        )
+
+    def _refuse_odd(self, paths: Sequence[Path], total: int) -> None:
+        """Refuse scores of stories that are not there, and two of one story and column."""
+        counts = [f"count(s{number})" for number in range(len(self.keys))]
+        laid = sum(self.query(f"SELECT {', '.join(counts or ['0'])} FROM scores").fetchall()[0])
+        if laid == total:
+            return
+        for path in paths:
+            strange = "SELECT story FROM read_parquet(?) WHERE story NOT IN (SELECT id FROM stories)"
+            for (name,) in self.query(f"{strange} LIMIT 1", [str(path)]).fetchall():
+                raise InputError(f"a score is about {name!r}, which is not a story here", _AGAIN)
+        raise InputError(f"{self.folder}: two scores of one scorer for one story", _AGAIN)
+
+
+def _connect(home: Path) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    settings: dict[str, Any] = {
+        "memory_limit": _MEMORY,
+        "threads": min(_MOST_THREADS, os.cpu_count() or 1),
+        "temp_directory": str(home / "spill"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    return duckdb.connect(str(home / "run.duckdb"), config=settings)
+
+
+def _lay_out(columns: int) -> str:
+    """Write the question that lays the scores of one part out as columns."""
+    codes = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if code)
+    # As a Score has it: what is ok has a finite value, and nothing else has one.
+    undefined = STATUSES.index(str(Status.UNDEFINED))
+    known = "status = 'ok' AND isfinite(value)"
+    cells = "".join(
+        f", max(v) FILTER (k = {number}), max(code) FILTER (k = {number})"
+        for number in range(columns)
+    )
+    return (
+        f"INSERT INTO pieces SELECT place{cells} FROM (SELECT place, k,"
+        f" CASE WHEN {known} THEN value END AS v,"
+        f" CASE WHEN coalesce(status, 'ok') = 'ok' AND NOT coalesce({known}, false)"
+        f" THEN {undefined} ELSE CASE status {codes} END END AS code"
+        " FROM read_parquet(?) AS part JOIN stories ON stories.id = part.story"
+        " JOIN keys ON keys.scorer = part.scorer AND keys.aspect = coalesce(part.aspect, ''))"
+        " GROUP BY place ORDER BY place"
+    )
+
+
+def _list_fields() -> str:
+    return ", ".join(f'"{name}"' for name in _FIELDS)
+
+
+def _summarise(values: Array, statuses: Array) -> SummaryCell:
+    known = values[~np.isnan(values)]
+    counts = np.bincount(statuses, minlength=len(STATUSES))
+    left_out = {
+        STATUSES[code]: int(count)
+        for code, count in enumerate(counts)
+        if code and count and STATUSES[code] != Status.OK
+    }
+    mean = float(known.mean()) if len(known) else 0.0
+    squares = float(((known - mean) ** 2).sum())
+    return SummaryCell(len(known), mean, squares, left_out=Counter(left_out))
+
+
+def _summary_row(
+    key: tuple[str, str, str], cell: SummaryCell, coverage: float
+) -> dict[str, Any]:
+    scorer, aspect, system = key
+    return {
+        "scorer": scorer,
+        "aspect": aspect,
+        "system": system,
+        "mean": cell.mean if cell.count else None,
+        "deviation": cell.deviation if cell.count > 1 else None,
+        "scored": cell.count,
+        "why": dict(cell.left_out),
+        "least_coverage": coverage if cell.count else None,
+    }
+
+
+@contextmanager
+def _explain(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of a damaged file into what a user can mend."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path} cannot be read ({reason})", _AGAIN) from None
+
+
+def _find_parts(folder: Path, home: Path) -> tuple[list[Path], list[Path]]:
+    """Find the parts of stories and scores; those of a run in one file each are made."""
+    stories, scores = list_parts(folder, STORIES), list_parts(folder, SCORES)
+    if stories and not (folder / STORIES).exists():
+        return stories, scores
+    from fabula.scoring.run_parts import part_scores, part_stories
+
+    parquet = folder / PARQUET
+    return (
+        part_stories(folder, home / "stories"),
+        part_scores(folder, parquet if parquet.is_file() else None, home / "scores"),
+    )

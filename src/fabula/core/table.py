@@ -29,7 +29,6 @@ HALVES: Literal["backslashreplace"] = "backslashreplace"
 STORIES, SCORES = "stories.jsonl", "scores.jsonl"
 # What fits into a look at a table.
 MOST_SYSTEMS, MOST_ROWS = 6, 30
-_BATCH_ROWS = 2000  # of a part of a run, held at once
 COLUMNS = ("story", "item", "system", "scorer", "aspect", "value", "status", "coverage", "note")
 
 
@@ -300,9 +299,22 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return text
 
 
+def part_name(folder: str, number: int) -> str:
+    """Name a part of the stories or scores of a run in shards (docs/scale.md)."""
+    return f"{folder}/part-{number:05d}.parquet"
+
+
+def list_parts(folder: Path, what: str) -> list[Path]:
+    """Files of the `stories` or `scores` of a run in shards, in order; of others none."""
+    if (folder / f"{what}.jsonl").exists():
+        return []
+    parts = (folder / what).glob("part-*.parquet")
+    return sorted(parts, key=lambda path: int(path.stem.removeprefix("part-")))
+
+
 def read_stories(folder: Path) -> Iterator[Story]:
     """Go through the stories of a saved table."""
-    for where, row in _read_rows(folder / STORIES):
+    for where, row in _read_either(folder, STORIES):
         try:
             if row.get("images"):
                 row |= {"images": find_images(row["images"], folder)}
@@ -313,7 +325,7 @@ def read_stories(folder: Path) -> Iterator[Story]:
 
 def read_scores(folder: Path) -> Iterator[Score]:
     """Go through the scores of a saved table."""
-    for where, row in _read_rows(folder / SCORES):
+    for where, row in _read_either(folder, SCORES):
         try:
             yield parse_score(row)
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -328,12 +340,12 @@ def story_line(story: Story, folder: Path | None = None) -> str:
     return json_text(row) + "\n"
 
 
-def list_parts(folder: Path, name: str) -> list[Path]:
-    """Parts of the stories or scores of a run that was written in parts, in their order."""
-    return sorted((folder / Path(name).stem).glob("part-*.parquet"))
-
-
-def _read_parts(parts: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_either(folder: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the rows of one file, or of the parts that a run in shards has instead."""
+    parts = list_parts(folder, name.removesuffix(".jsonl"))
+    if not parts:
+        yield from _read_rows(folder / name)
+        return
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -341,21 +353,14 @@ def _read_parts(parts: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         raise PackageMissing("pyarrow", "tables") from None
     for path in parts:
         try:
-            number = 0
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                    for row in batch.to_pylist():
-                        number += 1
-                        yield f"{path}, row {number}", row
-        except (OSError, pa.ArrowException) as error:
-            problem = f"{path} cannot be read ({str(error).splitlines()[0]})"
-            raise InputError(problem, "write the folder again") from None
+            for batch in pq.ParquetFile(path).iter_batches(batch_size=1024):
+                for row in batch.to_pylist():
+                    yield f"{path}", row
+        except (pa.ArrowException, OSError):
+            raise InputError(f"{path} is damaged", "score again with --overwrite") from None
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    if not path.exists() and (parts := list_parts(path.parent, path.name)):
-        yield from _read_parts(parts)
-        return
     try:
         # What is no plain file may have no end.
         if path.exists() and not path.is_file():

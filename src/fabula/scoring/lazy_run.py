@@ -27,11 +27,12 @@ from fabula.core.errors import InputError, PackageMissing
 from fabula.core.images import find_images
 from fabula.core.score import STATUSES, Status, Summary, SummaryCell
 from fabula.core.story import Story
-from fabula.core.table import SCORES, STORIES, list_parts
+from fabula.core.table import list_parts
 from fabula.scoring.folder import PARQUET, read_run
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -41,7 +42,8 @@ EXTRA = "large"
 # What DuckDB may hold; beyond it, it writes to the temporary folder.
 _MEMORY = "512MB"
 _MOST_THREADS = 4
-_BATCH_ROWS = 1000
+# Stories that are held at once while all are gone through.
+BATCH_ROWS = 1000
 _PARTS_AT_ONCE = 8
 _AGAIN = "score again with --overwrite"
 _FIELDS = ("id", "text", "prompt", "references", "images", "system", "item")
@@ -112,6 +114,13 @@ class LazyRun:
         """Ask in SQL; every question has a cursor of its own, so that several may ask at once."""
         return self._database.cursor().execute(sql, list(given))
 
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Put rows of Arrow into a table of our own."""
+        cursor = self._database.cursor()
+        cursor.register("given_rows", rows)
+        cursor.execute(f"INSERT INTO {table} SELECT * FROM given_rows")
+        cursor.unregister("given_rows")
+
     @cached_property
     def systems(self) -> list[str]:
         """Systems, in the order they came."""
@@ -125,11 +134,21 @@ class LazyRun:
         return int(self.query(sql).fetchall()[0][0])
 
     @cached_property
+    def item_codes(self) -> Array:
+        """The number of each story's item, by place; those without share one."""
+        sql = (
+            "WITH items AS (SELECT coalesce(item, '') AS name, min(place) AS first FROM stories"
+            " GROUP BY name) SELECT place, first FROM stories JOIN items"
+            " ON items.name = coalesce(stories.item, '')"
+        )
+        return self.read_column(sql, np.int64)
+
+    @cached_property
     def system_codes(self) -> Array:
         """The number of each story's system, by place."""
         names = ", ".join(f"(?, {number})" for number in range(len(self.systems)))
         sql = f"SELECT place, n FROM stories JOIN (VALUES {names}) names(system, n) USING (system)"
-        return self._fill(sql, np.zeros(self.count, dtype=np.int32), self.systems)
+        return self.read_column(sql, np.int32, self.systems)
 
     def places(self) -> dict[str, Array]:
         """Where the stories of each system are."""
@@ -155,20 +174,23 @@ class LazyRun:
             " FROM stories)"
             " SELECT place, dense_rank() OVER (ORDER BY name) - 1 FROM named"
         )
-        return self._fill(sql, np.zeros(self.count, dtype=np.int64))
+        return self.read_column(sql, np.int64)
 
     def values(self, number: int) -> Array:
         """Values of a column by place; NaN where there is none."""
         sql = f"SELECT place, c{number} FROM scores WHERE c{number} IS NOT NULL"
-        return self._fill(sql, np.full(self.count, math.nan))
+        return self.read_column(sql, np.float64, fill=math.nan)
 
     def statuses(self, number: int) -> Array:
         """Numbers of the statuses of a column by place."""
         sql = f"SELECT place, s{number} FROM scores WHERE s{number} IS NOT NULL"
-        return self._fill(sql, np.zeros(self.count, dtype=np.uint8))
+        return self.read_column(sql, np.uint8)
 
-    def _fill(self, sql: str, array: Array, given: Sequence[Any] = ()) -> Array:
-        """Put what a question of two columns gives, place and value, into an array."""
+    def read_column(
+        self, sql: str, kind: type[np.generic], given: Sequence[Any] = (), fill: float = 0
+    ) -> Array:
+        """Ask for place and value, and give the values by place; `fill` where there is none."""
+        array = np.full(self.count, fill, dtype=kind)
         places, values = self.query(sql, given).fetchnumpy().values()
         array[places] = values
         return array
@@ -218,14 +240,38 @@ class LazyRun:
 
     def scan_texts(self) -> Iterator[tuple[int, list[str]]]:
         """Go through all texts, a batch at a time, each with the place of its first."""
+        for start, batch in self._scan(["text"]):
+            yield start, batch.column("text").to_pylist()
+
+    def scan_stories(self, wanted: Array) -> Iterator[tuple[int, list[Story]]]:
+        """Go through the stories that are wanted, by place, with where each batch begins."""
+        import pyarrow as pa
+
+        for start, batch in self._scan(list(_FIELDS)):
+            mask = wanted[start : start + len(batch)]
+            if mask.any():
+                rows = batch.filter(pa.array(mask)).to_pylist()
+                yield start, [self._make_story(*map(row.get, _FIELDS)) for row in rows]
+
+    def _scan(self, fields: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         import pyarrow.parquet as pq
 
         for part in self._parts:
             start = part.start
             with pq.ParquetFile(part.path) as file:
-                for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=["text"]):
-                    yield start, batch.column("text").to_pylist()
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=fields):
+                    yield start, batch
                     start += len(batch)
+
+    def read_block(self, start: int, end: int) -> Array:
+        """Values of all columns from one place to another, stories × columns."""
+        columns = "".join(f", c{number}" for number in range(len(self.keys)))
+        sql = f"SELECT place{columns} FROM scores WHERE place BETWEEN ? AND ?"
+        places, *values = self.query(sql, [start, end - 1]).fetchnumpy().values()
+        block = np.full((end - start, len(self.keys)), math.nan)
+        for number, column in enumerate(values):
+            block[places - start, number] = np.ma.filled(column, math.nan)
+        return block
 
     def summarise(self) -> Summary:
         """Give the means by scorer, aspect and system, as a run makes them."""
@@ -413,8 +459,8 @@ def _explain(path: Path) -> Iterator[None]:
 
 def _find_parts(folder: Path, home: Path) -> tuple[list[Path], list[Path]]:
     """Find the parts of stories and scores; those of a run in one file each are made."""
-    stories, scores = list_parts(folder, STORIES), list_parts(folder, SCORES)
-    if stories and not (folder / STORIES).exists():
+    stories, scores = list_parts(folder, "stories"), list_parts(folder, "scores")
+    if stories:
         return stories, scores
     from fabula.scoring.run_parts import part_scores, part_stories
 

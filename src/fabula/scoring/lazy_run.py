@@ -28,7 +28,7 @@ from fabula.core.images import find_images
 from fabula.core.score import STATUSES, Status, Summary, SummaryCell
 from fabula.core.story import Story
 from fabula.core.table import list_parts
-from fabula.scoring.folder import PARQUET, read_run
+from fabula.scoring.folder import PARQUET, RUN, load_record, read_run
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,8 +54,10 @@ def is_large(record: dict[str, Any]) -> bool:
     return int(record["input"]["stories"]) > MOST_STORIES
 
 
-def can_read_lazily() -> bool:
-    """Whether the packages are there that read large runs."""
+def is_read_lazily(folder: Path) -> bool:
+    """Whether a run folder is to be read where it lies: it is large, and the packages are there."""
+    if not (folder / RUN).is_file() or not is_large(load_record(folder / RUN)):
+        return False
     return all(find_spec(name) is not None for name in ("duckdb", "pyarrow"))
 
 
@@ -204,6 +206,15 @@ class LazyRun:
             values[:, number] = self.values(number)[chosen]
             statuses[:, number] = self.statuses(number)[chosen]
         return values, statuses
+
+    def read_labels(self, wanted: Array) -> list[tuple[int, str, str, str | None]]:
+        """Place, id, system and item of the stories that are wanted, by place."""
+        import pyarrow as pa
+
+        self.query("CREATE OR REPLACE TABLE wanted (place BIGINT)")
+        self.insert("wanted", pa.table({"place": np.flatnonzero(wanted)}))
+        sql = "SELECT place, id, system, item FROM stories SEMI JOIN wanted USING (place)"
+        return self.query(f"{sql} ORDER BY place").fetchall()
 
     def read_stories(self, places: Iterable[int]) -> list[Story]:
         """Read the stories at some places, in the order asked for."""

@@ -93,6 +93,7 @@ class LazyRun:
             if find_spec(package) is None:
                 raise PackageMissing(package, EXTRA)
         self.folder = folder
+        self._hashes: dict[str, Array] = {}
         self.record = read_run(folder)
         self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
         try:
@@ -196,6 +197,22 @@ class LazyRun:
         places, values = self.query(sql, given).fetchnumpy().values()
         array[places] = values
         return array
+
+    def hash_field(self, name: str) -> Array:
+        """Give a number for the id, item, prompt or reference of every story; 0 where it has none."""
+        if name not in self._hashes:
+            array = np.zeros(self.count, dtype=np.uint64)
+            column = "array_to_string(\"references\", chr(10))" if name == "reference" else name
+            for part in self._parts:
+                sql = (
+                    f"SELECT file_row_number, CASE WHEN coalesce({column}, '') = '' THEN 0"
+                    f" ELSE greatest(hash({column}), 2) END"
+                    " FROM read_parquet(?, file_row_number = true)"
+                )
+                rows, hashes = self.query(sql, [str(part.path)]).fetchnumpy().values()
+                array[part.start + rows] = hashes
+            self._hashes[name] = array
+        return self._hashes[name]
 
     def read_values(self, places: Sequence[int]) -> tuple[Array, Array]:
         """Values and statuses of some stories, stories × columns."""

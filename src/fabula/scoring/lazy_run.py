@@ -19,6 +19,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +95,7 @@ class LazyRun:
                 raise PackageMissing(package, EXTRA)
         self.folder = folder
         self._hashes: dict[str, Array] = {}
+        self._found, self._searching = "", Lock()
         self.record = read_run(folder)
         self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
         try:
@@ -213,6 +215,26 @@ class LazyRun:
                 array[part.start + rows] = hashes
             self._hashes[name] = array
         return self._hashes[name]
+
+    def find_words(self, words: str) -> str:
+        """Name a table with the places of the stories in whose text, prompt or id words stand.
+
+        Those that were asked for last are kept.
+        """
+        with self._searching:
+            if words != self._found:
+                self.query("CREATE OR REPLACE TABLE found (place BIGINT)")
+                for part in self._parts:
+                    within = " OR ".join(
+                        f"contains(lower({name}), lower(?))" for name in ("text", "prompt", "id")
+                    )
+                    sql = (
+                        "INSERT INTO found SELECT ? + file_row_number FROM"
+                        f" read_parquet(?, file_row_number = true) WHERE {within}"
+                    )
+                    self.query(sql, [part.start, str(part.path), *[words.strip()] * 3])
+                self._found = words
+            return "found"
 
     def read_values(self, places: Sequence[int]) -> tuple[Array, Array]:
         """Values and statuses of some stories, stories × columns."""

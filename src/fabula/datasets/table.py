@@ -105,14 +105,16 @@ def read_run_with(
     columns: Mapping[str, str] | None = None,
     scorers: Mapping[str, ScorerCard] | None = None,
     form: FileForm | None = None,
+    run: ScoreTable | None = None,
 ) -> Dataset:
     """Join a run folder, or a saved table, with a table of ratings by the ids of the stories.
 
     What people (`human:…`) said in the run itself counts as ratings too, and so do their choices
     between stories, if the folder has a file of them. `scorers` are the cards of the run's metrics;
-    without them, higher is taken to be better.
+    without them, higher is taken to be better. `run` is what was read of the folder, where that
+    is not all of it.
     """
-    run = ScoreTable.load(folder)
+    run = ScoreTable.load(folder) if run is None else run
     people = [score for score in run if score.scorer.startswith(HUMAN)]
     if ratings is not None:
         joined = read_ratings(ratings, columns, form)

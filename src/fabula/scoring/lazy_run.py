@@ -26,9 +26,9 @@ import numpy as np
 
 from fabula.core.errors import InputError, PackageMissing
 from fabula.core.images import find_images
-from fabula.core.score import STATUSES, Status, Summary, SummaryCell
+from fabula.core.score import STATUSES, Score, Status, Summary, SummaryCell
 from fabula.core.story import Story
-from fabula.core.table import list_parts
+from fabula.core.table import COLUMNS, list_parts, parse_score
 from fabula.scoring.folder import PARQUET, RUN, load_record, read_run
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class LazyRun:
         self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
         try:
             self._database = _connect(Path(self._home.name))
-            stories, scores = _find_parts(folder, Path(self._home.name))
+            stories, self._score_parts = _find_parts(folder, Path(self._home.name))
             self._parts = self._take_stories(stories)
             self.count = sum(part.rows for part in self._parts)
-            self.keys, self._coverages, self._notes = self._survey(scores)
-            self._take_scores(scores)
+            self.keys, self._coverages, self._notes = self._survey(self._score_parts)
+            self._take_scores(self._score_parts)
         except BaseException:
             self.close()
             raise
@@ -322,6 +322,20 @@ class LazyRun:
         for number, column in enumerate(values):
             block[places - start, number] = np.ma.filled(column, math.nan)
         return block
+
+    def read_scores(self, wanted: Array) -> Iterator[Score]:
+        """Go through the scores of the stories that are wanted, as they lie in the run."""
+        self.read_labels(wanted)
+        columns = ", ".join(f"part.{name}" for name in COLUMNS)
+        for path in self._score_parts:
+            sql = (
+                f"SELECT {columns} FROM read_parquet(?, file_row_number = true) AS part"
+                " JOIN stories ON stories.id = part.story JOIN wanted USING (place)"
+                " ORDER BY part.file_row_number"
+            )
+            cursor = self.query(sql, [str(path)])
+            while rows := cursor.fetchmany(BATCH_ROWS):
+                yield from (parse_score(dict(zip(COLUMNS, row, strict=True))) for row in rows)
 
     def summarise(self) -> Summary:
         """Give the means by scorer, aspect and system, as a run makes them."""

@@ -35,7 +35,9 @@ from fabula.core.errors import SettingError
     metavar=NUMBER,
     help="Leave out stories that share so much of their runs of five words with one that stays.",
 )
-@click.option("--best", default="", metavar=NAME, help="Of near ones the best by this column stays.")
+@click.option(
+    "--best", default="", metavar=NAME, help="Of near ones the best by this column stays."
+)
 @click.option("--top", metavar="N|N%", help="Take so many, or such a share, the best by --by.")
 @click.option("--sample", type=click.IntRange(1), metavar=COUNT, help="Draw so many at random.")
 @click.option(

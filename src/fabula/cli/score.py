@@ -212,17 +212,18 @@ def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None
 
 
 def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
-    """Write the report of a run that is kept, unless it is too large to be held in memory."""
+    """Write the report of a run that is kept, unless it is large and would be held in memory."""
     if result.folder is None:
         return
-    from fabula.reports.standings import MOST_STORIES
+    from fabula.scoring.lazy_run import EXTRA, is_large, is_read_lazily
 
-    if result.record["input"]["stories"] > MOST_STORIES:
+    if is_large(result.record) and not is_read_lazily(result.folder):
         if not quiet:
-            from fabula.core.installation import spell_command
+            from fabula.core.installation import spell_command, spell_install
 
             command = spell_command(f"report {result.folder}")
-            echo(f"no report of so many stories: {command}", err=True)
+            words = f"no report of so many stories: {spell_install(EXTRA)}, then {command}"
+            echo(words, err=True)
         return
     from fabula.cli import show_progress
     from fabula.reports.report import write_report

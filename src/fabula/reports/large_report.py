@@ -37,7 +37,9 @@ def read_large(run: LazyRun, budget: Budget, *, seed: int) -> tuple[ReportData, 
     columns = make_columns(run.keys, {metric["spec"]: metric for metric in metrics})
     telling = list(dict.fromkeys(_find_telling(run, columns)))
     in_page = _fill_up(run, telling, PAGE_STORIES, seed)
-    with_text = _fill_up(run, first_places(iter(telling), _most_telling(budget)), budget.stories, seed)
+    with_text = _fill_up(
+        run, first_places(iter(telling), _most_telling(budget)), budget.stories, seed
+    )
     texts = _read_texts(run, with_text, budget)
     places = sorted({*in_page, *texts})
     stories = _read_labels(run, places, texts)

@@ -121,9 +121,7 @@ def _estimate_large(run: LazyRun, columns: list[ReportColumn], *, seed: int) -> 
     for column in columns:
         number = run.keys.index((column.scorer, column.aspect))
         values, statuses = run.values(number), run.statuses(number)
-        samples = [
-            Sample(units[system], values[own][:, None]) for system, own in places.items()
-        ]
+        samples = [Sample(units[system], values[own][:, None]) for system, own in places.items()]
         estimates = estimate_means(samples, seed=seed)  # one of each system, for one column
         rows.append(estimates)
         asked = np.array([(statuses[own] > 0).sum() for own in places.values()])

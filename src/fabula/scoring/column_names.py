@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from fabula.core.errors import InputError, UnknownName, UserError, closest
@@ -35,29 +36,27 @@ class ColumnNames:
             for names in (self.dotted, self.labels, [" ".join(filter(None, k)) for k in self.keys]):
                 if spelled in names:
                     return names.index(spelled)
-        spec, _, aspect = _spell(name).rpartition(".") if ")." in _spell(name) else ("", "", "")
-        if not spec:
-            spec, _, aspect = _spell(name).partition(".")
+        spec, aspect = _split(_spell(name))
         own = self._list_own(spec, aspect)
         if len(own) == 1:
             return own[0]
         if own:
-            names = ", ".join(self.dotted[number] for number in own)
-            raise InputError(f"{name!r} may be several columns: {names}", "name one of them")
+            several = ", ".join(self.dotted[number] for number in own)
+            raise InputError(f"{name!r} may be several columns: {several}", "name one of them")
         known = [*self.dotted, *self.labels]
         raise UnknownName(f"the run has no column {name!r}", closest(name, known))
 
     def _list_own(self, spec: str, aspect: str) -> list[int]:
-        """Columns of a scorer, by its spec or by its bare name, and of an aspect if one is named."""
-        for same in (lambda scorer: scorer == spec, lambda scorer: scorer.partition("(")[0] == spec):
-            own = [
-                number
-                for number, (scorer, known) in enumerate(self.keys)
-                if same(scorer) and aspect in ("", known)
-            ]
-            if own:
-                return own
-        return []
+        """Columns of a scorer, by its spec or by its bare name, and of an aspect if it is named."""
+        named = [(number, *key) for number, key in enumerate(self.keys) if aspect in ("", key[1])]
+        exact = [number for number, scorer, _ in named if scorer == spec]
+        return exact or [number for number, scorer, _ in named if scorer.partition("(")[0] == spec]
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Split a name into spec and aspect: at the dot after its settings, or at the first."""
+    cut = name.rpartition(".") if ")." in name else name.partition(".")
+    return (cut[0], cut[2]) if cut[0] else (name, "")
 
 
 def _spell(name: str) -> str:
@@ -69,10 +68,10 @@ def _spell(name: str) -> str:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return text
     if isinstance(node, ast.Attribute):
-        node, aspect = node.value, f".{node.attr}"
+        aspect = f".{node.attr}"
+        node = node.value
     text = ast.unparse(node)
-    try:
+    # One of a package that is not here, or no metric at all, stays as it is.
+    with suppress(UserError):
         text = METRICS.build(text).spec
-    except UserError:
-        pass  # of a package that is not here, or no metric at all
     return f"{text}{aspect}"

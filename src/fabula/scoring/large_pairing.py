@@ -81,9 +81,7 @@ class LargePairs:
     def select(self, scorers: Collection[str]) -> PairSource:
         """Give the scores of some scorers, to be compared."""
         wanted = self.scorers & set(scorers)
-        return LargePairs(
-            self.runs, self.metrics, self.systems, wanted, self.remarks, self.sides
-        )
+        return LargePairs(self.runs, self.metrics, self.systems, wanted, self.remarks, self.sides)
 
     def count_shared(self, a: str, b: str) -> int:
         """Count the items for which both systems have a story; fewer than two will not do."""
@@ -238,7 +236,7 @@ def _leave_out(side: _Side) -> _Side:
 
 
 def _can_match(runs: Sequence[LazyRun], sides: Mapping[str, _Side], by: str) -> bool:
-    """Whether every system's keys are its own and it shares some with the first; see `pair_runs`."""
+    """Whether stories can be matched by something, by the rules of `pair_runs`."""
     first, *others = map(_leave_out, sides.values())
     if any(len(np.unique(side.keys)) < len(side.keys) for side in (first, *others)) or not others:
         return False

@@ -9,12 +9,10 @@ a batch at a time. A run in one file each is brought into parts first.
 from __future__ import annotations
 
 import math
-import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.errors import InputError, PackageMissing
+from fabula.core.errors import PackageMissing
 from fabula.core.images import find_images
 from fabula.core.score import STATUSES, Score, Status, Summary, SummaryCell
 from fabula.core.story import Story
-from fabula.core.table import COLUMNS, list_parts, parse_score
-from fabula.scoring.folder import PARQUET, RUN, load_record, read_run
+from fabula.core.table import COLUMNS, parse_score
+from fabula.scoring.folder import RUN, load_record, read_run
+from fabula.scoring.run_database import RunDatabase
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,13 +39,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # Runs of more stories are not held in memory.
 MOST_STORIES = 50_000
 EXTRA = "large"
-# What DuckDB may hold; beyond it, it writes to the temporary folder.
-_MEMORY = "512MB"
-_MOST_THREADS = 4
 # Stories that are held at once while all are gone through.
 BATCH_ROWS = 1000
-_PARTS_AT_ONCE = 8
-_AGAIN = "score again with --overwrite"
 _FIELDS = ("id", "text", "prompt", "references", "images", "system", "item")
 
 
@@ -60,15 +54,6 @@ def is_read_lazily(folder: Path) -> bool:
     if not (folder / RUN).is_file() or not is_large(load_record(folder / RUN)):
         return False
     return all(find_spec(name) is not None for name in ("duckdb", "pyarrow"))
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A file of stories, and the place of its first among all."""
-
-    path: Path
-    start: int
-    rows: int
 
 
 @contextmanager
@@ -99,29 +84,28 @@ class LazyRun:
         self.record = read_run(folder)
         self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
         try:
-            self._database = _connect(Path(self._home.name))
-            stories, self._score_parts = _find_parts(folder, Path(self._home.name))
-            self._parts = self._take_stories(stories)
-            self.count = sum(part.rows for part in self._parts)
-            self.keys, self._coverages, self._notes = self._survey(self._score_parts)
-            self._take_scores(self._score_parts)
+            self._database = RunDatabase(folder, Path(self._home.name))
         except BaseException:
             self.close()
             raise
 
+        self._parts = self._database.story_parts
+        self.keys = self._database.keys
+        self.count = sum(part.rows for part in self._parts)
+
     def close(self) -> None:
         """Let go of the temporary folder."""
         if hasattr(self, "_database"):
-            self._database.close()
+            self._database.connection.close()
         self._home.cleanup()
 
     def query(self, sql: str, given: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
         """Ask in SQL; every question has a cursor of its own, so that several may ask at once."""
-        return self._database.cursor().execute(sql, list(given))
+        return self._database.query(sql, given)
 
     def insert(self, table: str, rows: pa.Table) -> None:
         """Put rows of Arrow into a table of our own."""
-        cursor = self._database.cursor()
+        cursor = self._database.connection.cursor()
         cursor.register("given_rows", rows)
         cursor.execute(f"INSERT INTO {table} SELECT * FROM given_rows")
         cursor.unregister("given_rows")
@@ -175,7 +159,8 @@ class LazyRun:
         sql = (
             "WITH whole AS (SELECT system FROM stories GROUP BY system"
             " HAVING count(*) FILTER (coalesce(item, '') = '') = 0),"
-            " named AS (SELECT place, CASE WHEN system IN (FROM whole) THEN item ELSE id END AS name"
+            " named AS (SELECT place,"
+            " CASE WHEN system IN (FROM whole) THEN item ELSE id END AS name"
             " FROM stories)"
             " SELECT place, dense_rank() OVER (ORDER BY name) - 1 FROM named"
         )
@@ -201,10 +186,10 @@ class LazyRun:
         return array
 
     def hash_field(self, name: str) -> Array:
-        """Give a number for the id, item, prompt or reference of every story; 0 where it has none."""
+        """Number the id, item, prompt or reference of every story; 0 where it has none."""
         if name not in self._hashes:
             array = np.zeros(self.count, dtype=np.uint64)
-            column = "array_to_string(\"references\", chr(10))" if name == "reference" else name
+            column = 'array_to_string("references", chr(10))' if name == "reference" else name
             for part in self._parts:
                 sql = (
                     f"SELECT file_row_number, CASE WHEN coalesce({column}, '') = '' THEN 0"
@@ -253,7 +238,10 @@ class LazyRun:
         self.query("CREATE OR REPLACE TABLE wanted (place BIGINT)")
         self.insert("wanted", pa.table({"place": np.flatnonzero(wanted)}))
         sql = "SELECT place, id, system, item FROM stories SEMI JOIN wanted USING (place)"
-        return self.query(f"{sql} ORDER BY place").fetchall()
+        rows: list[tuple[int, str, str, str | None]] = self.query(
+            f"{sql} ORDER BY place"
+        ).fetchall()
+        return rows
 
     def read_stories(self, places: Iterable[int]) -> list[Story]:
         """Read the stories at some places, in the order asked for."""
@@ -327,7 +315,7 @@ class LazyRun:
         """Go through the scores of the stories that are wanted, as they lie in the run."""
         self.read_labels(wanted)
         columns = ", ".join(f"part.{name}" for name in COLUMNS)
-        for path in self._score_parts:
+        for path in self._database.score_parts:
             sql = (
                 f"SELECT {columns} FROM read_parquet(?, file_row_number = true) AS part"
                 " JOIN stories ON stories.id = part.story JOIN wanted USING (place)"
@@ -346,134 +334,11 @@ class LazyRun:
             for system, own in places.items():
                 cell = _summarise(values[own], statuses[own])
                 if cell.count or cell.left_out:
-                    coverage = self._coverages.get((scorer, aspect, system), 1.0)
+                    coverage = self._database.coverages.get((scorer, aspect, system), 1.0)
                     rows.append(_summary_row((scorer, aspect, system), cell, coverage))
         summary = Summary.from_rows(rows)
-        summary.notes = dict(self._notes)
+        summary.notes = dict(self._database.notes)
         return summary
-
-    def _take_stories(self, paths: Sequence[Path]) -> list[_Part]:
-        self._database.execute(
-            "CREATE TABLE stories (place BIGINT, id VARCHAR, system VARCHAR, item VARCHAR)"
-        )
-        parts, start = [], 0
-        for path in paths:
-            sql = (
-                "INSERT INTO stories SELECT ? + file_row_number, id, coalesce(system, ''), item"
-                " FROM read_parquet(?, file_row_number = true)"
-            )
-            with _explain(path):
-                rows = self._database.execute(sql, [start, str(path)]).fetchall()[0][0]
-            parts.append(_Part(path, start, int(rows)))
-            start += int(rows)
-        twice = "SELECT id FROM stories GROUP BY id HAVING count(*) > 1 LIMIT 1"
-        for (name,) in self.query(twice).fetchall():
-            raise InputError(f"{self.folder}: two stories share the id {name!r}", _AGAIN)
-        return parts
-
-    def _survey(
-        self, paths: Sequence[Path]
-    ) -> tuple[list[tuple[str, str]], dict[tuple[str, str, str], float], dict[Any, str]]:
-        """Find the columns in their order, the least coverage of each system, and first notes."""
-        keys: dict[tuple[str, str], None] = {}
-        coverages: dict[tuple[str, str, str], float] = {}
-        notes: dict[tuple[str, str], str] = {}
-        for path in paths:
-            source = "read_parquet(?, file_row_number = true)"
-            by_system = (
-                "SELECT scorer, coalesce(aspect, ''), coalesce(system, ''),"
-                " min(coverage) FILTER (status = 'ok'), min(file_row_number) AS first"
-                f" FROM {source} GROUP BY ALL ORDER BY first"
-            )
-            missing = (
-                "SELECT scorer, status, coalesce(arg_min(note, file_row_number), '')"
-                f" FROM {source} WHERE status <> 'ok' GROUP BY ALL ORDER BY min(file_row_number)"
-            )
-            with _explain(path):
-                for scorer, aspect, system, coverage, _ in self.query(by_system, [str(path)]).fetchall():
-                    keys.setdefault((scorer, aspect))
-                    least = coverages.get((scorer, aspect, system), 1.0)
-                    coverages[scorer, aspect, system] = min(least, 1.0 if coverage is None else coverage)
-                for scorer, status, note in self.query(missing, [str(path)]).fetchall():
-                    notes.setdefault((scorer, status), note)
-        return list(keys), coverages, notes
-
-    def _take_scores(self, paths: Sequence[Path]) -> None:
-        """Lay scores out as columns, part by part; a story's may lie in several of them."""
-        self._database.execute("CREATE TABLE keys (scorer VARCHAR, aspect VARCHAR, k INTEGER)")
-        if self.keys:
-            rows = [[*key, number] for number, key in enumerate(self.keys)]
-            self._database.executemany("INSERT INTO keys VALUES (?, ?, ?)", rows)
-        numbers = range(len(self.keys))
-        columns = "".join(f", c{number} DOUBLE, s{number} UTINYINT" for number in numbers)
-        self._database.execute(f"CREATE TABLE pieces (place BIGINT{columns})")
-        total = 0
-        for start in range(0, len(paths), _PARTS_AT_ONCE):
-            some = paths[start : start + _PARTS_AT_ONCE]
-            with _explain(some[0]):
-                counted = "SELECT count(*) FROM read_parquet(?)"
-                total += self.query(counted, [list(map(str, some))]).fetchall()[0][0]
-                self._database.execute(_lay_out(len(self.keys)), [list(map(str, some))])
-        whole, unique = self.query("SELECT count(*), count(DISTINCT place) FROM pieces").fetchall()[0]
-        if whole != unique:
-            tops = "".join(f", max(c{n}) AS c{n}, max(s{n}) AS s{n}" for n in numbers)
-            self._database.execute(
-                f"CREATE TABLE scores AS SELECT place{tops} FROM pieces GROUP BY place ORDER BY place"
-            )
-        else:
-            self._database.execute("ALTER TABLE pieces RENAME TO scores")
-        self._refuse_odd(paths, total)
-        columns = "".join(f", c{number}, s{number}" for number in numbers)
-        self._database.execute(
-            f"CREATE VIEW run AS SELECT place, id, system, item{columns}"
-            " FROM stories LEFT JOIN scores USING (place)"
-        )
-
-    def _refuse_odd(self, paths: Sequence[Path], total: int) -> None:
-        """Refuse scores of stories that are not there, and two of one story and column."""
-        counts = [f"count(s{number})" for number in range(len(self.keys))]
-        laid = sum(self.query(f"SELECT {', '.join(counts or ['0'])} FROM scores").fetchall()[0])
-        if laid == total:
-            return
-        for path in paths:
-            strange = "SELECT story FROM read_parquet(?) WHERE story NOT IN (SELECT id FROM stories)"
-            for (name,) in self.query(f"{strange} LIMIT 1", [str(path)]).fetchall():
-                raise InputError(f"a score is about {name!r}, which is not a story here", _AGAIN)
-        raise InputError(f"{self.folder}: two scores of one scorer for one story", _AGAIN)
-
-
-def _connect(home: Path) -> duckdb.DuckDBPyConnection:
-    import duckdb
-
-    settings: dict[str, Any] = {
-        "memory_limit": _MEMORY,
-        "threads": min(_MOST_THREADS, os.cpu_count() or 1),
-        "temp_directory": str(home / "spill"),
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    return duckdb.connect(str(home / "run.duckdb"), config=settings)
-
-
-def _lay_out(columns: int) -> str:
-    """Write the question that lays the scores of one part out as columns."""
-    codes = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if code)
-    # As a Score has it: what is ok has a finite value, and nothing else has one.
-    undefined = STATUSES.index(str(Status.UNDEFINED))
-    known = "status = 'ok' AND isfinite(value)"
-    cells = "".join(
-        f", max(v) FILTER (k = {number}), max(code) FILTER (k = {number})"
-        for number in range(columns)
-    )
-    return (
-        f"INSERT INTO pieces SELECT place{cells} FROM (SELECT place, k,"
-        f" CASE WHEN {known} THEN value END AS v,"
-        f" CASE WHEN coalesce(status, 'ok') = 'ok' AND NOT coalesce({known}, false)"
-        f" THEN {undefined} ELSE CASE status {codes} END END AS code"
-        " FROM read_parquet(?) AS part JOIN stories ON stories.id = part.story"
-        " JOIN keys ON keys.scorer = part.scorer AND keys.aspect = coalesce(part.aspect, ''))"
-        " GROUP BY place ORDER BY place"
-    )
 
 
 def _list_fields() -> str:
@@ -493,9 +358,7 @@ def _summarise(values: Array, statuses: Array) -> SummaryCell:
     return SummaryCell(len(known), mean, squares, left_out=Counter(left_out))
 
 
-def _summary_row(
-    key: tuple[str, str, str], cell: SummaryCell, coverage: float
-) -> dict[str, Any]:
+def _summary_row(key: tuple[str, str, str], cell: SummaryCell, coverage: float) -> dict[str, Any]:
     scorer, aspect, system = key
     return {
         "scorer": scorer,
@@ -507,29 +370,3 @@ def _summary_row(
         "why": dict(cell.left_out),
         "least_coverage": coverage if cell.count else None,
     }
-
-
-@contextmanager
-def _explain(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of a damaged file into what a user can mend."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path} cannot be read ({reason})", _AGAIN) from None
-
-
-def _find_parts(folder: Path, home: Path) -> tuple[list[Path], list[Path]]:
-    """Find the parts of stories and scores; those of a run in one file each are made."""
-    stories, scores = list_parts(folder, "stories"), list_parts(folder, "scores")
-    if stories:
-        return stories, scores
-    from fabula.scoring.run_parts import part_scores, part_stories
-
-    parquet = folder / PARQUET
-    return (
-        part_stories(folder, home / "stories"),
-        part_scores(folder, parquet if parquet.is_file() else None, home / "scores"),
-    )

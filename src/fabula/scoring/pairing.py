@@ -114,7 +114,7 @@ ORDERS: Mapping[str, Callable[[Array], Array]] = {
 
 
 def order_differences(differences: Array, order: str) -> Array:
-    """Give the places of differences in an order; NaN comes last but where items stay as they are."""
+    """Give the places of differences in an order; what is missing comes last, or stays."""
     return np.argsort(ORDERS[order](differences), kind="stable")
 
 
@@ -229,7 +229,10 @@ def _match_run(
     """Give a run under its new names, with what stories are matched by as the item."""
     stories = {
         story.id: replace(
-            story, id=f"{run.facts.name}/{story.id}", system=labels[story.system or ""], item=key(story)
+            story,
+            id=f"{run.facts.name}/{story.id}",
+            system=labels[story.system or ""],
+            item=key(story),
         )
         for story in run.table.stories
         if key(story)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +55,7 @@ def write_parts(into: Path, stories: Iterable[Story], *, size: int) -> list[Path
     import pyarrow as pa
 
     rows = ({name: _clean(cell) for name, cell in asdict(story).items()} for story in stories)
-    paths = []
+    paths: list[Path] = []
     while group := list(islice(rows, size)):
         table = pa.Table.from_pylist(group, schema=story_schema())
         paths.append(_write_part(into, len(paths), table))
@@ -105,15 +104,12 @@ def _make_groups(folder: Path) -> Iterator[pa.Table]:
     """Make groups of a run's lines, for where no Parquet was written."""
     import pyarrow as pa
 
-    nameless = {"item": None, "system": None}
-    scores = ((score.story, score) for score in read_scores(folder))
     rows = (
         {
             name: _clean(cell)
-            for name, cell in plain_row(score_row(Story(name, "", **nameless), score)).items()
+            for name, cell in plain_row(score_row(Story(score.story, ""), score)).items()
         }
-        for name, own in groupby(scores, key=itemgetter(0))
-        for _, score in own
+        for score in read_scores(folder)
     )
     while group := list(islice(rows, _GROUP_ROWS)):
         yield pa.Table.from_pylist(group, schema=score_schema())

@@ -49,7 +49,9 @@ def page_stories(run: LazyRun, query: StoryQuery) -> tuple[int, list[StoryRow]]:
     sql = f"SELECT place{values} FROM run WHERE {where} ORDER BY {_order(run, query)}"
     rows = run.query(f"{sql} LIMIT {query.step} OFFSET {query.offset}", given).fetchall()
     stories = run.read_stories(row[0] for row in rows)
-    return count, [StoryRow(row[0], story, list(row[1:])) for row, story in zip(rows, stories, strict=True)]
+    return count, [
+        StoryRow(row[0], story, list(row[1:])) for row, story in zip(rows, stories, strict=True)
+    ]
 
 
 def read_story(run: LazyRun, place: int) -> StoryRow:

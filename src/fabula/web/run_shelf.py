@@ -80,9 +80,7 @@ class RunShelf:
         )
         return paired
 
-    def _pair(
-        self, paths: tuple[Path, ...], stamps: tuple[float, ...]
-    ) -> PairedRuns | LargePairs:
+    def _pair(self, paths: tuple[Path, ...], stamps: tuple[float, ...]) -> PairedRuns | LargePairs:
         if not any(map(is_read_lazily, paths)):
             return pair_runs(paths)
         named = name_runs(paths).items()

@@ -214,9 +214,7 @@ def show_comparison(
     )
 
 
-def _page_pairs(
-    sides: _Sides, key: tuple[str, str], asked: ItemPage
-) -> tuple[int, list[ItemPair]]:
+def _page_pairs(sides: _Sides, key: tuple[str, str], asked: ItemPage) -> tuple[int, list[ItemPair]]:
     directions = {entry["spec"]: entry["direction"] for entry in sides.paired.metrics}
     sign = -1.0 if directions.get(key[0]) == "lower" else 1.0
     return sides.paired.page_items(sides.systems, key, replace(asked, sign=sign))

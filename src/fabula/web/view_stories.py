@@ -87,6 +87,4 @@ def _list_columns(run: LazyRun, names: ColumnNames) -> list[dict[str, Any]]:
 
 
 def _spell_values(values: list[float | None]) -> list[str]:
-    return [
-        "–" if value is None else number_text(value, decimals_for([value])) for value in values
-    ]
+    return ["–" if value is None else number_text(value, decimals_for([value])) for value in values]

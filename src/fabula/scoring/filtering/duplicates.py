@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -120,7 +119,9 @@ def _write_signatures(
         progress.start(len(places))
     done = 0
     for start, texts in run.scan_texts():
-        own = [text for text, ok in zip(texts, wanted[start : start + len(texts)], strict=True) if ok]
+        own = [
+            text for text, ok in zip(texts, wanted[start : start + len(texts)], strict=True) if ok
+        ]
         if not own:
             continue
         signatures = make_signatures(own, seed)

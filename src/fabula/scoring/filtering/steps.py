@@ -32,7 +32,7 @@ class FilterPlan:
     `keep` is a condition on scores; where it is undecided because a value is missing, `missing`
     says what becomes of the story. Of stories that overlap by `dedupe` the best by `best` stays, or
     the first. `top` is a number of stories or a share of them (0 < top < 1), the best by `by`;
-    `sample` a number drawn at random, as many from each of `quantiles` parts by `by` if it is given.
+    `sample` a number drawn at random, as many from each of `quantiles` parts by `by`, if given.
     With `per`, both count for each system, or each item, by itself.
     """
 
@@ -119,12 +119,16 @@ def _keep(
 ) -> tuple[Array, Step]:
     """Keep the stories of which a condition is true; where it is undecided, as is asked for."""
     # 0 is false, 1 true, 2 undecided.
-    sql = f"SELECT place, CASE WHEN {condition.sql} THEN 1 WHEN {condition.sql} IS NULL THEN 2 ELSE 0 END"
+    verdict = f"CASE WHEN {condition.sql} THEN 1 WHEN {condition.sql} IS NULL THEN 2 ELSE 0 END"
     given = [*condition.given, *condition.given]
-    verdicts = run.read_column(f"{sql} FROM run", np.uint8, given)[places]
+    verdicts = run.read_column(f"SELECT place, {verdict} FROM run", np.uint8, given)[places]
     undecided = int((verdicts == 2).sum())
     stay = verdicts > 0 if missing == "keep" else verdicts == 1
-    details = {"condition": condition.text, "undecided": missing, "false": int((verdicts == 0).sum())}
+    details = {
+        "condition": condition.text,
+        "undecided": missing,
+        "false": int((verdicts == 0).sum()),
+    }
     step = Step("keep", len(places), int(stay.sum()), undecided, details)
     return places[stay], step
 

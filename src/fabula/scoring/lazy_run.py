@@ -281,15 +281,16 @@ class LazyRun:
         for start, batch in self._scan(["text"]):
             yield start, batch.column("text").to_pylist()
 
-    def scan_stories(self, wanted: Array) -> Iterator[tuple[int, list[Story]]]:
-        """Go through the stories that are wanted, by place, with where each batch begins."""
+    def scan_stories(self, wanted: Array) -> Iterator[tuple[Array, list[Story]]]:
+        """Go through the stories that are wanted, a batch at a time, with their places."""
         import pyarrow as pa
 
         for start, batch in self._scan(list(_FIELDS)):
             mask = wanted[start : start + len(batch)]
             if mask.any():
                 rows = batch.filter(pa.array(mask)).to_pylist()
-                yield start, [self._make_story(*map(row.get, _FIELDS)) for row in rows]
+                stories = [self._make_story(*map(row.get, _FIELDS)) for row in rows]
+                yield start + np.flatnonzero(mask), stories
 
     def _scan(self, fields: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         import pyarrow.parquet as pq

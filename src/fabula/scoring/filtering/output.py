@@ -17,7 +17,7 @@ from fabula.datasets.tables.row_files import Kind, RowForm, write_rows
 from fabula.scoring.column_names import ColumnNames
 from fabula.scoring.filtering.steps import Filtered, FilterPlan
 from fabula.scoring.folder import RUN, list_tables
-from fabula.scoring.lazy_run import BATCH_ROWS, LazyRun
+from fabula.scoring.lazy_run import LazyRun
 
 _KINDS: dict[str, Kind] = {
     "id": "text", "system": "text", "item": "text", "prompt": "text", "text": "text",
@@ -103,9 +103,9 @@ def _make_rows(
     """Give the rows of the file, in the order of the run."""
     wanted = np.zeros(run.count, dtype=bool)
     wanted[places] = True
-    for start, stories in run.scan_stories(wanted):
-        own = start + np.flatnonzero(wanted[start : start + BATCH_ROWS])
-        values = run.read_block(start, start + BATCH_ROWS) if columns else None
+    for own, stories in run.scan_stories(wanted):
+        start, end = int(own[0]), int(own[-1]) + 1
+        values = run.read_block(start, end) if columns else None
         for place, story in zip(own.tolist(), stories, strict=True):
             row: dict[str, Any] = {name: getattr(story, name) for name in _KINDS}
             if story.images:

@@ -6,7 +6,7 @@ first, and of the run only what it names: by ids, or by whole texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,12 +14,14 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
+from fabula.core.score import Score
+from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.table import HUMAN, PREFERENCES, read_ratings
 from fabula.datasets.tables.choices import open_choices
 from fabula.datasets.tables.rows import read_rows
 from fabula.datasets.tables.text_file import FileForm, TextFile
-from fabula.scoring.lazy_run import Array, LazyRun, open_lazily
+from fabula.scoring.lazy_run import MOST_STORIES, Array, LazyRun
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,43 @@ class Named:
     def __or__(self, other: Named) -> Named:
         """Name those of both."""
         return Named(self.ids | other.ids, self.texts | other.texts)
+
+
+class LazyScores(ScoreTable):
+    """Scores of very many stories of a run, read anew whenever they are gone through.
+
+    The stories have no texts: these alone would fill the memory.
+    """
+
+    def __init__(self, run: LazyRun, wanted: Array) -> None:
+        self._run, self._wanted = run, wanted
+        labels = run.read_labels(wanted)
+        self._stories = {
+            name: Story(name, "", system=system or None, item=item)
+            for _, name, system, item in labels
+        }
+        counts = (int((run.statuses(number)[wanted] > 0).sum()) for number in range(len(run.keys)))
+        self._count = sum(counts)
+
+    @property
+    def scores(self) -> list[Score]:
+        """All of them at once, for who cannot do otherwise."""
+        return list(self)
+
+    @scores.setter
+    def scores(self, scores: list[Score]) -> None:
+        raise AttributeError("these scores are those of a run")
+
+    @property
+    def scorers(self) -> list[str]:
+        """Scorers, in the order they came."""
+        return list(dict.fromkeys(scorer for scorer, _ in self._run.keys))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Score]:
+        yield from self._run.read_scores(self._wanted)
 
 
 def name_rated(path: Path, columns: dict[str, str], form: FileForm) -> Named:
@@ -58,7 +97,9 @@ def name_dataset(gold: Dataset) -> Named:
 
 def read_named(folder: Path, named: Named) -> ScoreTable:
     """Read the stories of a run that are named or that the run itself has opinions on."""
-    with open_lazily(folder) as run:
+    run = LazyRun(folder)
+    is_held = False
+    try:
         wanted = _find_ids(run, named.ids | _list_chosen(folder))
         wanted |= _find_people(run)
         if named.texts:
@@ -68,8 +109,14 @@ def read_named(folder: Path, named: Named) -> ScoreTable:
             examples = ", ".join(repr(row[1]) for row in run.read_labels(_first(run, 3)))
             problem = f"none of the {run.count:,} stories of {folder} is named there"
             raise InputError(problem, f"ids there are like {examples}")
+        if len(places) > MOST_STORIES:
+            is_held = True  # it is read from again, and goes when nobody holds it
+            return LazyScores(run, wanted)
         stories = [story for _, batch in run.scan_stories(wanted) for story in batch]
         return ScoreTable(stories, run.read_scores(wanted))
+    finally:
+        if not is_held:
+            run.close()
 
 
 def _first(run: LazyRun, count: int) -> Array:

@@ -9,6 +9,7 @@ a batch at a time. A run in one file each is brought into parts first.
 from __future__ import annotations
 
 import math
+import shutil
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +17,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -82,9 +84,11 @@ class LazyRun:
         self._hashes: dict[str, Array] = {}
         self._found, self._searching = "", Lock()
         self.record = read_run(folder)
-        self._home = TemporaryDirectory(prefix="fabula-run-", ignore_cleanup_errors=True)
+        self.home = Path(mkdtemp(prefix="fabula-run-"))
+        # It goes with the run, at the latest when the process ends.
+        self._sweep = finalize(self, shutil.rmtree, self.home, ignore_errors=True)
         try:
-            self._database = RunDatabase(folder, Path(self._home.name))
+            self._database = RunDatabase(folder, self.home)
         except BaseException:
             self.close()
             raise
@@ -97,7 +101,7 @@ class LazyRun:
         """Let go of the temporary folder."""
         if hasattr(self, "_database"):
             self._database.connection.close()
-        self._home.cleanup()
+        self._sweep()
 
     def query(self, sql: str, given: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
         """Ask in SQL; every question has a cursor of its own, so that several may ask at once."""

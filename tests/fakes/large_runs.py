@@ -22,7 +22,7 @@ _WORDS = "the ferry left at dawn and nobody waved from a cold pier while gulls t
 
 
 def make_rows(items: int = 12, *, seed: int = 0) -> list[dict[str, Any]]:
-    """Stories of three systems; one has no text, one no reference, and the last copies the first."""
+    """Stories of three systems; one has no text, one no reference, the last copies the first."""
     chance = random.Random(seed)
 
     def write(length: int) -> str:
@@ -73,7 +73,9 @@ def write_in_parts(folder: Path, into: Path, *, size: int = 5) -> Path:
         for name, rows in parts.items():
             path = into / name / f"part-{number:05d}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMAS[name]), path, compression="zstd")
+            pq.write_table(
+                pa.Table.from_pylist(rows, schema=_SCHEMAS[name]), path, compression="zstd"
+            )
             files[f"{name}/{path.name}"] = checksum_file(path)
     record = json.loads((folder / RUN).read_text(encoding="utf-8"))
     record.pop("checksum")

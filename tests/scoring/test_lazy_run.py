@@ -64,8 +64,7 @@ def test_parts_are_read_by_whoever_reads_a_saved_table(in_parts: Path, one_file:
 
 def test_means_are_those_that_the_run_wrote(folder: Path, one_file: Path) -> None:
     written = {
-        (row["scorer"], row["aspect"], row["system"]): row
-        for row in read_run(one_file)["summary"]
+        (row["scorer"], row["aspect"], row["system"]): row for row in read_run(one_file)["summary"]
     }
     with open_lazily(folder) as run:
         summary = run.summarise()
@@ -126,9 +125,11 @@ def test_scores_of_stories_that_are_not_there_are_refused(one_file: Path, tmp_pa
     row = pq.read_table(folder / "scores" / "part-00000.parquet").slice(0, 1).to_pylist()
     strange = pa.Table.from_pylist([row[0] | {"story": "nobody"}])
     _replace_parts(folder, {"part-00099": strange})
-    with pytest.raises(InputError, match="'nobody', which is not a story here"):
-        with open_lazily(folder):
-            pass
+    with (
+        pytest.raises(InputError, match="'nobody', which is not a story here"),
+        open_lazily(folder),
+    ):
+        pass
 
 
 def test_a_part_that_was_altered_or_is_gone_is_named(one_file: Path, tmp_path: Path) -> None:
@@ -136,13 +137,17 @@ def test_a_part_that_was_altered_or_is_gone_is_named(one_file: Path, tmp_path: P
     part = folder / "stories" / "part-00001.parquet"
     whole = part.read_bytes()
     part.write_bytes(whole[:-1])
-    with pytest.raises(InputError, match=r"stories/part-00001.parquet was altered"):
-        with open_lazily(folder):
-            pass
+    with (
+        pytest.raises(InputError, match=r"stories/part-00001.parquet was altered"),
+        open_lazily(folder),
+    ):
+        pass
     part.unlink()
-    with pytest.raises(InputError, match=r"stories/part-00001.parquet is missing"):
-        with open_lazily(folder):
-            pass
+    with (
+        pytest.raises(InputError, match=r"stories/part-00001.parquet is missing"),
+        open_lazily(folder),
+    ):
+        pass
 
 
 def test_odd_letters_come_through(tmp_path: Path) -> None:
@@ -182,9 +187,11 @@ def test_small_runs_and_light_installs_keep_to_memory(
     assert is_read_lazily(in_parts)
     monkeypatch.setattr(lazy_run, "find_spec", lambda name: None)
     assert not is_read_lazily(in_parts)
-    with pytest.raises(PackageMissing, match=r"duckdb is not installed.*\[large\]"):
-        with open_lazily(in_parts):
-            pass
+    with (
+        pytest.raises(PackageMissing, match=r"duckdb is not installed.*\[large\]"),
+        open_lazily(in_parts),
+    ):
+        pass
 
 
 def test_a_block_of_values_is_nan_where_nothing_was_scored(in_parts: Path) -> None:

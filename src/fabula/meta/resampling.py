@@ -33,7 +33,7 @@ _CELLS = 4_000_000
 # Of fewer units an interval would say nothing of others.
 FEWEST_UNITS = 5
 # Of more units, so many groups are drawn instead.
-MOST_UNITS, _GROUPS = 50_000, 10_000
+MOST_UNITS, GROUPS = 50_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def group_units(units: int, seed: int) -> Places:
     """Give the number of each unit's group: its own, or of very many units one drawn by lot."""
     if units <= MOST_UNITS:
         return np.arange(units)
-    return np.random.default_rng(seed).permutation(units) % _GROUPS
+    return np.random.default_rng(seed).permutation(units) % GROUPS
 
 
 def draw_units(units: int, rng: np.random.Generator) -> Places:

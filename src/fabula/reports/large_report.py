@@ -19,7 +19,7 @@ from fabula.scoring.lazy_run import LazyRun
 
 # Stories whose scores a page holds; it opens in a second or two with so many.
 PAGE_STORIES = 20_000
-# Share of the stories that is drawn at random, of those in the page and of those with texts.
+# Share of the stories with texts that is drawn at random.
 _RANDOM_SHARE = 0.25
 _TEXTS_AT_ONCE = 200
 
@@ -36,12 +36,11 @@ def read_large(run: LazyRun, budget: Budget, *, seed: int) -> tuple[ReportData, 
     metrics = run.record["metrics"]
     columns = make_columns(run.keys, {metric["spec"]: metric for metric in metrics})
     telling = list(dict.fromkeys(_find_telling(run, columns)))
-    in_page = _fill_up(run, telling, PAGE_STORIES, seed)
-    with_text = _fill_up(
-        run, first_places(iter(telling), _most_telling(budget)), budget.stories, seed
-    )
+    most = int(budget.stories * (1 - _RANDOM_SHARE))
+    with_text = _fill_up(run, first_places(iter(telling), most), budget.stories, seed)
     texts = _read_texts(run, with_text, budget)
-    places = sorted({*in_page, *texts})
+    first = list(dict.fromkeys([*with_text, *telling]))
+    places = sorted(_fill_up(run, first, PAGE_STORIES, seed))
     stories = _read_labels(run, places, texts)
     numbers = [run.keys.index((column.scorer, column.aspect)) for column in columns]
     values, statuses = run.read_values(places)
@@ -56,10 +55,6 @@ def read_large(run: LazyRun, budget: Budget, *, seed: int) -> tuple[ReportData, 
         run,
     )
     return data, [number for number, place in enumerate(places) if place in texts]
-
-
-def _most_telling(budget: Budget) -> int:
-    return int(budget.stories * (1 - _RANDOM_SHARE))
 
 
 def _find_telling(run: LazyRun, columns: Sequence[ReportColumn]) -> Iterator[int]:

@@ -13,6 +13,7 @@ from fabula.core.files import note_written, refuse_foreign
 from fabula.core.metric import ASPECT_LABELS
 from fabula.core.protocols import Progress
 from fabula.core.story import count_text
+from fabula.meta.resampling import GROUPS, MOST_UNITS
 from fabula.reports._embedded import Budget, choose_stories, page_json
 from fabula.reports._report_page import (
     cards_of,
@@ -199,7 +200,7 @@ def _parts(
         "aspects": _aspects_switch(data),
         "systems": systems_html(standings, cards),
         "printed": printed_html(standings, cards),
-        "resampled": "items" if standings.by_item else "stories",
+        "resampled": _say_resampled(data, standings),
         "added": _say_origins(data),
         "figures": draw_distributions(data),
         "statuses": statuses_html(data),
@@ -217,6 +218,14 @@ def _parts(
         ),
         "script": script,
     }
+
+
+def _say_resampled(data: ReportData, standings: Standings) -> str:
+    """Say what was drawn for the intervals."""
+    units = "items" if standings.by_item else "stories"
+    return (
+        f"{units} (more than {MOST_UNITS:,} in {GROUPS:,} groups by lot)" if data.whole else units
+    )
 
 
 def finding(standings: Standings) -> str:

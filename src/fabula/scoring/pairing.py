@@ -183,14 +183,7 @@ class _Run:
 
 def pair_runs(folders: Sequence[Path]) -> PairedRuns:
     """Read runs and put them side by side; one alone stays as it is if its stories have items."""
-    runs = [
-        _Run(
-            RunFacts.of(name, read_run(folder), _list_systems(table), table.scorers),
-            table,
-        )
-        for name, folder in name_runs(folders).items()
-        for table in [ScoreTable.load(folder)]
-    ]
+    runs = [_read(name, folder) for name, folder in name_runs(folders).items()]
     facts = [run.facts for run in runs]
     names = name_systems(facts)
     systems = {label: own for labels in names for own, label in labels.items()}
@@ -213,6 +206,11 @@ def pair_runs(folders: Sequence[Path]) -> PairedRuns:
     ]
     remarks.insert(0, _say_matched(by, stories))
     return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks)
+
+
+def _read(name: str, folder: Path) -> _Run:
+    record, table = read_run(folder), ScoreTable.load(folder)
+    return _Run(RunFacts.of(name, record, _list_systems(table), table.scorers), table)
 
 
 def unmatched() -> InputError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +73,8 @@ def test_a_misspelt_column_is_told_the_nearest(run: LazyRun) -> None:
         ("not words > 25", lambda v: not v["words"] > 25),
         ("words / 2 - 1 >= 12.5", lambda v: v["words"] / 2 - 1 >= 12.5),
         ("-words < -28 or mattr == 1", lambda v: -v["words"] < -28 or v["mattr"] == 1),
-        ("words * mattr != 20 and mattr < +.9", lambda v: v["words"] * v["mattr"] != 20 and v["mattr"] < 0.9),
+        ("words * mattr != 20 and mattr < +.9", 
+         lambda v: v["words"] * v["mattr"] != 20 and v["mattr"] < 0.9),
         ("(words > 25) and (mattr > 0.5 or repetition < 0.1)",
          lambda v: v["words"] > 25 and (v["mattr"] > 0.5 or v["repetition"] < 0.1)),
     ],
@@ -100,7 +100,7 @@ def test_systems_items_and_ids_are_texts(run: LazyRun) -> None:
     assert keep(run, "system in ('ash', \"cedar\")") == set(range(run.count)) - birch
     assert keep(run, "system not in ['ash', 'cedar'] and item != 'item 3'") < birch
     assert keep(run, "id == 'ash-2'") == {6}
-    assert keep(run, "item == \"'; DROP TABLE stories; --\"") == set()
+    assert keep(run, 'item == "\'; DROP TABLE stories; --"') == set()
     assert run.query("SELECT count(*) FROM stories").fetchall() == [(36,)]
 
 
@@ -132,11 +132,13 @@ def test_what_is_divided_by_nothing_has_no_value(run: LazyRun) -> None:
     "text",
     [
         "", "words", "words >", "words > 'x' > 2 3", "words > words > True", "3", "'words'",
-        "words if words else words", "words ** 2 > 3", "words[0] > 3", "lambda: 1", "f'{words}' > 3",
+        "words if words else words", "words ** 2 > 3", "words[0] > 3", "lambda: 1",
+        "f'{words}' > 3",
         "(words := 3) > 2", "words > 1j", "words > 1e999", "words > 10 ** 400", "words is None",
         "words > None", "system > 3", "system == words", "words in (1, 2)", "system in ()",
         "words > 3; words < 9", "import os", "await words", "words > ...", "~words > 3",
-        "system in 'ash'", "not 3 > 'nobody'", "not system", "a" * 20_000, "(" * 300 + "1" + ")" * 300,
+        "system in 'ash'", "not 3 > 'nobody'", "not system", "a" * 20_000,
+        "(" * 300 + "1" + ")" * 300,
         "not " * 200 + "words > 1", "[words for words in words] > 3", "words > '\x00'",
     ],
 )  # fmt: skip
@@ -156,7 +158,7 @@ def test_nothing_of_a_condition_is_executed(run: LazyRun, tmp_path: Path) -> Non
     ):
         with pytest.raises(UserError):
             keep(run, text)
-    assert not os.path.exists(trap)
+    assert not trap.exists()
 
 
 def test_conditions_that_and_joins_are_counted_one_by_one(run: LazyRun) -> None:

@@ -204,9 +204,8 @@ def show(what: str, arguments: list[object]) -> None:
 
 def show_view(run: Path) -> None:
     """Open pages of a served run, and print how long each took and what the server held."""
-    script = f"{RUN}"
     with subprocess.Popen(
-        [sys.executable, "-c", script, "view", str(run.parent), "--port", "8765"],
+        [sys.executable, "-c", RUN, "view", str(run.parent), "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
     ) as server:

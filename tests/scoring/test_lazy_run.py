@@ -16,7 +16,7 @@ from fabula.core.score import STATUSES
 from fabula.core.table import ScoreTable
 from fabula.scoring import lazy_run
 from fabula.scoring.folder import read_run
-from fabula.scoring.lazy_run import is_read_lazily, open_lazily
+from fabula.scoring.lazy_run import is_read_lazily, open_lazily, say_held
 from fakes.large_runs import make_rows, take_for_large, write_in_parts, write_scored
 
 
@@ -184,9 +184,10 @@ def test_small_runs_and_light_installs_keep_to_memory(
 ) -> None:
     assert not is_read_lazily(in_parts)
     take_for_large(monkeypatch)
-    assert is_read_lazily(in_parts)
+    assert is_read_lazily(in_parts) and say_held(in_parts) == ""
     monkeypatch.setattr(lazy_run, "find_spec", lambda name: None)
     assert not is_read_lazily(in_parts)
+    assert "is held in memory; to read it where it lies, run: " in say_held(in_parts)
     with (
         pytest.raises(PackageMissing, match=r"duckdb is not installed.*\[large\]"),
         open_lazily(in_parts),

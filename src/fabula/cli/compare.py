@@ -70,9 +70,11 @@ def command(
     from fabula.cli import show_progress
     from fabula.meta.compare import Procedure, compare_several
     from fabula.reports.comparison import render_comparisons
+    from fabula.scoring.lazy_run import say_held
 
     with _pair(names) as (paired, systems):
-        for remark in () if quiet else paired.remarks:
+        remarks = filter(None, [*map(say_held, paired.folders), *paired.remarks])
+        for remark in () if quiet else remarks:
             echo(remark, err=True)
         scorers = list(dict.fromkeys(scorer for scorer, _ in paired.keys))
         comparisons = compare_several(

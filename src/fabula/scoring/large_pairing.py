@@ -70,6 +70,11 @@ class LargePairs:
     sides: dict[str, _Side] = field(default_factory=dict)
 
     @property
+    def folders(self) -> list[Path]:
+        """Where the runs lie."""
+        return [run.folder for run in self.runs]
+
+    @property
     def keys(self) -> list[tuple[str, str]]:
         """Scorers and aspects that can be compared, in the order of the first run."""
         return [key for key in self.runs[0].keys if key[0] in self.scorers]

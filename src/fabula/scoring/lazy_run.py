@@ -53,8 +53,24 @@ def is_large(record: dict[str, Any]) -> bool:
 
 def is_read_lazily(folder: Path) -> bool:
     """Whether a run folder is to be read where it lies: it is large, and the packages are there."""
-    if not (folder / RUN).is_file() or not is_large(load_record(folder / RUN)):
-        return False
+    return _is_large_run(folder) and _has_packages()
+
+
+def say_held(folder: Path) -> str:
+    """Say what to install where a large run will be held in memory; nothing where it will not."""
+    if _has_packages() or not _is_large_run(folder):
+        return ""
+    from fabula.core.installation import spell_install
+
+    words = f"{folder} has more than {MOST_STORIES:,} stories and is held in memory"
+    return f"{words}; to read it where it lies, run: {spell_install(EXTRA)}"
+
+
+def _is_large_run(folder: Path) -> bool:
+    return (folder / RUN).is_file() and is_large(load_record(folder / RUN))
+
+
+def _has_packages() -> bool:
     return all(find_spec(name) is not None for name in ("duckdb", "pyarrow"))
 
 

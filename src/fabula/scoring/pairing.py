@@ -41,6 +41,7 @@ class PairedRuns:
     metrics: list[dict[str, Any]]
     systems: dict[str, str]
     remarks: list[str] = field(default_factory=list)
+    folders: Sequence[Path] = ()
 
     def choose_systems(self, names: Sequence[str]) -> list[str]:
         """Give the systems to compare: those named, or both where there are no more than two."""
@@ -191,21 +192,21 @@ def pair_runs(folders: Sequence[Path]) -> PairedRuns:
     metrics = [entry for spec, entry in facts[0].metrics.items() if spec in scorers]
     alone = runs[0].table if len(runs) == 1 else None
     if alone and any(story.item for story in alone.stories):
-        return PairedRuns(alone, metrics, systems)
+        return PairedRuns(alone, metrics, systems, folders=folders)
     stories: dict[str, list[Story]] = {label: [] for label in systems}
     for run, labels in zip(runs, names, strict=True):
         for story in run.table.stories:
             stories[labels[story.system or ""]].append(story)
     by = _find_key(stories)
     if not by and alone:
-        return PairedRuns(alone, metrics, systems)
+        return PairedRuns(alone, metrics, systems, folders=folders)
     if not by:
         raise unmatched()
     tables = [
         _match_run(run, labels, _KEYS[by], scorers) for run, labels in zip(runs, names, strict=True)
     ]
     remarks.insert(0, _say_matched(by, stories))
-    return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks)
+    return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks, folders)
 
 
 def _read(name: str, folder: Path) -> _Run:

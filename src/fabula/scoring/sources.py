@@ -19,7 +19,7 @@ from fabula.scoring.catalogue import METRICS
 from fabula.scoring.folder import RUN, read_run
 from fabula.scoring.gold import join_choices, join_dataset, read_scores
 from fabula.scoring.large_dataset import Named, name_dataset, name_rated, read_named
-from fabula.scoring.lazy_run import is_read_lazily
+from fabula.scoring.lazy_run import is_read_lazily, say_held
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ class DatasetSource:
     def _read_part(self, folder: Path) -> ScoreTable | None:
         """Read of a large run what the gold speaks of; of others nothing yet."""
         if not is_read_lazily(folder):
+            if self.form.say and (words := say_held(folder)):
+                self.form.say(words)
             return None
         gold = Path(self.gold) if self.gold and is_there(Path(self.gold)) else None
         named = name_rated(gold, dict(self.columns), self.form) if gold else Named()

@@ -73,7 +73,7 @@ def test_a_misspelt_column_is_told_the_nearest(run: LazyRun) -> None:
         ("not words > 25", lambda v: not v["words"] > 25),
         ("words / 2 - 1 >= 12.5", lambda v: v["words"] / 2 - 1 >= 12.5),
         ("-words < -28 or mattr == 1", lambda v: -v["words"] < -28 or v["mattr"] == 1),
-        ("words * mattr != 20 and mattr < +.9", 
+        ("words * mattr != 20 and mattr < +.9",
          lambda v: v["words"] * v["mattr"] != 20 and v["mattr"] < 0.9),
         ("(words > 25) and (mattr > 0.5 or repetition < 0.1)",
          lambda v: v["words"] > 25 and (v["mattr"] > 0.5 or v["repetition"] < 0.1)),

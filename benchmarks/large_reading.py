@@ -82,6 +82,7 @@ def make_run(folder: Path, count: int) -> None:
     columns = [(metric.spec, aspect) for metric in metrics for aspect in metric.aspects]
     summary = Summary()
     files: dict[str, str] = {}
+    told = []
     for part, start in enumerate(range(0, count, PART)):
         numbers = np.arange(start, min(count, start + PART))
         tables = {
@@ -93,6 +94,9 @@ def make_run(folder: Path, count: int) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table, path, compression="zstd")
             files[f"{name}/{path.name}"] = checksum_file(path)
+        sizes = [(folder / name / path.name).stat().st_size for name in tables]
+        counts = {name: len(table) for name, table in tables.items()}
+        told.append({**counts, "bytes": sizes})
     record = {
         "fabula": __version__,
         "finished": "2026-02-03T04:05:06+00:00",
@@ -115,6 +119,7 @@ def make_run(folder: Path, count: int) -> None:
         "versions": {},
         "summary": summary.rows(),
         "files": files,
+        "parts": told,
     }
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
 

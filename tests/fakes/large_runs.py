@@ -65,7 +65,7 @@ def write_in_parts(folder: Path, into: Path, *, size: int = 5) -> Path:
         [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
         for name in ("stories.jsonl", "scores.jsonl")
     )
-    files = {}
+    files, told = {}, []
     for number, start in enumerate(range(0, len(stories), size)):
         own = stories[start : start + size]
         ids = {story["id"] for story in own}
@@ -77,9 +77,11 @@ def write_in_parts(folder: Path, into: Path, *, size: int = 5) -> Path:
                 pa.Table.from_pylist(rows, schema=_SCHEMAS[name]), path, compression="zstd"
             )
             files[f"{name}/{path.name}"] = checksum_file(path)
+        sizes = [(into / name).joinpath(path.name).stat().st_size for name in parts]
+        told.append({"stories": len(own), "scores": len(parts["scores"]), "bytes": sizes})
     record = json.loads((folder / RUN).read_text(encoding="utf-8"))
     record.pop("checksum")
-    (into / RUN).write_text(json_text(record | {"files": files}), encoding="utf-8")
+    (into / RUN).write_text(json_text(record | {"files": files, "parts": told}), encoding="utf-8")
     return into
 
 

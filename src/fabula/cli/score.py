@@ -215,14 +215,15 @@ def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
     """Write the report of a run that is kept, unless it is large and would be held in memory."""
     if result.folder is None:
         return
-    from fabula.scoring.lazy_run import EXTRA, is_large, is_read_lazily
+    from fabula.scoring import lazy_run
 
-    if is_large(result.record) and not is_read_lazily(result.folder):
+    many = result.record["input"]["stories"] > lazy_run.MOST_STORIES
+    if many and not lazy_run.is_read_lazily(result.folder):
         if not quiet:
             from fabula.core.installation import spell_command, spell_install
 
             command = spell_command(f"report {result.folder}")
-            words = f"no report of so many stories: {spell_install(EXTRA)}, then {command}"
+            words = f"no report of so many stories: {spell_install(lazy_run.EXTRA)}, then {command}"
             echo(words, err=True)
         return
     from fabula.cli import show_progress

@@ -50,8 +50,8 @@ from fabula.reports.run_data import (
 from fabula.reports.standings import Standings, compute_standings
 from fabula.reports.summary import cite_run, judge_words
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
-from fabula.scoring.folder import PARQUET, RUN, RunFolder, list_tables
-from fabula.scoring.lazy_run import is_read_lazily, open_lazily
+from fabula.scoring import lazy_run
+from fabula.scoring.folder import RUN, RunFolder, load_record
 
 _PAGE, _TABLES = "report.html", ("systems", "statuses", "signatures")
 STORIES_SHOWN = 400
@@ -98,7 +98,7 @@ def write_report(
         fill_template(read_static("report.html"), parts),
         lambda into: write_tables(into / "tables", data, standings),
         named=output is not None,
-        inputs=[folder / name for name in (RUN, *list_tables(data.record), PARQUET)],
+        inputs=[folder / name for name in (RUN, *data.record["files"])],
         # Folders of before there was a list of what was written are taken to be all ours.
         overwrite=overwrite or (output is None and "checksum" not in data.record),
     )
@@ -112,13 +112,15 @@ def _open_data(
 
     A large run is read where it lies; without the packages for it, it is held in memory.
     """
-    if not is_read_lazily(folder):
+    path = folder / RUN
+    few = not path.is_file() or load_record(path)["input"]["stories"] <= lazy_run.MOST_STORIES
+    if few or not lazy_run.is_read_lazily(folder):
         data = read_report_data(folder, progress)
         yield data, choose_stories(data, budget, seed=seed)
         return
     from fabula.reports.large_report import read_large
 
-    with open_lazily(folder) as run:
+    with lazy_run.open_lazily(folder) as run:
         yield read_large(run, budget, seed=seed)
 
 

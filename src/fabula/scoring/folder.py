@@ -27,6 +27,7 @@ from fabula.core.table import (
     COLUMNS,
     SCORES,
     STORIES,
+    check_parts,
     json_line,
     json_text,
     plain_row,
@@ -252,20 +253,16 @@ def read_run(path: Path) -> dict[str, Any]:
     if not (path / RUN).is_file():
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
-    for name in list_tables(record):
+    if record.get("parts") is not None:
+        check_parts(path, record["parts"])
+        return record
+    for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
         if not file.is_file():
             raise InputError(f"{file} is missing from the run", _AGAIN)
         if checksum_file(file) != checksum:
             raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
     return record
-
-
-def list_tables(record: Mapping[str, Any]) -> list[str]:
-    """Files that hold a run's stories and scores: one of each, or the parts of both."""
-    folders = tuple(f"{Path(name).stem}/" for name in (STORIES, SCORES))
-    parts = sorted(name for name in record["files"] if name.startswith(folders))
-    return parts or [STORIES, SCORES]
 
 
 def load_record(path: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from fabula.core.table import json_text
 from fabula.datasets.tables.row_files import Kind, RowForm, write_rows
 from fabula.scoring.column_names import ColumnNames
 from fabula.scoring.filtering.steps import Filtered, FilterPlan
-from fabula.scoring.folder import RUN, list_tables
+from fabula.scoring.folder import RUN
 from fabula.scoring.lazy_run import LazyRun
 
 _KINDS: dict[str, Kind] = {
@@ -42,7 +42,7 @@ def name_provenance(path: Path) -> Path:
 def refuse_output(run_folder: Path, path: Path, record: dict[str, Any], *, overwrite: bool) -> None:
     """Refuse a place where something would be lost, before anything is computed."""
     find_form(path)
-    inputs = [run_folder / name for name in (RUN, *list_tables(record))]
+    inputs = [run_folder / name for name in (RUN, *record["files"])]
     names = [path.name, name_provenance(path).name]
     refuse_foreign(path.parent, names, inputs=inputs, overwrite=overwrite)
 

@@ -1,7 +1,7 @@
-"""The database that a run's stories and scores are laid out in, in a folder that goes again.
+"""The database that a run's stories and scores are laid out in, and that nobody keeps.
 
 Stories have a row each, with their place in the run; scores become columns, part by part. DuckDB is
-held to a part of the memory and writes to the folder beyond it.
+held to a part of the memory and writes to a temporary folder beyond it.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ def _connect(home: Path) -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    return duckdb.connect(str(home / "run.duckdb"), config=settings)
+    # Not a file: nobody needs it after a crash, and every change to a file waits for the disk.
+    return duckdb.connect(":memory:", config=settings)
 
 
 def _lay_out(columns: int) -> str:

@@ -15,11 +15,11 @@ from fabula.datasets.table import read_run_with, read_table
 from fabula.datasets.tables.sheet import Sheet
 from fabula.datasets.tables.stories import is_there
 from fabula.datasets.tables.text_file import FileForm
+from fabula.scoring import lazy_run
 from fabula.scoring.catalogue import METRICS
-from fabula.scoring.folder import RUN, read_run
+from fabula.scoring.folder import RUN, load_record, read_run
 from fabula.scoring.gold import join_choices, join_dataset, read_scores
 from fabula.scoring.large_dataset import Named, name_dataset, name_rated, read_named
-from fabula.scoring.lazy_run import is_read_lazily, say_held
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class DatasetSource:
     def _read_scores(self, path: Path, gold: Dataset) -> Dataset:
         """Read a run folder, or a table, for what metrics say alone of the stories of a gold."""
         if path.is_dir():
-            part = read_named(path, name_dataset(gold)) if is_read_lazily(path) else None
+            part = read_named(path, name_dataset(gold)) if self._is_lazy(path) else None
             return self._turn(self._read_run(path, run=part), path)
         dataset = _fill_cards(read_scores(path, self.columns, self.form))
         return self._turn(dataset, path)
@@ -114,13 +114,20 @@ class DatasetSource:
 
     def _read_part(self, folder: Path) -> ScoreTable | None:
         """Read of a large run what the gold speaks of; of others nothing yet."""
-        if not is_read_lazily(folder):
-            if self.form.say and (words := say_held(folder)):
-                self.form.say(words)
+        if not self._is_lazy(folder):
             return None
         gold = Path(self.gold) if self.gold and is_there(Path(self.gold)) else None
         named = name_rated(gold, dict(self.columns), self.form) if gold else Named()
         return read_named(folder, named)
+
+    def _is_lazy(self, folder: Path) -> bool:
+        """Whether a run is read where it lies; of a large one that is held it is said."""
+        path = folder / RUN
+        if not path.is_file() or load_record(path)["input"]["stories"] <= lazy_run.MOST_STORIES:
+            return False
+        if self.form.say and (words := lazy_run.say_held(folder)):
+            self.form.say(words)
+        return lazy_run.is_read_lazily(folder)
 
     def _read_run(
         self, folder: Path, gold: str | None = None, *, run: ScoreTable | None = None

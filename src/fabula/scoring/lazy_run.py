@@ -1,7 +1,7 @@
 """A run folder as tables that are read where they lie: past what memory holds.
 
 Stories and scores stay in Parquet. What is made of them is a table of values, a row a story and a
-column a scorer and aspect, in a DuckDB database in a temporary folder, which is held to a part of
+column a scorer and aspect, in a DuckDB database that nobody keeps, which is held to a part of
 the memory and goes to disk beyond it. Texts are fetched by the places of stories, or gone through
 a batch at a time. A run in one file each is brought into parts first.
 """

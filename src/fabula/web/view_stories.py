@@ -38,19 +38,23 @@ def list_stories(
     asked = StoryQuery(q, wanted, sort, turned, offset, _STORIES_A_PAGE)
     count, rows = page_stories(run, asked)
     names = ColumnNames(run.keys)
+    # What they are sorted by stands first.
+    chosen = names.find(sort) if sort else -1
+    order = sorted(range(len(run.keys)), key=lambda number: number != chosen)
+    columns = _list_columns(run, names)
     return show(
         "run_stories.html",
         shelf,
         run=name,
         query={"name": name, "q": q, "system": system, "sort": sort, "turned": int(turned)},
         systems=run.systems,
-        columns=_list_columns(run, names),
+        columns=[columns[number] for number in order],
         rows=[
             {
                 "place": row.place,
                 "story": row.story,
                 "preview": row.story.text[:_PREVIEW].strip(),
-                "values": _spell_values(row.values),
+                "values": _spell_values([row.values[number] for number in order]),
             }
             for row in rows
         ],

@@ -11,7 +11,7 @@ from fabula.core.card import ARROWS
 from fabula.reports.numbers import decimals_for, number_text
 from fabula.scoring.column_names import ColumnNames
 from fabula.scoring.lazy_run import LazyRun
-from fabula.scoring.story_pages import StoryQuery, page_stories, read_story
+from fabula.scoring.story_pages import StoryQuery, StoryRow, page_stories, read_story
 from fabula.web.run_shelf import Shelf, show
 
 router = APIRouter(include_in_schema=False)
@@ -49,15 +49,7 @@ def list_stories(
         query={"name": name, "q": q, "system": system, "sort": sort, "turned": int(turned)},
         systems=run.systems,
         columns=[columns[number] for number in order],
-        rows=[
-            {
-                "place": row.place,
-                "story": row.story,
-                "preview": row.story.text[:_PREVIEW].strip(),
-                "values": _spell_values([row.values[number] for number in order]),
-            }
-            for row in rows
-        ],
+        rows=[_spell_row(row, order) for row in rows],
         count=count,
         total=run.count,
         offset=offset,
@@ -76,6 +68,15 @@ def show_story(shelf: Shelf, name: _Name, place: _Place) -> Response:
         "run_story.html", shelf, run=name, story=row.story, values=list(values), place=place,
         last=run.count - 1,
     )  # fmt: skip
+
+
+def _spell_row(row: StoryRow, order: list[int]) -> dict[str, Any]:
+    return {
+        "place": row.place,
+        "story": row.story,
+        "preview": row.story.text[:_PREVIEW].strip(),
+        "values": _spell_values([row.values[number] for number in order]),
+    }
 
 
 def _list_columns(run: LazyRun, names: ColumnNames) -> list[dict[str, Any]]:

@@ -19,7 +19,8 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "commands"
 TAKEN = {
     "FILE", "FOLDER", "PATH", "NAME", "NAMES", "NAME|FOLDER", "NAMES|FILE", "PATTERN", "ROLE=NAME",
     "SPEC", "SPECS", "SOURCE", "MODEL", "TEXT", "SIGN", "NAME|NUMBER", "URL", "HOST",
-    "N", "N N", "N,N,…", "N|all", "N|NAMES", "X", "X X X", "X|Xsd", "DAY", "DAY DAY",
+    "N", "N N", "N,N,…", "N|all", "N|N%", "N|NAMES", "X", "X X X", "X|Xsd", "DAY", "DAY DAY",
+    "CONDITION",
 }  # fmt: skip
 
 

@@ -192,3 +192,28 @@ def test_rows_of_a_unit_are_drawn_together_whatever_the_figure() -> None:
 def test_an_estimate_of_nothing_is_undefined_not_zero() -> None:
     assert Estimate().plain() == {"value": None, "low": None, "high": None}
     assert math.isnan(estimate_mean(np.array([math.nan]), ["a"], resamples=5).value)
+
+
+def test_very_many_units_are_drawn_in_groups_of_a_size() -> None:
+    groups = resampling.group_units(70_001, seed=3)
+    assert sorted(np.unique(np.bincount(groups))) == [7, 8] and groups.max() == 9_999
+    assert groups.tolist() == resampling.group_units(70_001, seed=3).tolist()
+    assert groups.tolist() != resampling.group_units(70_001, seed=4).tolist()
+    assert resampling.group_units(50_000, seed=3).tolist() == list(range(50_000))
+
+
+def test_groups_give_the_interval_that_units_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Skewed values, a tenth of them missing; the normal interval of a mean is known.
+    rng = np.random.default_rng(8)
+    values = rng.exponential(2.0, size=(60_000, 1))
+    values[rng.random(60_000) < 0.1] = np.nan
+    units = [str(place) for place in range(60_000)]
+    [found] = estimate_means([Sample(units, values)], seed=0, resamples=2000)
+    known = values[~np.isnan(values)]
+    error = known.std() / math.sqrt(len(known))
+    assert found.value[0] == pytest.approx(known.mean(), rel=1e-12) and found.n[0] == len(known)
+    assert found.low[0] == pytest.approx(known.mean() - 1.96 * error, abs=0.15 * error)
+    assert found.high[0] == pytest.approx(known.mean() + 1.96 * error, abs=0.15 * error)
+    mean = bootstrap_mean(known, resamples=2000)
+    assert mean.value == known.mean()
+    assert mean.high - mean.low == pytest.approx(2 * 1.96 * error, rel=0.08)

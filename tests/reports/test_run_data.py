@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.core.score import Score, Status
+from fabula.core.score import STATUSES, Score, Status
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
-from fabula.reports.run_data import STATUSES, ReportColumn, read_report_data, spec_name
+from fabula.reports.run_data import ReportColumn, read_report_data, spec_name
 from fabula.scoring.folder import read_run
 
 

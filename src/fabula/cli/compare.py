@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from fabula.cli._output import paper_format_option
 from fabula.core.errors import UnknownName, closest
 
 if TYPE_CHECKING:
-    from fabula.core.table import ScoreTable
+    from fabula.scoring.large_pairing import LargePairs
     from fabula.scoring.pairing import PairedRuns
 
 
@@ -69,45 +70,47 @@ def command(
     from fabula.cli import show_progress
     from fabula.meta.compare import Procedure, compare_several
     from fabula.reports.comparison import render_comparisons
+    from fabula.scoring.lazy_run import say_held
 
-    paired, systems = _pair(names)
-    for remark in () if quiet else paired.remarks:
-        echo(remark, err=True)
-    table = paired.table
-    if metrics:
-        table = _only(table, _choose_scorers(metrics, table.scorers))
-    comparisons = compare_several(
-        table,
-        systems[0],
-        systems[1:],
-        directions={metric["spec"]: metric["direction"] for metric in paired.metrics},
-        procedure=Procedure(resamples, seed, correction, alpha),
-        progress=show_progress("comparisons", quiet=quiet),
-    )
+    with _pair(names) as (paired, systems):
+        remarks = filter(None, [*map(say_held, paired.folders), *paired.remarks])
+        for remark in () if quiet else remarks:
+            echo(remark, err=True)
+        scorers = list(dict.fromkeys(scorer for scorer, _ in paired.keys))
+        comparisons = compare_several(
+            paired.select(_choose_scorers(metrics, scorers) if metrics else scorers),
+            systems[0],
+            systems[1:],
+            directions={metric["spec"]: metric["direction"] for metric in paired.metrics},
+            procedure=Procedure(resamples, seed, correction, alpha),
+            progress=show_progress("comparisons", quiet=quiet),
+        )
     signatures = {metric["spec"]: metric["signature"] for metric in paired.metrics}
     echo(render_comparisons(form, comparisons, signatures))
 
 
-def _pair(names: Sequence[str]) -> tuple[PairedRuns, list[str]]:
+@contextmanager
+def _pair(names: Sequence[str]) -> Iterator[tuple[PairedRuns | LargePairs, list[str]]]:
     """Tell runs from systems: a name that the first run knows as a system is one."""
     from fabula.scoring.folder import RUN
-    from fabula.scoring.pairing import pair_runs
+    from fabula.scoring.large_pairing import open_pairs
 
-    first = pair_runs([Path(names[0])])
-    runs = [Path(names[0])]
-    for name in names[1:]:
-        if name in first.systems or not (Path(name) / RUN).is_file():
-            break
-        runs.append(Path(name))
-    paired = pair_runs(runs) if len(runs) > 1 else first
-    systems = list(names[len(runs) :])
-    if len(runs) > 1 and not systems:
-        return paired, list(paired.systems)
-    return paired, paired.choose_systems(systems)
-
-
-def _only(table: ScoreTable, scorers: set[str]) -> ScoreTable:
-    return type(table)(table.stories, [score for score in table if score.scorer in scorers])
+    with ExitStack() as opened:
+        paired = opened.enter_context(open_pairs([Path(names[0])]))
+        runs = [Path(names[0])]
+        for name in names[1:]:
+            if name in paired.systems or not (Path(name) / RUN).is_file():
+                break
+            runs.append(Path(name))
+        if len(runs) > 1:
+            opened.close()
+            paired = opened.enter_context(open_pairs(runs))
+        systems = list(names[len(runs) :])
+        if len(runs) > 1 and not systems:
+            systems = list(paired.systems)
+        else:
+            systems = paired.choose_systems(systems)
+        yield paired, systems
 
 
 def _choose_scorers(given: Sequence[str], scorers: Sequence[str]) -> set[str]:

@@ -16,6 +16,7 @@ from fabula.core.errors import UserError
 
 _EXTRAS = {
     "tables": (("pandas", "pyarrow"), "data frames, Arrow and Parquet"),
+    "large": (("duckdb", "rensa"), "runs of more than 50,000 stories, and fabula filter"),
     "fast": (("numba",), "ROUGE-W and its like, compiled"),
     "nlp": (("spacy", "nltk"), "HANNA's own tokens"),
     "plots": (("altair", "vl_convert"), "figures"),

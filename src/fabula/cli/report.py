@@ -47,7 +47,10 @@ def command(
     """
     from fabula.cli import show_progress
     from fabula.reports.report import write_report
+    from fabula.scoring.lazy_run import say_held
 
+    if not quiet and (words := say_held(run)):
+        echo(words, err=True)
     progress = show_progress("stories read", quiet=quiet)
     path = write_report(
         run, output, stories=_count(shown), seed=seed, progress=progress, overwrite=overwrite

@@ -212,17 +212,19 @@ def _print_summary(result: RunResult, form: str, streamed: StreamedScores | None
 
 
 def _write_report(result: RunResult, *, overwrite: bool, quiet: bool) -> None:
-    """Write the report of a run that is kept, unless it is too large to be held in memory."""
+    """Write the report of a run that is kept, unless it is large and would be held in memory."""
     if result.folder is None:
         return
-    from fabula.reports.standings import MOST_STORIES
+    from fabula.scoring import lazy_run
 
-    if result.record["input"]["stories"] > MOST_STORIES:
+    many = result.record["input"]["stories"] > lazy_run.MOST_STORIES
+    if many and not lazy_run.is_read_lazily(result.folder):
         if not quiet:
-            from fabula.core.installation import spell_command
+            from fabula.core.installation import spell_command, spell_install
 
             command = spell_command(f"report {result.folder}")
-            echo(f"no report of so many stories: {command}", err=True)
+            words = f"no report of so many stories: {spell_install(lazy_run.EXTRA)}, then {command}"
+            echo(words, err=True)
         return
     from fabula.cli import show_progress
     from fabula.reports.report import write_report

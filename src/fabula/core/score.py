@@ -32,6 +32,10 @@ class Status(StrEnum):
         return self not in (Status.MISSING_IMAGES, Status.MISSING_MODEL, Status.FAILED)
 
 
+# A story that a scorer never saw has no status; the others are numbered after it.
+STATUSES = ("not scored", *map(str, Status))
+
+
 class Missing(Exception):
     """Raised by a metric that has no value for a story; becomes the score's status and note."""
 

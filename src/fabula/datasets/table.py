@@ -77,9 +77,10 @@ def read_table(
     unread = f"Columns that were not read: {', '.join(opinions.unread)}."
     quirks = (unread,) if opinions.unread else ()
     scores = ScoreTable(opinions.stories, opinions.scores)
+    about = _describe(opinions.stories, opinions.ratings, scores.scorers)
     return Dataset(
         sheet.label.partition(".")[0],
-        replace(CARD, title=sheet.label, about=_describe(opinions), files={}, quirks=quirks),
+        replace(CARD, title=sheet.label, about=about, files={}, quirks=quirks),
         opinions.stories,
         ScoreTable(opinions.stories, opinions.ratings),
         scores,
@@ -105,22 +106,27 @@ def read_run_with(
     columns: Mapping[str, str] | None = None,
     scorers: Mapping[str, ScorerCard] | None = None,
     form: FileForm | None = None,
+    run: ScoreTable | None = None,
 ) -> Dataset:
     """Join a run folder, or a saved table, with a table of ratings by the ids of the stories.
 
     What people (`human:…`) said in the run itself counts as ratings too, and so do their choices
     between stories, if the folder has a file of them. `scorers` are the cards of the run's metrics;
-    without them, higher is taken to be better.
+    without them, higher is taken to be better. `run` is what was read of the folder, where that
+    is not all of it.
     """
-    run = ScoreTable.load(folder)
-    people = [score for score in run if score.scorer.startswith(HUMAN)]
+    run = ScoreTable.load(folder) if run is None else run
+    by_people = any(scorer.startswith(HUMAN) for scorer in run.scorers)
+    people = [score for score in run if score.scorer.startswith(HUMAN)] if by_people else []
     if ratings is not None:
         joined = read_ratings(ratings, columns, form)
         _check_known(joined, run, Path(ratings), Path(folder))
         people += joined
-    metrics = (score for score in run if not score.scorer.startswith(HUMAN))
-    scores = ScoreTable(run.stories, metrics)
-    about = _describe(Opinions(tuple(run.stories), tuple(people), tuple(scores)))
+    scores = run
+    if by_people:
+        metrics = (score for score in run if not score.scorer.startswith(HUMAN))
+        scores = ScoreTable(run.stories, metrics)
+    about = _describe(run.stories, people, scores.scorers)
     return Dataset(
         Path(folder).name,
         replace(CARD, title=str(folder), about=about, files={}),
@@ -181,13 +187,12 @@ def _list_offers(sheet: Sheet, opinions: Opinions) -> str:
     return f"columns of numbers: {', '.join(sheet.numeric_columns) or 'none'}"
 
 
-def _describe(opinions: Opinions) -> str:
-    raters = dict.fromkeys(score.scorer.removeprefix(HUMAN) for score in opinions.ratings)
-    aspects = dict.fromkeys(score.aspect for score in opinions.ratings if score.aspect)
-    metrics = dict.fromkeys(score.scorer for score in opinions.scores)
+def _describe(stories: Sequence[Story], ratings: Sequence[Score], metrics: Sequence[str]) -> str:
+    raters = dict.fromkeys(score.scorer.removeprefix(HUMAN) for score in ratings)
+    aspects = dict.fromkeys(score.aspect for score in ratings if score.aspect)
     return (
-        f"{count_text(len(opinions.stories), 'story', 'stories')}; "
-        f"{count_text(len(opinions.ratings), 'rating')} by {count_text(len(raters), 'rater')}"
+        f"{count_text(len(stories), 'story', 'stories')}; "
+        f"{count_text(len(ratings), 'rating')} by {count_text(len(raters), 'rater')}"
         f"{' on ' + ', '.join(aspects) if aspects else ''}; "
         f"metrics: {', '.join(metrics) or 'none'}."
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -134,8 +135,40 @@ class Comparison:
         return [line.row() for line in self.lines]
 
 
+class PairSource(Protocol):
+    """Scores whose systems can be paired, wherever they lie."""
+
+    def count_shared(self, a: str, b: str) -> int:
+        """Count the items for which both systems have a story; fewer than two will not do."""
+        ...
+
+    def list_pairs(
+        self, a: str, b: str, directions: Mapping[str, Direction]
+    ) -> Sequence[Callable[[], SystemPairs]]:
+        """Give a function for every scorer and aspect that gives the pairs of two systems."""
+        ...
+
+
+@dataclass(frozen=True)
+class TablePairs:
+    """The pairs of a table that is held in memory."""
+
+    table: ScoreTable
+
+    def count_shared(self, a: str, b: str) -> int:
+        """Count the items for which both systems have a story."""
+        return count_shared_items(self.table, a, b)
+
+    def list_pairs(
+        self, a: str, b: str, directions: Mapping[str, Direction]
+    ) -> Sequence[Callable[[], SystemPairs]]:
+        """Give the pairs of two systems, by every scorer and aspect."""
+        pairs = pair_systems(self.table, a, b, directions=directions)
+        return [partial(replace, pair) for pair in pairs]
+
+
 def compare(
-    table: ScoreTable,
+    table: ScoreTable | PairSource,
     a: str,
     b: str,
     *,
@@ -155,7 +188,7 @@ def compare(
 
 
 def compare_several(
-    table: ScoreTable,
+    table: ScoreTable | PairSource,
     a: str,
     others: Sequence[str],
     *,
@@ -165,9 +198,10 @@ def compare_several(
 ) -> list[Comparison]:
     """Compare a system with each of the others; the p-values of all are corrected together."""
     how = procedure or Procedure()
-    shared = [count_shared_items(table, a, b) for b in others]
-    pairs = [(b, pair) for b in others for pair in pair_systems(table, a, b, directions=directions)]
-    lines = [_compare_pairs(pair, how) for _, pair in track(pairs, progress)]
+    source = TablePairs(table) if isinstance(table, ScoreTable) else table
+    shared = [source.count_shared(a, b) for b in others]
+    pairs = [(b, give) for b in others for give in source.list_pairs(a, b, directions)]
+    lines = [_compare_pairs(give(), how) for _, give in track(pairs, progress)]
     adjusted = CORRECTIONS[how.correction](np.array([line.p for line in lines], dtype=np.float64))
     judged: dict[str, list[Compared]] = {b: [] for b in others}
     for (b, _), line, p in zip(pairs, lines, adjusted, strict=True):
@@ -277,13 +311,19 @@ def count_shared_items(table: ScoreTable, a: str, b: str) -> int:
         if name not in items:
             raise UnknownName(f"no system is called {name!r} here", closest(name, items))
     shared = len(items[a] & items[b])
+    refuse_few(shared, (a, b), items)
+    return shared
+
+
+def refuse_few(shared: int, pair: tuple[str, str], systems: Iterable[str]) -> None:
+    """Refuse two systems that share fewer than two items."""
     if shared < 2:
+        a, b = pair
         items_word = count_text(shared, "item")
         raise InputError(
             f"{a!r} and {b!r} share {items_word}, and it takes at least 2 to compare them",
-            f"give stories for one task the same item; systems known: {', '.join(sorted(items))}",
+            f"give stories for one task the same item; systems known: {', '.join(sorted(systems))}",
         )
-    return shared
 
 
 def _group_scores(table: ScoreTable, wanted: set[str]) -> dict[tuple[str, str], list[Score]]:

@@ -5,6 +5,11 @@ taken to be independent: an item, or a story where there are no items. What belo
 stories of an item, the pairs of a prompt) is drawn together. To draw units with replacement is to
 count each so many times; so most figures of all draws at once are products of matrices.
 
+Of very many units, groups of them are drawn: units are put together by lot, as many into each
+group. A mean's variance over draws of such groups is the same but for the number of groups (10,000
+give its standard deviation to some 0.7 %, as closely as 10,000 units would), and a draw costs no
+more for a million units than for ten thousand.
+
 There is one rule for draws in which a figure is undefined (NaN): they are left out, and where more
 than half of the draws are undefined there is no interval.
 """
@@ -27,6 +32,8 @@ WeightedStatistic = Callable[[Values], Values]  # (draws, units) -> (draws,)
 _CELLS = 4_000_000
 # Of fewer units an interval would say nothing of others.
 FEWEST_UNITS = 5
+# Of more units, so many groups are drawn instead.
+MOST_UNITS, GROUPS = 50_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,13 @@ def draw_blocks(units: int, resamples: int, seed: int) -> Iterator[Places]:
     most = max(1, _CELLS // max(1, units))
     for start in range(0, resamples, most):
         yield rng.integers(units, size=(min(most, resamples - start), units))  # (rows, units)
+
+
+def group_units(units: int, seed: int) -> Places:
+    """Give the number of each unit's group: its own, or of very many units one drawn by lot."""
+    if units <= MOST_UNITS:
+        return np.arange(units)
+    return np.random.default_rng(seed).permutation(units) % GROUPS
 
 
 def draw_units(units: int, rng: np.random.Generator) -> Places:
@@ -269,8 +283,12 @@ def bootstrap_mean(
 
     With few items it is too short: of twenty normal differences it covers some 93 in 100, not 95.
     """
-    blocks = draw_blocks(len(differences), resamples, seed)
-    means = np.concatenate([differences[drawn].mean(axis=1) for drawn in blocks])
+    if len(differences) > MOST_UNITS:
+        sums, sizes = sum_units(differences, group_units(len(differences), seed))
+        means = resample_means(sums, sizes, resamples, seed)
+    else:
+        blocks = draw_blocks(len(differences), resamples, seed)
+        means = np.concatenate([differences[drawn].mean(axis=1) for drawn in blocks])
     return estimate(float(differences.mean()), means, n=len(differences), alpha=alpha)
 
 
@@ -306,7 +324,9 @@ def _estimate_together(
     samples: Sequence[Sample], units: Sequence[str], seed: int, resamples: int, level: float
 ) -> list[Estimates]:
     """Estimate samples over the same units, side by side as columns of one matrix."""
-    rank = {unit: place for place, unit in enumerate(units)}
+    groups = group_units(len(units), seed)
+    rank = dict(zip(units, groups.tolist(), strict=True))
+    count = int(groups.max(initial=-1)) + 1
     centres, totals = [], []
     for sample in samples:
         values = np.where(np.isfinite(sample.values), sample.values, np.nan)  # (S, K)
@@ -316,9 +336,9 @@ def _estimate_together(
         centre = np.where(np.isfinite(centre), centre, 0.0)
         rows = np.array([rank[unit] for unit in sample.units], dtype=np.int64)
         centres.append(centre)
-        totals.append(sum_units(values - centre, rows, len(units)))
+        totals.append(sum_units(values - centre, rows, count))
     sums, sizes = (np.hstack(side) for side in zip(*totals, strict=True))  # (U, K · samples)
-    blocks = [mean_draws(drawn, sums, sizes) for drawn in count_blocks(len(units), resamples, seed)]
+    blocks = [mean_draws(drawn, sums, sizes) for drawn in count_blocks(count, resamples, seed)]
     draws = np.vstack(blocks)  # (R, K · samples)
     low, high = percentile_interval(draws, 1 - level)
     enough = (sizes > 0).sum(axis=0) > 1

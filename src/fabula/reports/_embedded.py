@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.score import Missing
+from fabula.core.score import STATUSES, Missing
 from fabula.core.story import Story
 from fabula.reports.numbers import decimals_for
-from fabula.reports.run_data import STATUSES, Array, ReportColumn, ReportData, spec_name
+from fabula.reports.run_data import Array, ReportColumn, ReportData, spec_name
 
 if TYPE_CHECKING:
     from fabula.metrics.user import User
@@ -131,13 +131,14 @@ def choose_stories(data: ReportData, budget: Budget, *, seed: int) -> list[int]:
     if budget.stories >= len(data.stories):
         return _fitting(data, iter(range(len(data.stories))), budget)
     telling = int(budget.stories * (1 - _RANDOM_SHARE))
-    chosen = dict.fromkeys(_first(_telling(data), telling))
+    chosen = dict.fromkeys(first_places(_telling(data), telling))
     rest = [place for place in range(len(data.stories)) if place not in chosen]
     random.Random(seed).shuffle(rest)
     return _fitting(data, iter([*chosen, *rest]), budget)
 
 
-def _first(places: Iterator[int], most: int) -> list[int]:
+def first_places(places: Iterator[int], most: int) -> list[int]:
+    """Take the first so many places that differ."""
     taken: dict[int, None] = {}
     for place in places:
         if len(taken) >= most:
@@ -151,14 +152,14 @@ def _telling(data: ReportData) -> Iterator[int]:
     systems = list(data.places().values())
     for number, column in enumerate(data.columns):
         if column.main:
-            ranked = [_rank_stories(places, data.values[:, number], column) for places in systems]
+            ranked = [rank_stories(places, data.values[:, number], column) for places in systems]
             for pick in (0, -1, None):
                 for order in ranked:
                     if len(order):
                         yield int(order[len(order) // 2 if pick is None else pick])
 
 
-def _rank_stories(places: Array, values: Array, column: ReportColumn) -> Array:
+def rank_stories(places: Array, values: Array, column: ReportColumn) -> Array:
     """Places of stories that have a value, the best first."""
     there = places[np.isfinite(values[places])]
     sign = 1 if column.direction == "lower" else -1

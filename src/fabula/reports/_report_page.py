@@ -33,9 +33,9 @@ def facts(data: ReportData) -> str:
     metrics = {column.scorer for column in data.columns if not column.is_baseline}
     baselines = {column.scorer for column in data.columns if column.is_baseline}
     counts = {
-        "stories": f"{len(data.stories):,}",
+        "stories": f"{data.count:,}",
         "systems": f"{len(data.systems):,}",
-        "items": f"{len(data.items):,}" if data.items else "–",
+        "items": f"{data.items:,}" if data.items else "–",
         "metrics": f"{len(metrics):,}",
         "baselines": f"{len(baselines):,}",
     }
@@ -196,7 +196,7 @@ def _count_scored(data: ReportData, scorer: str) -> int:
 
 def statuses_table(data: ReportData) -> Table:
     """Give every reason for which scores are missing, or rest on a part of a text, once."""
-    stories = len(data.stories)
+    stories = data.count
     rows: list[list[Cell | Value]] = [
         [group.reason(stories), str(group.status), group.most, group.names(len(group.counts))]
         for group in group_left_out(data.summary)

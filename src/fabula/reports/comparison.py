@@ -9,6 +9,7 @@ from dataclasses import asdict
 from fabula.core.card import ARROWS
 from fabula.core.story import count_text
 from fabula.meta.compare import Compared, Comparison
+from fabula.meta.resampling import GROUPS, MOST_UNITS
 from fabula.reports.numbers import decimals_for, interval_text, number_text, p_text
 from fabula.reports.summary import cite_table, judge_words
 from fabula.reports.tables import Cell, Table, Tone, render
@@ -119,10 +120,12 @@ def _asides(comparison: Comparison) -> list[str]:
 def _method(comparison: Comparison) -> str:
     how = comparison.procedure
     level = f"{100 * (1 - how.alpha):g} %"
+    many = max((line.items for line in comparison.lines), default=0) > MOST_UNITS
+    over = f"items, more than {MOST_UNITS:,} in {GROUPS:,} groups by lot" if many else "items"
     return (
         f"p is corrected for {count_text(comparison.tests, 'comparison')} "
         f"({_CORRECTIONS[how.correction]}), level {how.alpha:g}; intervals ({level}) are not. "
-        f"Sign-flip test and bootstrap over items, {how.resamples:,} resamples, seed {how.seed}. "
+        f"Sign-flip test and bootstrap over {over}, {how.resamples:,} resamples, seed {how.seed}. "
         "The effect is Cohen's d_z."
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from fabula.core.files import note_written, refuse_foreign
 from fabula.core.metric import ASPECT_LABELS
 from fabula.core.protocols import Progress
 from fabula.core.story import count_text
-from fabula.core.table import SCORES, STORIES
+from fabula.meta.resampling import GROUPS, MOST_UNITS
 from fabula.reports._embedded import Budget, choose_stories, page_json
 from fabula.reports._report_page import (
     cards_of,
@@ -40,11 +41,17 @@ from fabula.reports.pages import (
     write_page,
     write_table,
 )
-from fabula.reports.run_data import ReportData, read_report_data, spec_name
+from fabula.reports.run_data import (
+    ReportData,
+    absent_baselines,
+    read_report_data,
+    spec_name,
+)
 from fabula.reports.standings import Standings, compute_standings
 from fabula.reports.summary import cite_run, judge_words
 from fabula.reports.tables import Cell, Table, TableColumn, Tone
-from fabula.scoring.folder import PARQUET, RUN, RunFolder
+from fabula.scoring import lazy_run
+from fabula.scoring.folder import RUN, RunFolder, load_record
 
 _PAGE, _TABLES = "report.html", ("systems", "statuses", "signatures")
 STORIES_SHOWN = 400
@@ -82,21 +89,39 @@ def write_report(
     Files in the way that Fabula did not write are refused unless `overwrite`.
     """
     path = output or folder / _PAGE
-    data = read_report_data(folder, progress)
-    standings = compute_standings(data, seed=seed)
-    chosen = choose_stories(data, _budget(stories), seed=seed)
-    pictures = _draw_pictures(data, chosen, every=stories is None)
-    parts = _parts(data, standings, chosen, folder, pictures)
-    page = fill_template(read_static("report.html"), parts)
+    with _open_data(folder, _budget(stories), seed, progress) as (data, chosen):
+        standings = compute_standings(data, seed=seed)
+        pictures = _draw_pictures(data, chosen, every=stories is None)
+        parts = _parts(data, standings, chosen, folder, pictures)
     return write_page(
         path,
-        page,
+        fill_template(read_static("report.html"), parts),
         lambda into: write_tables(into / "tables", data, standings),
         named=output is not None,
-        inputs=[folder / name for name in (RUN, STORIES, SCORES, PARQUET)],
+        inputs=[folder / name for name in (RUN, *data.record["files"])],
         # Folders of before there was a list of what was written are taken to be all ours.
         overwrite=overwrite or (output is None and "checksum" not in data.record),
     )
+
+
+@contextmanager
+def _open_data(
+    folder: Path, budget: Budget, seed: int, progress: Progress | None = None
+) -> Iterator[tuple[ReportData, list[int]]]:
+    """Give what the report is made of and the places of the stories with texts.
+
+    A large run is read where it lies; without the packages for it, it is held in memory.
+    """
+    path = folder / RUN
+    few = not path.is_file() or load_record(path)["input"]["stories"] <= lazy_run.MOST_STORIES
+    if few or not lazy_run.is_read_lazily(folder):
+        data = read_report_data(folder, progress)
+        yield data, choose_stories(data, budget, seed=seed)
+        return
+    from fabula.reports.large_report import read_large
+
+    with lazy_run.open_lazily(folder) as run:
+        yield read_large(run, budget, seed=seed)
 
 
 def render_report(
@@ -106,14 +131,9 @@ def render_report(
 
     Pictures are looked at by models: the page says how to draw them.
     """
-    data = read_report_data(folder)
-    parts = _parts(
-        data,
-        compute_standings(data, seed=seed),
-        choose_stories(data, _budget(stories), seed=seed),
-        folder,
-        _name_pictures(data, folder),
-    )
+    with _open_data(folder, _budget(stories), seed) as (data, chosen):
+        standings = compute_standings(data, seed=seed)
+        parts = _parts(data, standings, chosen, folder, _name_pictures(data, folder))
     return fill_template(read_static("report.html"), parts), parts["policy"]
 
 
@@ -182,7 +202,7 @@ def _parts(
         "aspects": _aspects_switch(data),
         "systems": systems_html(standings, cards),
         "printed": printed_html(standings, cards),
-        "resampled": "items" if standings.by_item else "stories",
+        "resampled": _say_resampled(data, standings),
         "added": _say_origins(data),
         "figures": draw_distributions(data),
         "statuses": statuses_html(data),
@@ -195,9 +215,19 @@ def _parts(
         "citations": escape(citations(data.record, cards)),
         "limits": _limits(cards),
         "versions": versions(data.record),
-        "data": page_json(data, chosen, pictures=dict(pictures.anchors)),
+        "data": page_json(
+            data, chosen, pictures=dict(pictures.anchors), sampled=data.whole is not None
+        ),
         "script": script,
     }
+
+
+def _say_resampled(data: ReportData, standings: Standings) -> str:
+    """Say what was drawn for the intervals."""
+    units = "items" if standings.by_item else "stories"
+    return (
+        f"{units} (more than {MOST_UNITS:,} in {GROUPS:,} groups by lot)" if data.whole else units
+    )
 
 
 def finding(standings: Standings) -> str:
@@ -233,6 +263,9 @@ def _say_origins(data: ReportData) -> str:
     """Say which columns the run did not have, and what those of judges are worth."""
     words = "The run did not include all baselines; those missing were computed for this report."
     told = [words] if any(column.added for column in data.columns) else []
+    if data.whole and (absent := absent_baselines(data.metrics)):
+        names = ", ".join(metric.spec for metric in absent)
+        told.append(f"The run has no {names}, and of so many stories none is computed here.")
     signatures = {metric["spec"]: metric["signature"] for metric in data.metrics}
     told += judge_words(((each.scorer, each.aspect) for each in data.columns), signatures)
     return escape(" ".join(told))
@@ -240,7 +273,16 @@ def _say_origins(data: ReportData) -> str:
 
 def _say_shown(data: ReportData, chosen: list[int], folder: Path) -> str:
     """Say plainly whose texts the file holds."""
-    total = len(data.stories)
+    total = data.count
+    if data.whole:
+        name = tag("code", escape(f"fabula view {folder.resolve().parent.name or '.'}"))
+        return (
+            f"Means, intervals and distributions are of all {total:,} stories. Scores of "
+            f"{len(data.stories):,} of them are in this file, and texts of {len(chosen):,}: best, "
+            "worst and middle stories by system and metric, and others at random, as many of each "
+            "system. Search and order are among these, and so is where a story stands. "
+            f"All stories, page by page: {name}."
+        )
     if len(chosen) == total:
         whole = count_text(total, "story", "stories") if total == 1 else f"all {total:,} stories"
         return f"Texts and scores of {whole} are in this file."

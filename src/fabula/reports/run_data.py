@@ -16,18 +16,17 @@ from fabula.core.card import Direction
 from fabula.core.errors import InputError, SpecError
 from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
-from fabula.core.score import Score, Status, Summary
+from fabula.core.score import STATUSES, Score, Summary
 from fabula.core.settings import parse_spec
 from fabula.core.story import Story
 from fabula.core.table import read_scores, read_stories
 from fabula.scoring.catalogue import choose_metrics, label_scorers
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.folder import read_run
+from fabula.scoring.lazy_run import LazyRun
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# A story that a scorer never saw has no status; the others are numbered after it.
-STATUSES = ("not scored", *map(str, Status))
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 
 
@@ -64,7 +63,10 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A run as arrays: `values` and `statuses` are stories × columns."""
+    """A run as arrays: `values` and `statuses` are stories × columns.
+
+    Of a large run the stories are those that a page shows.
+    """
 
     record: dict[str, Any]
     metrics: list[dict[str, Any]]
@@ -73,16 +75,37 @@ class ReportData:
     values: Array
     statuses: Array
     summary: Summary
+    whole: LazyRun | None = None
+    """The run, where it is too large to be held and the stories here are some of it."""
+
+    @property
+    def count(self) -> int:
+        """How many stories the run has."""
+        return self.whole.count if self.whole else len(self.stories)
 
     @property
     def systems(self) -> list[str]:
         """Systems, in the order they came."""
+        if self.whole:
+            return self.whole.systems
         return list(dict.fromkeys(story.system or "" for story in self.stories))
 
     @property
-    def items(self) -> list[str]:
-        """Items, in the order they came."""
-        return list(dict.fromkeys(story.item for story in self.stories if story.item))
+    def items(self) -> int:
+        """How many items there are."""
+        if self.whole:
+            return self.whole.items
+        return len({story.item for story in self.stories if story.item})
+
+    def values_by_system(self, number: int) -> list[Array]:
+        """Give the values of a column that are there, of all stories, system by system."""
+        column = self.columns[number]
+        values, places = self.values[:, number], self.places()
+        if self.whole:
+            values = self.whole.values(self.whole.keys.index((column.scorer, column.aspect)))
+            places = self.whole.places()
+        rows = [values[own] for own in places.values()]
+        return [row[np.isfinite(row)] for row in rows]
 
     def places(self) -> dict[str, Array]:
         """Where the stories of each system are."""
@@ -114,7 +137,7 @@ def read_report_data(folder: Path, progress: Progress | None = None) -> ReportDa
     scores = _count_stories(read_scores(folder), len(stories), progress)
     summary, score_columns = _gather(stories, chain(scores, added))
     metrics = [*record["metrics"], *(_entry(metric) for metric in absent)]
-    columns = _columns(score_columns.keys, {metric["spec"]: metric for metric in metrics})
+    columns = make_columns(score_columns.keys, {metric["spec"]: metric for metric in metrics})
     keys = [(column.scorer, column.aspect) for column in columns]
     values, statuses = score_columns.matrices(keys, len(stories))
     return ReportData(record, metrics, stories, columns, values, statuses, summary)
@@ -214,7 +237,7 @@ def _entry(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _columns(
+def make_columns(
     keys: Sequence[tuple[str, str]], facts: Mapping[str, dict[str, Any]]
 ) -> list[ReportColumn]:
     """Put what has a better end first, then what describes, then the block of baselines."""

@@ -22,9 +22,7 @@ from fabula.reports.run_data import (
     StoryLabels,
     places_by_system,
 )
-
-# More stories are not held in memory while a run goes on, and make no report by themselves.
-MOST_STORIES = 50_000
+from fabula.scoring.lazy_run import MOST_STORIES, LazyRun
 
 
 def find_best(
@@ -110,7 +108,30 @@ class Standings:
 
 def compute_standings(data: ReportData, *, seed: int) -> Standings:
     """Estimate the means of all systems of a run."""
+    if data.whole:
+        return _estimate_large(data.whole, data.columns, seed=seed)
     return _estimate(data.stories, data.columns, (data.values, data.statuses), seed=seed)
+
+
+def _estimate_large(run: LazyRun, columns: list[ReportColumn], *, seed: int) -> Standings:
+    """Estimate the means of a large run, a column after the other."""
+    places = run.places()
+    units = {system: run.units[own].tolist() for system, own in places.items()}
+    rows, left_out = [], []
+    for column in columns:
+        number = run.keys.index((column.scorer, column.aspect))
+        values, statuses = run.values(number), run.statuses(number)
+        samples = [Sample(units[system], values[own][:, None]) for system, own in places.items()]
+        estimates = estimate_means(samples, seed=seed)  # one of each system, for one column
+        rows.append(estimates)
+        asked = np.array([(statuses[own] > 0).sum() for own in places.values()])
+        left_out.append(asked - np.array([int(estimate.n[0]) for estimate in estimates]))
+
+    def stack(name: str) -> Array:
+        return np.array([[getattr(one, name)[0] for one in row] for row in rows]).T
+
+    estimates_of_all = Estimates(*map(stack, ("value", "low", "high", "n", "undefined")))
+    return Standings(list(places), columns, estimates_of_all, np.array(left_out).T, run.by_item)
 
 
 def _estimate(

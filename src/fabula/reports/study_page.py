@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.files import write_text
-from fabula.core.score import Score, Status
+from fabula.core.score import STATUSES, Score, Status
 from fabula.reports._embedded import stories_json, texts_json
 from fabula.reports.figures.colours import palette_css
 from fabula.reports.figures.drawing import make_standalone
@@ -29,7 +29,6 @@ from fabula.reports.pages import (
     write_page,
     write_table,
 )
-from fabula.reports.run_data import STATUSES
 from fabula.reports.study_blocks import (
     Block,
     FigureBlock,

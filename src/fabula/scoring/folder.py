@@ -27,6 +27,7 @@ from fabula.core.table import (
     COLUMNS,
     SCORES,
     STORIES,
+    check_parts,
     json_line,
     json_text,
     plain_row,
@@ -252,6 +253,9 @@ def read_run(path: Path) -> dict[str, Any]:
     if not (path / RUN).is_file():
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
+    if record.get("parts") is not None:
+        check_parts(path, record["parts"])
+        return record
     for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
         if not file.is_file():

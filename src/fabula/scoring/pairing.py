@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fabula.core.errors import InputError, UnknownName, closest
 from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.tables.several import tell_apart
+from fabula.meta.compare import PairSource, TablePairs
 from fabula.scoring.folder import read_run
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 # What stories may be matched by, in this order: the name of it, and where it is found.
 _KEYS: Mapping[str, Callable[[Story], str | None]] = {
@@ -36,27 +41,82 @@ class PairedRuns:
     metrics: list[dict[str, Any]]
     systems: dict[str, str]
     remarks: list[str] = field(default_factory=list)
+    folders: Sequence[Path] = ()
 
     def choose_systems(self, names: Sequence[str]) -> list[str]:
         """Give the systems to compare: those named, or both where there are no more than two."""
-        if not names:
-            if len(self.systems) == 2:
-                return list(self.systems)
-            known = ", ".join(sorted(name or "nameless" for name in self.systems))
-            raise InputError(
-                f"{_count(len(self.systems), 'system')} to compare: {known}",
-                "name two of them after the run, or give another run",
-            )
-        chosen: dict[str, None] = {}
-        for name in names:
-            # Runs may each have a system of that name.
-            own = [system for system, known in self.systems.items() if name in (system, known)]
-            if not own:
-                raise UnknownName(f"no system is called {name!r} here", closest(name, self.systems))
-            chosen.update(dict.fromkeys([name] if name in own else own))
-        if len(chosen) == len(names) == 1:
-            raise InputError(f"{names[0]!r} is one system", "name two of them, or two runs")
-        return list(chosen) if len(chosen) > 1 else list(names)
+        return choose_systems(self.systems, names)
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Scorers and aspects, in the order they came."""
+        return list(dict.fromkeys((score.scorer, score.aspect) for score in self.table))
+
+    def select(self, scorers: Collection[str]) -> PairSource:
+        """Give the scores of some scorers, to be compared."""
+        wanted = [score for score in self.table if score.scorer in scorers]
+        return TablePairs(ScoreTable(self.table.stories, wanted))
+
+    def page_items(
+        self, systems: tuple[str, str], key: tuple[str, str], asked: ItemPage
+    ) -> tuple[int, list[ItemPair]]:
+        """Count the items that two systems share, and give some of them in the order asked for."""
+        pairs = pair_items(self.table, systems, *key, sign=asked.sign)
+        order = order_differences(np.array([pair.difference for pair in pairs]), asked.order)
+        chosen = order[asked.offset : asked.offset + asked.step]
+        return len(pairs), [pairs[place] for place in chosen]
+
+
+def choose_systems(systems: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    """Give the systems to compare: those named, or both where there are no more than two.
+
+    `systems` are the names of all, each with the name that its own run gives it.
+    """
+    if not names:
+        if len(systems) == 2:
+            return list(systems)
+        known = ", ".join(sorted(name or "nameless" for name in systems))
+        raise InputError(
+            f"{_count(len(systems), 'system')} to compare: {known}",
+            "name two of them after the run, or give another run",
+        )
+    chosen: dict[str, None] = {}
+    for name in names:
+        # Runs may each have a system of that name.
+        own = [system for system, known in systems.items() if name in (system, known)]
+        if not own:
+            raise UnknownName(f"no system is called {name!r} here", closest(name, systems))
+        chosen.update(dict.fromkeys([name] if name in own else own))
+    if len(chosen) == len(names) == 1:
+        raise InputError(f"{names[0]!r} is one system", "name two of them, or two runs")
+    return list(chosen) if len(chosen) > 1 else list(names)
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """Which items to show: in which order, from where, how many; lower is better by `sign` −1.
+
+    First come those where the first system is furthest ahead, or the second, or where they are
+    close, or as they come; those that lack a value come last.
+    """
+
+    order: str = "first"
+    offset: int = 0
+    step: int = 20
+    sign: float = 1.0
+
+
+ORDERS: Mapping[str, Callable[[Array], Array]] = {
+    "first": lambda differences: -differences,
+    "second": lambda differences: differences,
+    "close": np.abs,
+    "item": lambda differences: np.zeros(len(differences)),
+}
+
+
+def order_differences(differences: Array, order: str) -> Array:
+    """Give the places of differences in an order; what is missing comes last, or stays."""
+    return np.argsort(ORDERS[order](differences), kind="stable")
 
 
 @dataclass(frozen=True)
@@ -96,40 +156,70 @@ def pair_items(
 
 
 @dataclass(frozen=True)
-class _Run:
+class RunFacts:
+    """What runs are told apart and matched by, whether they are held in memory or not."""
+
     name: str
-    table: ScoreTable
+    systems: list[str]
+    scorers: list[str]
     metrics: dict[str, dict[str, Any]]
     identities: dict[str, str]
+
+    @classmethod
+    def of(
+        cls, name: str, record: dict[str, Any], systems: list[str], scorers: list[str]
+    ) -> RunFacts:
+        """Gather them from a run's record."""
+        specs = [entry["spec"] for entry in record["metrics"]]
+        identities = dict(zip(specs, record["question"]["metrics"], strict=True))
+        metrics = dict(zip(specs, record["metrics"], strict=True))
+        return cls(name, systems, scorers, metrics, identities)
+
+
+@dataclass(frozen=True)
+class _Run:
+    facts: RunFacts
+    table: ScoreTable
 
 
 def pair_runs(folders: Sequence[Path]) -> PairedRuns:
     """Read runs and put them side by side; one alone stays as it is if its stories have items."""
-    runs = _read_runs(folders)
-    names = _name_systems(runs)
+    runs = [_read(name, folder) for name, folder in name_runs(folders).items()]
+    facts = [run.facts for run in runs]
+    names = name_systems(facts)
     systems = {label: own for labels in names for own, label in labels.items()}
-    scorers, remarks = _share_scorers(runs)
-    metrics = [entry for spec, entry in runs[0].metrics.items() if spec in scorers]
+    scorers, remarks = share_scorers(facts)
+    metrics = [entry for spec, entry in facts[0].metrics.items() if spec in scorers]
     alone = runs[0].table if len(runs) == 1 else None
     if alone and any(story.item for story in alone.stories):
-        return PairedRuns(alone, metrics, systems)
+        return PairedRuns(alone, metrics, systems, folders=folders)
     stories: dict[str, list[Story]] = {label: [] for label in systems}
     for run, labels in zip(runs, names, strict=True):
         for story in run.table.stories:
             stories[labels[story.system or ""]].append(story)
     by = _find_key(stories)
     if not by and alone:
-        return PairedRuns(alone, metrics, systems)
+        return PairedRuns(alone, metrics, systems, folders=folders)
     if not by:
-        raise InputError(
-            "the runs' stories cannot be matched by id, item, prompt or reference",
-            "give stories for one task the same id or item, and score them again",
-        )
+        raise unmatched()
     tables = [
         _match_run(run, labels, _KEYS[by], scorers) for run, labels in zip(runs, names, strict=True)
     ]
     remarks.insert(0, _say_matched(by, stories))
-    return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks)
+    return PairedRuns(sum(tables[1:], tables[0]), metrics, systems, remarks, folders)
+
+
+def _read(name: str, folder: Path) -> _Run:
+    record, table = read_run(folder), ScoreTable.load(folder)
+    return _Run(RunFacts.of(name, record, _list_systems(table), table.scorers), table)
+
+
+def unmatched() -> InputError:
+    """Give the error for runs whose stories have nothing in common."""
+    return InputError(
+        "the runs' stories cannot be matched by id, item, prompt or reference",
+        "give stories for one task the same id or item, and score them again",
+    )
 
 
 def _match_run(
@@ -138,7 +228,10 @@ def _match_run(
     """Give a run under its new names, with what stories are matched by as the item."""
     stories = {
         story.id: replace(
-            story, id=f"{run.name}/{story.id}", system=labels[story.system or ""], item=key(story)
+            story,
+            id=f"{run.facts.name}/{story.id}",
+            system=labels[story.system or ""],
+            item=key(story),
         )
         for story in run.table.stories
         if key(story)
@@ -190,14 +283,19 @@ def _contradict(one: dict[str, Story], other: dict[str, Story]) -> bool:
 def _say_matched(by: str, stories: dict[str, list[Story]]) -> str:
     """Say what was matched by what, and how many were not."""
     values = [{_KEYS[by](story) for story in own} - {None, ""} for own in stories.values()]
-    shared = set.intersection(*values)
+    shared = len(set.intersection(*values))
+    return say_matched(by, shared, {name: len(own) for name, own in stories.items()})
+
+
+def say_matched(by: str, shared: int, counts: Mapping[str, int]) -> str:
+    """Say by what stories are matched, how many items all systems have, and how many were not."""
     rest = [
-        f"{len(own) - len(shared):,} of {name or 'the nameless one'}"
-        for name, own in stories.items()
-        if len(own) > len(shared)
+        f"{count - shared:,} of {name or 'the nameless one'}"
+        for name, count in counts.items()
+        if count > shared
     ]
     lost = f"; not matched: {', '.join(rest)}" if rest else ""
-    return f"stories are matched by {by}: {_count(len(shared), 'item')} of all systems{lost}"
+    return f"stories are matched by {by}: {_count(shared, 'item')} of all systems{lost}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -208,23 +306,18 @@ def _list_systems(table: ScoreTable) -> list[str]:
     return list(dict.fromkeys(story.system or "" for story in table.stories))
 
 
-def _read_runs(folders: Sequence[Path]) -> list[_Run]:
+def name_runs(folders: Sequence[Path]) -> dict[str, Path]:
+    """Give the folders of runs by names that tell them apart; one given twice is refused."""
     paths = [folder.resolve() for folder in folders]
     if len(set(paths)) < len(paths):
         raise InputError("a run is given twice", "give every run once")
-    runs = []
-    for folder, name in zip(folders, tell_apart([path.parts for path in paths]), strict=True):
-        record = read_run(folder)
-        specs = [entry["spec"] for entry in record["metrics"]]
-        identities = dict(zip(specs, record["question"]["metrics"], strict=True))
-        metrics = dict(zip(specs, record["metrics"], strict=True))
-        runs.append(_Run(name, ScoreTable.load(folder), metrics, identities))
-    return runs
+    names = tell_apart([path.parts for path in paths])
+    return dict(zip(names, folders, strict=True))
 
 
-def _share_scorers(runs: Sequence[_Run]) -> tuple[set[str], list[str]]:
+def share_scorers(runs: Sequence[RunFacts]) -> tuple[set[str], list[str]]:
     """Scorers that every run has, in the same version and settings; and words for the others."""
-    scorers = [dict.fromkeys(run.table.scorers) for run in runs]
+    scorers = [dict.fromkeys(run.scorers) for run in runs]
     everywhere = set(scorers[0]).intersection(*scorers[1:])
     other = {spec for spec in everywhere if len({run.identities.get(spec) for run in runs}) > 1}
     somewhere = dict.fromkeys(name for own in scorers for name in own if name not in everywhere)
@@ -244,15 +337,15 @@ def _share_scorers(runs: Sequence[_Run]) -> tuple[set[str], list[str]]:
     return everywhere - other, remarks
 
 
-def _name_systems(runs: Sequence[_Run]) -> list[dict[str, str]]:
+def name_systems(runs: Sequence[RunFacts]) -> list[dict[str, str]]:
     """Name every run's systems: those called alike, or not at all, after their runs."""
     if len(runs) == 1:
-        return [{system: system for system in _list_systems(runs[0].table)}]
-    counts = Counter(system for run in runs for system in _list_systems(run.table))
+        return [{system: system for system in runs[0].systems}]
+    counts = Counter(system for run in runs for system in run.systems)
     taken = {run.name for run in runs}
     names = []
     for run in runs:
-        own = _list_systems(run.table)
+        own = run.systems
         apart = {name for name in own if name and counts[name] == 1 and name not in taken}
         rest = {name: f"{run.name}/{name}" if name and len(own) > 1 else run.name for name in own}
         names.append({name: name if name in apart else rest[name] for name in own})

@@ -9,14 +9,17 @@ from pathlib import Path
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UserError, closest
 from fabula.core.settings import split_specs
+from fabula.core.table import ScoreTable
 from fabula.datasets import DATASETS, is_added, list_added, load_dataset, read_places
 from fabula.datasets.table import read_run_with, read_table
 from fabula.datasets.tables.sheet import Sheet
 from fabula.datasets.tables.stories import is_there
 from fabula.datasets.tables.text_file import FileForm
+from fabula.scoring import lazy_run
 from fabula.scoring.catalogue import METRICS
-from fabula.scoring.folder import RUN, read_run
+from fabula.scoring.folder import RUN, load_record, read_run
 from fabula.scoring.gold import join_choices, join_dataset, read_scores
+from fabula.scoring.large_dataset import Named, name_dataset, name_rated, read_named
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class DatasetSource:
             return load_dataset(self.name, self.path, partial=self.partial)
         if self.gold and self._names_dataset(self.gold):
             gold = load_dataset(self.gold, self.path, partial=self.partial)
-            return join_dataset(self._read_scores(Path(self.name)), gold, self.form.say)
+            return join_dataset(self._read_scores(Path(self.name), gold), gold, self.form.say)
         if self.name == "table" and self.path:
             return self._read_table(self.path)
         if self.path:
@@ -85,10 +88,11 @@ class DatasetSource:
             return table.is_dir() and (name in DATASETS or not is_there(Path(name)))
         return name not in Sheet.read(table, {}, replace(self.form, say=None)).names
 
-    def _read_scores(self, path: Path) -> Dataset:
-        """Read a run folder, or a table, for what metrics say alone."""
+    def _read_scores(self, path: Path, gold: Dataset) -> Dataset:
+        """Read a run folder, or a table, for what metrics say alone of the stories of a gold."""
         if path.is_dir():
-            return self._turn(self._read_run(path), path)
+            part = read_named(path, name_dataset(gold)) if self._is_lazy(path) else None
+            return self._turn(self._read_run(path, run=part), path)
         dataset = _fill_cards(read_scores(path, self.columns, self.form))
         return self._turn(dataset, path)
 
@@ -102,16 +106,35 @@ class DatasetSource:
         )
 
     def _join_run(self, folder: Path) -> Dataset:
-        joined = None
+        joined, part = None, self._read_part(folder)
         if self.gold and is_there(Path(self.gold)):
-            run = self._read_run(folder)
+            run = self._read_run(folder, run=part)
             joined = join_choices(run, Path(self.gold), self.columns, self.form)
-        return self._turn(joined or self._read_run(folder, self.gold), folder)
+        return self._turn(joined or self._read_run(folder, self.gold, run=part), folder)
 
-    def _read_run(self, folder: Path, gold: str | None = None) -> Dataset:
+    def _read_part(self, folder: Path) -> ScoreTable | None:
+        """Read of a large run what the gold speaks of; of others nothing yet."""
+        if not self._is_lazy(folder):
+            return None
+        gold = Path(self.gold) if self.gold and is_there(Path(self.gold)) else None
+        named = name_rated(gold, dict(self.columns), self.form) if gold else Named()
+        return read_named(folder, named)
+
+    def _is_lazy(self, folder: Path) -> bool:
+        """Whether a run is read where it lies; of a large one that is held it is said."""
+        path = folder / RUN
+        if not path.is_file() or load_record(path)["input"]["stories"] <= lazy_run.MOST_STORIES:
+            return False
+        if self.form.say and (words := lazy_run.say_held(folder)):
+            self.form.say(words)
+        return lazy_run.is_read_lazily(folder)
+
+    def _read_run(
+        self, folder: Path, gold: str | None = None, *, run: ScoreTable | None = None
+    ) -> Dataset:
         cards = _read_cards(folder)
         columns = self.columns if gold else {}
-        return read_run_with(folder, gold, columns=columns, scorers=cards, form=self.form)
+        return read_run_with(folder, gold, columns=columns, scorers=cards, form=self.form, run=run)
 
     def _turn(self, dataset: Dataset, path: Path) -> Dataset:
         """Note for which metrics lower is better, as the user says."""

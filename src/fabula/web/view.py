@@ -7,9 +7,8 @@ by where they lie below the folder, and none that was not found there can be nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,22 +18,21 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
 from fabula.core.card import Direction
-from fabula.core.errors import InputError, NotAllowed, NotFound
+from fabula.core.errors import InputError, NotAllowed
 from fabula.core.score import Summary
-from fabula.meta.compare import Comparison, Procedure, compare
 from fabula.reports.comparison import comparison_table
 from fabula.reports.numbers import decimals_for, number_text
 from fabula.reports.pages import html_table
-from fabula.reports.report import render_report
 from fabula.reports.summary import UNMARKED, summary_table
 from fabula.reports.tables import Table
 from fabula.scoring.catalogue import METRICS, label_scorers
-from fabula.scoring.folder import RUN
-from fabula.scoring.pairing import ItemPair, PairedRuns, pair_items, pair_runs
-from fabula.scoring.run_list import Follower, FoundRun, find_runs
+from fabula.scoring.large_pairing import LargePairs
+from fabula.scoring.pairing import ORDERS, ItemPage, ItemPair, PairedRuns
+from fabula.scoring.run_list import FoundRun
+from fabula.web import view_stories
 from fabula.web.errors import add_error_answers
 from fabula.web.pages import static
-from fabula.web.rendering import answer_page, fill
+from fabula.web.run_shelf import RunShelf, Shelf, show
 from fabula.web.security import Gate, is_loopback
 from fabula.web.settings import Rate, Settings
 
@@ -42,82 +40,6 @@ router = APIRouter(include_in_schema=False)
 Name = Annotated[str, Query(max_length=4000)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 _ITEMS_A_PAGE = 20
-_RESAMPLES = 2_000
-_ORDERS: Mapping[str, Callable[[ItemPair], tuple[bool, float]]] = {
-    "first": lambda pair: (math.isnan(pair.difference), -pair.difference),
-    "second": lambda pair: (math.isnan(pair.difference), pair.difference),
-    "close": lambda pair: (math.isnan(pair.difference), abs(pair.difference)),
-    "item": lambda pair: (False, 0.0),
-}
-
-
-class RunShelf:
-    """The runs of a folder; what is slow to make of them is kept until they change."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._followers: dict[Path, Follower] = {}
-        self._reports = lru_cache(maxsize=4)(lambda path, stamp: render_report(path))
-        self._pairs = lru_cache(maxsize=2)(lambda paths, stamps: pair_runs(paths))
-        self._compared = lru_cache(maxsize=8)(self._compare)
-
-    def list_runs(self) -> list[FoundRun]:
-        """Find the runs as they are now."""
-        return find_runs(self.folder)
-
-    def need_run(self, name: str) -> FoundRun:
-        """Find the run of a name."""
-        for run in self.list_runs():
-            if run.name == name:
-                return run
-        raise NotFound(f"there is no run {name!r} here", "see the list of runs")
-
-    def need_done(self, name: str) -> FoundRun:
-        """Find the run of a name, which has to have scores."""
-        run = self.need_run(name)
-        if run.record is None:
-            reason = run.problem or "it is not done yet"
-            raise InputError(f"the run {name!r} cannot be read: {reason}", "look again later")
-        return run
-
-    def follow(self, run: FoundRun) -> Follower:
-        """Look at what has come of a run that is being written."""
-        assert run.partial is not None
-        if run.partial not in self._followers:
-            # Those of runs that have ended are not looked at again.
-            self._followers = {path: f for path, f in self._followers.items() if path.is_dir()}
-            self._followers[run.partial] = Follower(run.partial)
-        follower = self._followers[run.partial]
-        follower.look()
-        return follower
-
-    def report(self, run: FoundRun) -> tuple[str, str]:
-        """The report of a run, and what a browser may run of it."""
-        return self._reports(run.path, _stamp(run))
-
-    def pair(self, runs: Sequence[FoundRun]) -> PairedRuns:
-        """Put runs side by side; one alone, if it is given twice."""
-        unique = list(dict.fromkeys(run.path for run in runs))
-        return self._pairs(tuple(unique), tuple(_stamp(run) for run in runs))
-
-    def compare(self, runs: tuple[FoundRun, FoundRun], systems: tuple[str, str]) -> Comparison:
-        """Compare two systems of two runs."""
-        which = tuple((run.path, _stamp(run)) for run in runs)
-        compared: Comparison = self._compared(which, systems)
-        return compared
-
-    def _compare(
-        self, which: tuple[tuple[Path, float], ...], systems: tuple[str, str]
-    ) -> Comparison:
-        paths, stamps = zip(*which, strict=True)
-        paired = self._pairs(tuple(dict.fromkeys(paths)), stamps)
-        directions = {entry["spec"]: entry["direction"] for entry in paired.metrics}
-        how = Procedure(_RESAMPLES)
-        return compare(paired.table, *systems, directions=directions, procedure=how)
-
-
-def _stamp(run: FoundRun) -> float:
-    return (run.path / RUN).stat().st_mtime
 
 
 def create_view(folder: Path) -> FastAPI:
@@ -125,7 +47,8 @@ def create_view(folder: Path) -> FastAPI:
     app = FastAPI(title="Fabula runs", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.shelf = RunShelf(folder)
     add_error_answers(app)
-    app.include_router(router, dependencies=[Depends(_refuse_others)])
+    for pages in (router, view_stories.router):
+        app.include_router(pages, dependencies=[Depends(_refuse_others)])
     app.include_router(static.router)
     unhurried = Settings(rate_address=Rate(0))
     app.add_middleware(Gate, settings=unhurried, observer=_Unwatched())
@@ -145,25 +68,12 @@ async def _refuse_others(request: Request) -> None:
         raise NotAllowed("runs are shown on their own machine only", "start `fabula view` on yours")
 
 
-def _shelf(request: Request) -> RunShelf:
-    shelf: RunShelf = request.app.state.shelf
-    return shelf
-
-
-Shelf = Annotated[RunShelf, Depends(_shelf)]
-
-
-def _show(template: str, shelf: RunShelf, **values: Any) -> HTMLResponse:
-    shared = {"csrf": "", "folder": shelf.folder.resolve().name or "runs"}
-    return answer_page(fill(template, shared | values))
-
-
 @router.get("/")
 def list_all(shelf: Shelf, q: Name = "", state: Name = "") -> Response:
     """List the runs: those in which all words of `q` stand somewhere."""
     runs = shelf.list_runs()
     chosen = [run for run in runs if state in ("", run.state) and _matches(run, q)]
-    return _show("runs.html", shelf, runs=chosen, total=len(runs), q=q, state=state)
+    return show("runs.html", shelf, runs=chosen, total=len(runs), q=q, state=state)
 
 
 def _matches(run: FoundRun, words: str) -> bool:
@@ -186,14 +96,14 @@ def show_run(shelf: Shelf, name: Name) -> Response:
     """Show a run: its means, or how far it has come."""
     run = shelf.need_run(name)
     others = [other for other in shelf.list_runs() if other.record and other.name != name]
-    return _show("run.html", shelf, run=run, others=others, **_describe(shelf, run))
+    return show("run.html", shelf, run=run, others=others, **_describe(shelf, run))
 
 
 @router.get("/run/part")
 def show_part(shelf: Shelf, name: Name) -> Response:
     """Give the part of a run's page that changes while it is going on."""
     run = shelf.need_run(name)
-    return _show("run_part.html", shelf, run=run, **_describe(shelf, run))
+    return show("run_part.html", shelf, run=run, **_describe(shelf, run))
 
 
 def _describe(shelf: RunShelf, run: FoundRun) -> dict[str, Any]:
@@ -242,14 +152,13 @@ class _Sides:
     """Two runs, and the system of each that is looked at."""
 
     runs: tuple[FoundRun, FoundRun]
-    paired: PairedRuns
+    paired: PairedRuns | LargePairs
     systems: tuple[str, str]
 
     @property
     def columns(self) -> dict[tuple[str, str], str]:
         """Scorers and aspects with what people call them."""
-        keys = dict.fromkeys((score.scorer, score.aspect) for score in self.paired.table)
-        return label_scorers(keys)
+        return label_scorers(self.paired.keys)
 
 
 def _choose_sides(shelf: RunShelf, a: str, b: str, left: str, right: str) -> _Sides:
@@ -284,9 +193,9 @@ def show_comparison(
         f"{scorer} {aspect}".strip(): key for key in sides.columns for scorer, aspect in [key]
     }
     chosen = metric if metric in columns else next(iter(columns))
-    order = order if order in _ORDERS else "first"
-    pairs = _sort_pairs(sides, columns[chosen], order)
-    return _show(
+    order = order if order in ORDERS else "first"
+    count, pairs = _page_pairs(sides, columns[chosen], ItemPage(order, offset, _ITEMS_A_PAGE))
+    return show(
         "runs_compare.html",
         shelf,
         a=a,
@@ -299,17 +208,16 @@ def show_comparison(
         metric=chosen,
         order=order,
         offset=offset,
-        count=len(pairs),
+        count=count,
         step=_ITEMS_A_PAGE,
-        pairs=[_spell_pair(pair) for pair in pairs[offset : offset + _ITEMS_A_PAGE]],
+        pairs=[_spell_pair(pair) for pair in pairs],
     )
 
 
-def _sort_pairs(sides: _Sides, key: tuple[str, str], order: str) -> list[ItemPair]:
+def _page_pairs(sides: _Sides, key: tuple[str, str], asked: ItemPage) -> tuple[int, list[ItemPair]]:
     directions = {entry["spec"]: entry["direction"] for entry in sides.paired.metrics}
     sign = -1.0 if directions.get(key[0]) == "lower" else 1.0
-    pairs = pair_items(sides.paired.table, sides.systems, *key, sign=sign)
-    return sorted(pairs, key=_ORDERS[order])
+    return sides.paired.page_items(sides.systems, key, replace(asked, sign=sign))
 
 
 def _spell_pair(pair: ItemPair) -> dict[str, Any]:

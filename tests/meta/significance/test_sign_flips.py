@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -142,3 +143,14 @@ def test_a_system_without_a_value_has_no_p() -> None:
     sums, sizes = _trade([(0, 0, 1.0), (1, 0, 2.0)], 2)
     assert np.isnan(swap_ps(sums, sizes)).all()
     assert swap_ps(np.zeros((0, 2, 3)), np.zeros((0, 2, 3))).shape == (3,)
+
+
+def test_very_many_items_flip_in_groups_and_the_test_keeps_its_level() -> None:
+    # By the central limit theorem p is that of a normal deviate, within what 2,000 flips tell.
+    rng = np.random.default_rng(2)
+    for shift in (0.0, 0.004, 0.008):
+        differences = rng.normal(shift, 1.0, size=60_000)
+        deviate = abs(differences.sum()) / np.sqrt((differences**2).sum())
+        expected = math.erfc(deviate / math.sqrt(2))
+        found = sign_flip_p(differences, resamples=2000)
+        assert found == pytest.approx(expected, abs=0.04)

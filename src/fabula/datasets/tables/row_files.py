@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from fabula.core.errors import PackageMissing
@@ -25,12 +26,19 @@ Row = Mapping[str, Any]
 _GROUP_ROWS = 10_000  # of Parquet, held in memory until there are so many
 
 
-def write_rows(path: Path, form: RowForm, kinds: Mapping[str, Kind], rows: Iterable[Row]) -> int:
+def write_rows(
+    path: Path,
+    form: RowForm,
+    kinds: Mapping[str, Kind],
+    rows: Iterable[Row],
+    *,
+    about: Mapping[str, str] = MappingProxyType({}),
+) -> int:
     """Write rows with these columns and give how many there were.
 
     A missing value is null, or an empty cell of CSV. `texts` is a list of strings and `json`
     anything that JSON can say; CSV holds both as JSON, Parquet the latter. A moment is ISO 8601 in
-    UTC, or a time stamp of Parquet.
+    UTC, or a time stamp of Parquet. `about` is what Parquet is to say of itself.
     """
     count = 0
 
@@ -52,7 +60,7 @@ def write_rows(path: Path, form: RowForm, kinds: Mapping[str, Kind], rows: Itera
                 cells = _write_moments(row)
                 writer.writerow([_spell(cells[name], kinds[name]) for name in kinds])
     else:
-        _write_parquet(path, kinds, plain_rows())
+        _write_parquet(path, kinds, plain_rows(), about)
     return count
 
 
@@ -84,7 +92,12 @@ def _spell(cell: Any, kind: Kind) -> Any:
     return "" if kind == "texts" and not cell else json.dumps(cell, ensure_ascii=False)
 
 
-def _write_parquet(path: Path, kinds: Mapping[str, Kind], rows: Iterator[dict[str, Any]]) -> None:
+def _write_parquet(
+    path: Path,
+    kinds: Mapping[str, Kind],
+    rows: Iterator[dict[str, Any]],
+    about: Mapping[str, str],
+) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -99,7 +112,7 @@ def _write_parquet(path: Path, kinds: Mapping[str, Kind], rows: Iterator[dict[st
         "moment": pa.timestamp("us", tz="UTC"),
         "json": pa.string(),
     }
-    schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
+    schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()], dict(about))
     with write_atomically(path) as partial, pq.ParquetWriter(partial, schema) as writer:
         while group := list(islice(rows, _GROUP_ROWS)):
             for row in group:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fabula.meta.arrays import Values
+from fabula.meta.resampling import MOST_UNITS, group_units, sum_units
 
 # Up to so many items, all signs are gone through.
 EXACT_ITEMS = 12
@@ -25,12 +26,15 @@ def sign_flip_p(differences: Values, *, resamples: int = 10_000, seed: int = 0) 
     """Give the two-sided p of a mean difference if each could as well have the other sign.
 
     Exact where few items differ, else sampled: (hits + 1) / (resamples + 1), which never is 0
-    (Phipson and Smyth, 2010).
+    (Phipson and Smyth, 2010). Of very many items, groups made by lot flip together: if each
+    difference could have the other sign, so could the sum of a group.
     """
     # A difference of 0 has no sign to flip: leaving it out changes no sum.
     moving = differences[differences != 0]
     if len(moving) <= EXACT_ITEMS:
         return exact_p(moving)
+    if len(moving) > MOST_UNITS:
+        moving = sum_units(moving, group_units(len(moving), seed))[0]
     hits = sum(_count_hits(moving, bits) for bits in _draw_bits(len(moving), resamples, seed))
     return (hits + 1) / (resamples + 1)
 

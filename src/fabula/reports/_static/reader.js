@@ -152,7 +152,7 @@ function standing(column, value) {
   const bar = element("span", "bar");
   bar.style.setProperty("--share", `${share}%`);
   const kind = data.columns[column].direction === "descriptive" ? "higher" : "better";
-  const words = `${kind} than ${share} % of stories`;
+  const words = `${kind} than ${share} % of ${data.sampled ? "the stories in this file" : "stories"}`;
   bar.title = words;
   bar.append(element("span", "unseen", words));
   return bar;

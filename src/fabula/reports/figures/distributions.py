@@ -21,12 +21,10 @@ _LONGEST_NAME = 13
 
 def draw_distributions(data: ReportData) -> str:
     """Draw the panels of all columns, those of the baselines last."""
-    places = data.places()
-    panels = []
-    for number, column in enumerate(data.columns):
-        rows = [data.values[chosen, number] for chosen in places.values()]
-        rows = [row[np.isfinite(row)] for row in rows]
-        panels.append(_panel(column, data.systems, rows))
+    panels = [
+        _panel(column, data.systems, data.values_by_system(number))
+        for number, column in enumerate(data.columns)
+    ]
     return "\n".join(panels)
 
 

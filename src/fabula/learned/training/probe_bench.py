@@ -102,8 +102,9 @@ def read_texts(
 ) -> Array:
     """Give the mean of the layer's states and the surprisals of every text: (texts, width).
 
-    What the heads of the reader beside say follows, where there is one. `states` is a file of what was read before, here or on a faster machine; what is missing in it
-    is read now, and written there.
+    What the heads of the reader beside say follows, where there is one. `states` is a file of what
+    was read before, here or on a faster machine; what is missing in it is read now, and written
+    there.
     """
     known: dict[str, Array] = {}
     if states and states.is_file():

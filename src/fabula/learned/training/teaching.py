@@ -16,6 +16,7 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError, closest
 from fabula.core.protocols import watch
+from fabula.learned.reader.config import ENCODER, read_config
 from fabula.learned.reader.inference import find_folder, load_reader
 from fabula.learned.reader.network import ReaderNetwork
 from fabula.learned.training.examples import ExampleSet
@@ -30,9 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _AT_ONCE = 4096  # texts
 
 
-def ask_teacher(
-    examples: ExampleSet, task: Task, pupil: Path, device: torch.device
-) -> ExampleSet:
+def ask_teacher(examples: ExampleSet, task: Task, pupil: Path, device: torch.device) -> ExampleSet:
     """Give examples whose targets are what the teacher's heads say of their texts.
 
     `pupil` is the folder of the encoder whose word pieces they are.
@@ -44,7 +43,7 @@ def ask_teacher(
     for head in task.aspects:
         if head not in heads:
             raise SettingError(f"{task.teacher} has no head {head!r}", closest(head, heads))
-    numbers = _translate(pupil, find_encoder_folder(task.teacher), task.teacher)
+    numbers = _translate(pupil, _find_encoder(task.teacher), task.teacher)
     targets = np.empty((len(examples.texts), len(task.aspects)), dtype=np.float32)
     watch.get().tell(f"{task.teacher} reads {len(targets):,} texts")
     for start in range(0, len(targets), _AT_ONCE):
@@ -61,10 +60,8 @@ def _read(network: ReaderNetwork, heads: Sequence[str], texts: list[list[int]]) 
     return np.array(rows, dtype=np.float32)
 
 
-def find_encoder_folder(weights: str) -> Path:
+def _find_encoder(weights: str) -> Path:
     """Give the folder of the encoder that weights sit on."""
-    from fabula.learned.reader.config import ENCODER, read_config
-
     folder = find_folder(weights)
     config = read_config(folder)
     return folder / ENCODER if config.encoder.own else find_folder(config.encoder.name)
@@ -73,10 +70,11 @@ def find_encoder_folder(weights: str) -> Path:
 def _translate(pupil: Path, teacher: Path, name: str) -> Array:
     """Give the teacher's number of every word piece of the pupil's."""
     (own, _), (other, _) = load_tokenizer(pupil), load_tokenizer(teacher)
-    numbers = other.get_vocab()
-    pieces = sorted(own.get_vocab().items(), key=lambda piece: piece[1])
-    missing = [piece for piece, _ in pieces if piece not in numbers]
-    if missing:
-        problem = f"{name} does not know the word piece {missing[0]!r} and {len(missing) - 1} more"
+    pieces, known = own.get_vocab(), other.get_vocab()
+    if missing := sorted(pieces.keys() - known.keys()):
+        problem = f"{name} does not know the word piece {missing[0]!r} ({len(missing)} in all)"
         raise InputError(problem, "teach with a reader whose encoder has the same word pieces")
-    return np.array([numbers[piece] for piece, _ in pieces])
+    numbers = np.zeros(1 + max(pieces.values()), dtype=np.int64)
+    for piece, number in pieces.items():
+        numbers[number] = known[piece]
+    return numbers

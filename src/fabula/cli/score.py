@@ -23,6 +23,7 @@ from fabula.cli._options import (
     output_option,
 )
 from fabula.cli._output import paper_format_option
+from fabula.cli._sharding import Sharding, run_in_shards, sharding_options
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
@@ -47,9 +48,13 @@ if TYPE_CHECKING:
     help="Metrics or sets of metrics, separated by commas.",
 )
 @output_option(
-    metavar="FOLDER", help="Keep scores, stories, signatures and a report in this folder."
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Keep scores, stories, signatures and a report in this folder; in shards it may be an "
+    "address (s3://…).",
 )
 @story_layout
+@sharding_options
 @paper_format_option
 @click.option(
     "--scores", is_flag=True, help="Print every score as a line of JSON instead of the summary."
@@ -71,8 +76,9 @@ def command(
     files: tuple[str, ...],
     metrics: tuple[str, ...],
     *,
-    output: Path | None,
+    output: str | None,
     layout: StoryLayout,
+    sharding: Sharding,
     form: str,
     scores: bool,
     jobs: int,
@@ -97,16 +103,31 @@ def command(
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunOptions
 
-    folder, report = None if dry_run else output, not (no_report or dry_run)
     chosen = _choose_metrics(metrics or ("strings",), dry_run=dry_run)
+    report, how = not (no_report or dry_run), (overwrite, quiet)
+    if sharding.is_wanted(files, output):
+        _refuse_unsharded(scores=scores, dry_run=dry_run, budget=budget, cache=cache)
+        told: dict[str, Any] = {"overwrite": overwrite, "jobs": jobs, "strict": strict}
+        result = run_in_shards(files, layout, chosen, sharding, output=output, quiet=quiet, **told)
+        return _tell(result, form, None, report=report, how=how)
+    folder = None if dry_run or output is None else Path(output)
     options = RunOptions(folder, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     account = _open_account(chosen, options, budget, dry_run=dry_run, quiet=quiet)
     with _open(files, layout) as source, account:
-        _refuse_report(source, output if report else None, overwrite=overwrite)
+        _refuse_report(source, folder if report else None, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not dry_run:
-        _tell(result, None if scores else form, streamed, report=report, how=(overwrite, quiet))
+        _tell(result, None if scores else form, streamed, report=report, how=how)
+
+
+def _refuse_unsharded(**options: Any) -> None:
+    """Refuse options that a run in shards has no use for."""
+    for name, value in options.items():
+        if value:
+            option = f"--{name.replace('_', '-')}"
+            problem = f"{option} is not for runs in shards"
+            raise SettingError(problem, "leave it out; shards that are done are kept in the folder")
 
 
 def _choose_metrics(specs: tuple[str, ...], *, dry_run: bool) -> list[Metric]:
@@ -242,7 +263,7 @@ def _say_where(result: RunResult, *, quiet: bool) -> None:
         echo(_say_kept(result), err=True)
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
-    else:
+    elif "parts" not in result.record:
         echo(
             "not kept in a folder: add -o FOLDER, for scores, report and full signatures", err=True
         )

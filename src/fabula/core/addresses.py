@@ -203,7 +203,9 @@ def open_files(address: str) -> tuple[Any, str]:
     try:
         files, path = fsspec.core.url_to_fs(address)
     except ImportError:
-        raise PackageMissing(_PACKAGES.get(protocol, f"the package for {protocol}"), "remote") from None
+        raise PackageMissing(
+            _PACKAGES.get(protocol, f"the package for {protocol}"), "remote"
+        ) from None
     except ValueError as error:
         raise InputError(f"{address}: no address that can be read ({error})", "check it") from None
     return files, str(path).rstrip("/")

@@ -299,9 +299,23 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return text
 
 
+def part_name(folder: str, number: int) -> str:
+    """Name a part of the stories or scores of a run in shards (docs/scale.md)."""
+    return f"{folder}/part-{number:05d}.parquet"
+
+
+def list_parts(folder: Path, what: str) -> list[Path]:
+    """Files of the `stories` or `scores` of a run in shards, in order; of others none."""
+    if (folder / f"{what}.jsonl").exists():
+        return []
+    parts = (folder / what).glob("part-*.parquet")
+    numbered = [(path.stem.removeprefix("part-"), path) for path in parts]
+    return [path for _, path in sorted((int(n), path) for n, path in numbered if n.isdecimal())]
+
+
 def read_stories(folder: Path) -> Iterator[Story]:
     """Go through the stories of a saved table."""
-    for where, row in _read_rows(folder / STORIES):
+    for where, row in _read_either(folder, STORIES):
         try:
             if row.get("images"):
                 row |= {"images": find_images(row["images"], folder)}
@@ -312,7 +326,7 @@ def read_stories(folder: Path) -> Iterator[Story]:
 
 def read_scores(folder: Path) -> Iterator[Score]:
     """Go through the scores of a saved table."""
-    for where, row in _read_rows(folder / SCORES):
+    for where, row in _read_either(folder, SCORES):
         try:
             yield parse_score(row)
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -325,6 +339,26 @@ def story_line(story: Story, folder: Path | None = None) -> str:
     if folder is not None and story.images:
         row["images"] = relate_images(story.images, folder)
     return json_text(row) + "\n"
+
+
+def _read_either(folder: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the rows of one file, or of the parts that a run in shards has instead."""
+    parts = list_parts(folder, name.removesuffix(".jsonl"))
+    if not parts:
+        yield from _read_rows(folder / name)
+        return
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise PackageMissing("pyarrow", "tables") from None
+    for path in parts:
+        try:
+            for batch in pq.ParquetFile(path).iter_batches(batch_size=1024):
+                for row in batch.to_pylist():
+                    yield f"{path}", row
+        except (pa.ArrowException, OSError):
+            raise InputError(f"{path} is damaged", "score again with --overwrite") from None
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -70,9 +70,7 @@ class DocumentCounts:
 
     def _add_counts(self, kinds: Array, counts: Array) -> None:
         counts = np.concatenate([self._counts, counts])
-        self._kinds, places = np.unique(
-            np.concatenate([self._kinds, kinds]), return_inverse=True
-        )
+        self._kinds, places = np.unique(np.concatenate([self._kinds, kinds]), return_inverse=True)
         # Sums of whole numbers, exact in floats up to 2⁵³ documents.
         self._counts = np.bincount(places, weights=counts).astype(np.int64)
 

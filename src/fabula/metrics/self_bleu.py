@@ -204,9 +204,7 @@ class SelfBleu(BatchMetric):
             for story in stories
         ]
 
-    def _reading(
-        self, story: Story, batch: _Batch, lengths: list[int], *, added: bool
-    ) -> Reading:
+    def _reading(self, story: Story, batch: _Batch, lengths: list[int], *, added: bool) -> Reading:
         from sacrebleu import BLEU
 
         grams = _grams(story.text, self.order)

@@ -29,6 +29,7 @@ from fabula.core.table import (
     STORIES,
     json_line,
     json_text,
+    part_name,
     plain_row,
     read_scores,
     story_line,
@@ -153,14 +154,14 @@ class RunFolder:
     def read_earlier(self) -> dict[str, Any] | None:
         """Give the record of the run that lies here, once one that was being put in place is."""
         if begun := list(self.path.glob(f".partial-*/{RUN}")):
-            with self._lock():
+            with self.lock():
                 for record in begun:
                     if record.is_file():
                         self._rename(record.parent)
         return read_run(self.path) if os.path.lexists(self.path / RUN) else None
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other runs out of the folder; a second one is refused."""
         with ExitStack() as stack:
             try:
@@ -182,7 +183,7 @@ class RunFolder:
         It goes when the run ends, well or not. `stamp` is that of the run that was found here;
         where another has been put in its place since, nothing is done.
         """
-        with self._lock():
+        with self.lock():
             if stamp is not None and stamp != self._stamp():
                 raise UserError(f"another run was written to {self.path} meanwhile", "run it again")
             with make_partial(self.path) as partial:
@@ -205,7 +206,7 @@ class RunFolder:
         try:
             files = [name for name in _FILES if (partial / name).exists()]
             run["files"] = {name: checksum_file(partial / name) for name in files}
-            run["checksum"] = _digest_record(run)
+            run["checksum"] = digest_record(run)
             write_text(partial / RUN, json_text(run, indent=2) + "\n")
             self._rename(partial)
         except OSError as error:
@@ -252,6 +253,9 @@ def read_run(path: Path) -> dict[str, Any]:
     if not (path / RUN).is_file():
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
+    if record.get("parts") is not None:
+        _check_parts(path, record)
+        return record
     for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
         if not file.is_file():
@@ -259,6 +263,17 @@ def read_run(path: Path) -> dict[str, Any]:
         if checksum_file(file) != checksum:
             raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
     return record
+
+
+def _check_parts(path: Path, record: dict[str, Any]) -> None:
+    """Look whether the parts of a run in shards are there, by their sizes: they may be very many."""
+    for number, part in enumerate(record["parts"]):
+        for folder, size in zip(("stories", "scores"), part["bytes"], strict=True):
+            file = path / part_name(folder, number)
+            if not file.is_file():
+                raise InputError(f"{file} is missing from the run", _AGAIN)
+            if file.stat().st_size != size:
+                raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
 
 
 def load_record(path: Path) -> dict[str, Any]:
@@ -276,7 +291,7 @@ def load_record(path: Path) -> dict[str, Any]:
         datetime.fromisoformat(record["finished"])
         if len(record["question"]["metrics"]) != len(record["metrics"]):
             raise ValueError("other metrics than were asked for")
-        whole = record.get("checksum") in (None, _digest_record(record))
+        whole = record.get("checksum") in (None, digest_record(record))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})", "check it") from None
     except (ValueError, RecursionError) as error:
@@ -294,7 +309,8 @@ def _pick_known(kind: Any, value: Any) -> Any:
     return {name: part for name, part in value.items() if name in known}
 
 
-def _digest_record(record: dict[str, Any]) -> str:
+def digest_record(record: dict[str, Any]) -> str:
+    """Digest of a record without its checksum, which this is."""
     rest = {name: part for name, part in record.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 

@@ -150,7 +150,9 @@ def _explain_parquet(file: str) -> Iterator[None]:
     except (pa.ArrowException, ValueError, OSError) as error:
         problem = " ".join(str(error).split())
         remedy = "write it again"
-        raise InputError(f"{file}: not a Parquet file that can be read ({problem})", remedy) from None
+        raise InputError(
+            f"{file}: not a Parquet file that can be read ({problem})", remedy
+        ) from None
 
 
 class ShardStories:
@@ -252,7 +254,9 @@ def _read_line_end(shard: Shard, data: bytes) -> bytes:
         return rest
     size, _ = stamp_file(shard.file)
     while not rest.endswith(b"\n") and (start := shard.stop + len(rest)) < size:
-        head, sign, _ = read_range(shard.file, start, min(start + _LINE_STEP, size)).partition(b"\n")
+        head, sign, _ = read_range(shard.file, start, min(start + _LINE_STEP, size)).partition(
+            b"\n"
+        )
         rest += head + sign
         if len(rest) > MOST_LINE_BYTES:
             most = MOST_LINE_BYTES // 1024**2

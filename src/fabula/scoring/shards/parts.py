@@ -1,0 +1,195 @@
+"""The files of a shard: its stories and its scores as Parquet, and a mark that says they are there.
+
+A part is written here, to a hidden name, and put into its place when it is whole; the mark comes
+last. What was put there without a mark, because somebody was killed, is written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fabula.core.addresses import Place
+from fabula.core.errors import PackageMissing
+from fabula.core.files import checksum_file
+from fabula.core.score import Score, Summary
+from fabula.core.story import Story
+from fabula.core.table import COLUMNS, part_name, without_halves
+
+HIDDEN = ".shards"
+_NUMBERS = ("value", "coverage")
+_LISTS = ("references", "images")
+# Held in memory until they are written as one group of rows.
+_SCORE_ROWS, _STORY_ROWS = 50_000, 2_048
+
+
+@dataclass
+class Part:
+    """What is known of a shard that was scored."""
+
+    stories: int
+    scores: int
+    bytes: tuple[int, int]
+    sha256: tuple[str, str]
+    summary: list[dict[str, Any]]
+    notes: list[list[str]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Part:
+        """Make one of its mark."""
+        known = {name: plain[name] for name in (one.name for one in fields(cls))}
+        return cls(**known | {"bytes": tuple(plain["bytes"]), "sha256": tuple(plain["sha256"])})
+
+    def plain(self) -> dict[str, Any]:
+        """Write it as a mark."""
+        return asdict(self)
+
+    def summarise(self) -> Summary:
+        """Give the summary of its scores."""
+        summary = Summary.from_rows(self.summary)
+        summary.notes = {(scorer, status): note for scorer, status, note in self.notes}
+        return summary
+
+
+def score_schema() -> Any:
+    """Give Arrow's schema of scores, which does not depend on what they hold."""
+    pa = _need_arrow()
+    return pa.schema(
+        [(name, pa.float64() if name in _NUMBERS else pa.string()) for name in COLUMNS]
+    )
+
+
+def story_schema() -> Any:
+    """Give Arrow's schema of stories."""
+    pa = _need_arrow()
+    names = [one.name for one in fields(Story)]
+    return pa.schema(
+        [(name, pa.list_(pa.string()) if name in _LISTS else pa.string()) for name in names]
+    )
+
+
+def _need_arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise PackageMissing("pyarrow", "tables") from None
+    return pyarrow
+
+
+@dataclass
+class _Columns:
+    """Rows on their way into a Parquet file, column by column."""
+
+    path: Path
+    schema: Any
+    most: int
+    rows: int = 0
+    _held: list[list[Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        pq = _need_arrow().parquet
+        self._writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
+        self._held = [[] for _ in self.schema]
+
+    def add(self, cells: Iterable[Any]) -> None:
+        for column, cell in zip(self._held, cells, strict=True):
+            column.append(cell)
+        self.rows += 1
+        if len(self._held[0]) >= self.most:
+            self._flush()
+
+    def _flush(self) -> None:
+        pa = _need_arrow()
+        arrays = [
+            pa.array(column, kind)
+            for column, kind in zip(self._held, self.schema.types, strict=True)
+        ]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
+        for column in self._held:
+            column.clear()
+
+    def close(self) -> None:
+        if self._held[0] or not self.rows:
+            self._flush()
+        self._writer.close()
+
+
+class PartWriter:
+    """Writes stories and scores of a shard; `publish` puts both files in place."""
+
+    def __init__(self, place: Place, number: int) -> None:
+        self._place, self._number = place, number
+        self._paths = (place.scratch(), place.scratch())
+        self._stories = _Columns(self._paths[0], story_schema(), _STORY_ROWS)
+        self._scores = _Columns(self._paths[1], score_schema(), _SCORE_ROWS)
+        self._latest: Story | None = None
+        self._summary = Summary()
+
+    def add(self, story: Story, score: Score) -> None:
+        """Write a score, and its story if that is a new one."""
+        if story is not self._latest:
+            self._latest = story
+            self.add_story(story)
+        self._summary.add(story.system, score)
+        value = None if score.value != score.value else score.value
+        item, system = _spell(story.item), _spell(story.system)
+        self._scores.add(
+            (
+                _spell(score.story), item, system, score.scorer, score.aspect, value,
+                str(score.status), score.coverage, _spell(score.note),
+            )
+        )  # fmt: skip
+
+    def add_story(self, story: Story) -> None:
+        """Write a story."""
+        self._stories.add(
+            [_spell(story.id), _spell(story.text), _spell(story.prompt)]
+            + [[_spell(text) for text in texts] for texts in (story.references, story.images)]
+            + [_spell(story.system), _spell(story.item)]
+        )
+
+    def publish(self, seconds: dict[str, float]) -> Part:
+        """Put both files in place and say what they are."""
+        self._stories.close()
+        self._scores.close()
+        sums = [checksum_file(path) for path in self._paths]
+        sizes = [path.stat().st_size for path in self._paths]
+        for folder, path in zip(("stories", "scores"), self._paths, strict=True):
+            self._place.put(part_name(folder, self._number), path)
+        return Part(
+            self._stories.rows,
+            self._scores.rows,
+            (sizes[0], sizes[1]),
+            (sums[0], sums[1]),
+            self._summary.rows(),
+            [[scorer, str(status), note] for (scorer, status), note in self._summary.notes.items()],
+            {spec: round(taken, 3) for spec, taken in seconds.items()},
+        )
+
+    def __enter__(self) -> PartWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take away what was not put in place."""
+        with ExitStack() as stack:
+            for path in self._paths:
+                stack.callback(path.unlink, missing_ok=True)
+            for rows in (self._stories, self._scores):
+                with suppress(ValueError, OSError):
+                    rows._writer.close()
+
+
+def _spell(text: str | None) -> str | None:
+    """Spell halves of characters, which Parquet cannot hold, as escapes."""
+    return without_halves(text) if text is not None else None
+
+
+def digest_lines(lines: Iterable[str]) -> str:
+    """SHA-256 of some lines."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()

@@ -32,6 +32,7 @@ HEAVY = {
     "torch", "transformers", "scipy", "pandas", "pyarrow", "fastapi", "sqlalchemy", "numba",
     "altair", "spacy", "nltk", "evalica", "statsmodels", "sklearn", "ot", "alembic", "kiwisolver",
     "peft", "uvicorn", "argon2", "authlib", "prometheus_client", "cv2", "PIL", "torchvision",
+    "ray", "fsspec", "s3fs",
 }  # fmt: skip
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "manager", "process", "base"}
 # A home of the invented Ann is no place on anybody's machine.

@@ -80,6 +80,35 @@ def command(
     layout: StoryLayout,
     sharding: Sharding,
     form: str,
+    **told: Any,
+) -> None:
+    """Score the stories of a file, or of several files as several systems.
+
+    FILE is a table (JSONL, JSON, CSV, TSV, Parquet, Excel, OpenDocument), a text (.txt, .md, .docx,
+    .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
+    ./examples) or - for stdin.
+
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
+    See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
+    """
+    chosen = _choose_metrics(metrics or ("strings",), dry_run=told["dry_run"])
+    if sharding.is_wanted(files, output):
+        _refuse_unsharded(told)
+        how = {name: told[name] for name in ("overwrite", "jobs", "strict", "quiet")}
+        result = run_in_shards(files, layout, chosen, sharding, output=output, **how)
+        shown = (told["overwrite"], told["quiet"])
+        _tell(result, form, None, report=not told["no_report"], how=shown)
+    else:
+        folder = None if told["dry_run"] or output is None else Path(output)
+        _score_whole((files, layout), chosen, folder, form, **told)
+
+
+def _score_whole(
+    given: tuple[tuple[str, ...], StoryLayout],
+    chosen: list[Metric],
+    folder: Path | None,
+    form: str,
+    *,
     scores: bool,
     jobs: int,
     strict: bool,
@@ -91,42 +120,26 @@ def command(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Score the stories of a file, or of several files as several systems.
-
-    FILE is a table (JSONL, JSON, CSV, TSV, Parquet, Excel, OpenDocument), a text (.txt, .md, .docx,
-    .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
-    ./examples) or - for stdin.
-
-    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
-    See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
-    """
+    """Score in one piece: print, keep and report."""
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunOptions
 
-    chosen = _choose_metrics(metrics or ("strings",), dry_run=dry_run)
-    report, how = not (no_report or dry_run), (overwrite, quiet)
-    if sharding.is_wanted(files, output):
-        _refuse_unsharded(scores=scores, dry_run=dry_run, budget=budget, cache=cache)
-        told: dict[str, Any] = {"overwrite": overwrite, "jobs": jobs, "strict": strict}
-        result = run_in_shards(files, layout, chosen, sharding, output=output, quiet=quiet, **told)
-        return _tell(result, form, None, report=report, how=how)
-    folder = None if dry_run or output is None else Path(output)
+    report = not (no_report or dry_run)
     options = RunOptions(folder, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     account = _open_account(chosen, options, budget, dry_run=dry_run, quiet=quiet)
-    with _open(files, layout) as source, account:
+    with _open(*given) as source, account:
         _refuse_report(source, folder if report else None, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not dry_run:
-        _tell(result, None if scores else form, streamed, report=report, how=how)
+        _tell(result, None if scores else form, streamed, report=report, how=(overwrite, quiet))
 
 
-def _refuse_unsharded(**options: Any) -> None:
+def _refuse_unsharded(told: dict[str, Any]) -> None:
     """Refuse options that a run in shards has no use for."""
-    for name, value in options.items():
-        if value:
-            option = f"--{name.replace('_', '-')}"
-            problem = f"{option} is not for runs in shards"
+    for name in ("scores", "dry_run", "budget", "cache"):
+        if told[name]:
+            problem = f"--{name.replace('_', '-')} is not for runs in shards"
             raise SettingError(problem, "leave it out; shards that are done are kept in the folder")
 
 

@@ -7,6 +7,7 @@ whole or not. Addresses go through fsspec (extra `remote`); what is local needs 
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import re
@@ -218,9 +219,9 @@ def list_matches(pattern: str) -> list[str]:
         head = pattern.partition("://")[0]
         found = try_again(lambda: files.glob(path), pattern)
         return [f"{head}://{str(name).lstrip('/')}" for name in sorted(found)]
-    import glob
-
-    return sorted(name for name in glob.glob(pattern, recursive=True) if Path(name).is_file())
+    # A pattern of the shell may begin anywhere, which a Path's own glob does not know.
+    names = glob.glob(pattern, recursive=True)  # noqa: PTH207
+    return sorted(name for name in names if Path(name).is_file())
 
 
 def stamp_file(name: str) -> tuple[int, str]:

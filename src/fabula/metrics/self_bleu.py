@@ -163,10 +163,9 @@ class SelfBleu(BatchMetric):
             "It rises with the number of stories: compare systems of equally many.",
             "Tokens and smoothing are those of `bleu`.",
             "A system with one story has no value.",
-            "Memory grows with the different n-grams of a system, about 30 MiB for 1,000 stories of "
-            "200 words: beyond 30,000 stories take sample=1000, which compares each with the 1,000 "
-            "whose texts have the lowest hashes. The value is lower than with all, and does not rise "
-            "with the number of stories.",
+            "Memory grows with the different n-grams of a system. For very many stories there is "
+            "sample=1000: each is compared with the 1,000 whose texts have the lowest hashes. The "
+            "value is lower than with all, and does not rise with the number of stories.",
         ),
         cannot_see="Sense: stories of random words are as different as can be.",
     )

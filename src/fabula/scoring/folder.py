@@ -24,7 +24,6 @@ from fabula.core.metric import Metric
 from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.core.table import (
-    COLUMNS,
     SCORES,
     STORIES,
     json_line,
@@ -33,8 +32,8 @@ from fabula.core.table import (
     plain_row,
     read_scores,
     story_line,
-    without_halves,
 )
+from fabula.scoring.shards.parts import SCORE_ROWS, ParquetColumns, score_schema, spell
 
 PARQUET, RUN = "scores.parquet", "run.json"
 # What lies in the hidden folder of a run that is being written, for those who look on.
@@ -44,7 +43,6 @@ _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
 _INSTEAD = "choose another folder with -o, or pass --overwrite"
 _AGAIN = "put back what was there, or score again with --overwrite"
-_GROUP_ROWS = 50_000  # of Parquet, held in memory until there are so many
 
 
 @dataclass(frozen=True)
@@ -266,7 +264,7 @@ def read_run(path: Path) -> dict[str, Any]:
 
 
 def _check_parts(path: Path, record: dict[str, Any]) -> None:
-    """Look whether the parts of a run in shards are there, by their sizes: they may be very many."""
+    """Look whether the parts of a run in shards are there, by their sizes: they may be many."""
     for number, part in enumerate(record["parts"]):
         for folder, size in zip(("stories", "scores"), part["bytes"], strict=True):
             file = path / part_name(folder, number)
@@ -324,7 +322,9 @@ class RowWriter:
             self._stories: IO[str] = (folder / STORIES).open("w", encoding="utf-8")
             self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8")
             self._parquet = (
-                _ParquetRows(folder / PARQUET) if importlib.util.find_spec("pyarrow") else None
+                ParquetColumns(folder / PARQUET, score_schema(), SCORE_ROWS)
+                if importlib.util.find_spec("pyarrow")
+                else None
             )
 
     def write_story(self, story: Story) -> None:
@@ -338,7 +338,10 @@ class RowWriter:
         try:
             self._jsonl.write(json_line(row))
             if self._parquet:
-                self._parquet.write(row)
+                self._parquet.add(
+                    spell(value) if isinstance(value, str) else value
+                    for value in plain_row(row).values()
+                )
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
 
@@ -358,41 +361,6 @@ class RowWriter:
             yield
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
-
-
-class _ParquetRows:
-    """Rows as Parquet, with a schema that does not depend on what they hold."""
-
-    def __init__(self, path: Path) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        kinds = {name: pa.string() for name in COLUMNS}
-        kinds |= {"value": pa.float64(), "coverage": pa.float64()}
-        self._pa = pa
-        self._schema = pa.schema(list(kinds.items()))
-        self._writer = pq.ParquetWriter(path, self._schema)
-        self._rows: list[dict[str, Any]] = []
-
-    def write(self, row: dict[str, Any]) -> None:
-        self._rows.append(
-            {
-                # Parquet cannot hold halves of characters.
-                key: without_halves(value) if isinstance(value, str) else value
-                for key, value in plain_row(row).items()
-            }
-        )
-        if len(self._rows) >= _GROUP_ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        table = self._pa.Table.from_pylist(self._rows, schema=self._schema)
-        self._writer.write_table(table)
-        self._rows.clear()
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()
 
 
 def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:

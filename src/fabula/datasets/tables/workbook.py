@@ -201,7 +201,8 @@ def iter_parquet(
 
 def _find_groups(metadata: Any, start: int, stop: int) -> tuple[list[int], int]:
     """Give the row groups that hold some of these rows, and the number of their first row."""
-    groups, first, before = [], 0, 0
+    groups: list[int] = []
+    first, before = 0, 0
     for group in range(metadata.num_row_groups):
         after = before + metadata.row_group(group).num_rows
         if before < stop and after > start:

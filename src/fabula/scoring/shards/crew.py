@@ -33,9 +33,12 @@ class WorkerLost(Exception):
 
 
 class Crew(Protocol):
-    """Workers; `free` is how many of them have nothing to do."""
+    """Workers that are given calls and say when they are done."""
 
-    free: int
+    @property
+    def free(self) -> int:
+        """How many of them have nothing to do."""
+        ...
 
     def give(self, call: Call) -> None:
         """Give a call to a worker that is free."""

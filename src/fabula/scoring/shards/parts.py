@@ -24,7 +24,7 @@ HIDDEN = ".shards"
 _NUMBERS = ("value", "coverage")
 _LISTS = ("references", "images")
 # Held in memory until they are written as one group of rows.
-_SCORE_ROWS, _STORY_ROWS = 50_000, 2_048
+SCORE_ROWS, _STORY_ROWS = 50_000, 2_048
 
 
 @dataclass
@@ -83,8 +83,8 @@ def _need_arrow() -> Any:
 
 
 @dataclass
-class _Columns:
-    """Rows on their way into a Parquet file, column by column."""
+class ParquetColumns:
+    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
 
     path: Path
     schema: Any
@@ -98,6 +98,7 @@ class _Columns:
         self._held = [[] for _ in self.schema]
 
     def add(self, cells: Iterable[Any]) -> None:
+        """Take a row in."""
         for column, cell in zip(self._held, cells, strict=True):
             column.append(cell)
         self.rows += 1
@@ -115,8 +116,13 @@ class _Columns:
             column.clear()
 
     def close(self) -> None:
+        """Write what is held; the file is whole then."""
         if self._held[0] or not self.rows:
             self._flush()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Let go of the file, whole or not."""
         self._writer.close()
 
 
@@ -126,8 +132,8 @@ class PartWriter:
     def __init__(self, place: Place, number: int) -> None:
         self._place, self._number = place, number
         self._paths = (place.scratch(), place.scratch())
-        self._stories = _Columns(self._paths[0], story_schema(), _STORY_ROWS)
-        self._scores = _Columns(self._paths[1], score_schema(), _SCORE_ROWS)
+        self._stories = ParquetColumns(self._paths[0], story_schema(), _STORY_ROWS)
+        self._scores = ParquetColumns(self._paths[1], score_schema(), SCORE_ROWS)
         self._latest: Story | None = None
         self._summary = Summary()
 
@@ -138,20 +144,20 @@ class PartWriter:
             self.add_story(story)
         self._summary.add(story.system, score)
         value = None if score.value != score.value else score.value
-        item, system = _spell(story.item), _spell(story.system)
+        item, system = spell(story.item), spell(story.system)
         self._scores.add(
             (
-                _spell(score.story), item, system, score.scorer, score.aspect, value,
-                str(score.status), score.coverage, _spell(score.note),
+                spell(score.story), item, system, score.scorer, score.aspect, value,
+                str(score.status), score.coverage, spell(score.note),
             )
         )  # fmt: skip
 
     def add_story(self, story: Story) -> None:
         """Write a story."""
         self._stories.add(
-            [_spell(story.id), _spell(story.text), _spell(story.prompt)]
-            + [[_spell(text) for text in texts] for texts in (story.references, story.images)]
-            + [_spell(story.system), _spell(story.item)]
+            [spell(story.id), spell(story.text), spell(story.prompt)]
+            + [[spell(text) for text in texts] for texts in (story.references, story.images)]
+            + [spell(story.system), spell(story.item)]
         )
 
     def publish(self, seconds: dict[str, float]) -> Part:
@@ -182,10 +188,10 @@ class PartWriter:
                 stack.callback(path.unlink, missing_ok=True)
             for rows in (self._stories, self._scores):
                 with suppress(ValueError, OSError):
-                    rows._writer.close()
+                    rows.abandon()
 
 
-def _spell(text: str | None) -> str | None:
+def spell(text: str | None) -> str | None:
     """Spell halves of characters, which Parquet cannot hold, as escapes."""
     return without_halves(text) if text is not None else None
 

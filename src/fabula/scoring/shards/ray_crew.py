@@ -88,7 +88,11 @@ def _connect(cluster: Cluster) -> Any:
     except ImportError:
         raise PackageMissing("ray", "ray") from None
     address = cluster.address or os.environ.get("RAY_ADDRESS", "")
-    quiet = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
+    quiet: dict[str, Any] = {
+        "logging_level": logging.ERROR,
+        "log_to_driver": False,
+        "configure_logging": True,
+    }
     with watch.get().during("joining the Ray cluster" if address else "starting Ray"):
         try:
             if address:

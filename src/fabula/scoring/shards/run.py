@@ -110,7 +110,7 @@ def run_shards(
 
 
 def _lock(folder: Path | None) -> AbstractContextManager[None]:
-    """Keep others out of a folder; an object store has no locks, but the same run leaves the same."""
+    """Keep others out of a folder; an object store has no locks."""
     return RunFolder(folder).lock() if folder else nullcontext()
 
 
@@ -164,7 +164,7 @@ def _read_marks(place: Place, verb: str, numbers: Iterable[int]) -> dict[int, Ma
 
     def is_whole(number: int) -> bool:
         name = part_name("", number).lstrip("/")
-        return [known.get(name) for known in sizes] == marks[number]["bytes"]
+        return bool([known.get(name) for known in sizes] == marks[number]["bytes"])
 
     return {number: mark for number, mark in marks.items() if is_whole(number)}
 

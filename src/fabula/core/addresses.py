@@ -202,7 +202,8 @@ def open_files(address: str) -> tuple[Any, str]:
     except ImportError:
         raise PackageMissing("fsspec", "remote") from None
     try:
-        files, path = fsspec.core.url_to_fs(address)
+        # What others have put there since must be seen.
+        files, path = fsspec.core.url_to_fs(address, use_listings_cache=False)
     except ImportError:
         raise PackageMissing(
             _PACKAGES.get(protocol, f"the package for {protocol}"), "remote"

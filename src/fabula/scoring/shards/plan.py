@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -138,18 +139,22 @@ def keep_plan(place: Place, plan: Plan) -> None:
 def _refuse_foreign(place: Place) -> None:
     """Refuse a folder that holds parts of which no plan speaks."""
     for folder in _FOLDERS[:2]:
-        if place.sizes(folder):
-            raise UserError(f"{place.name}/{folder} is there, and not by this run", _INSTEAD)
+        if parts := _list_parts(place, folder):
+            raise UserError(f"{place.name}/{parts[0]} is there, and not by this run", _INSTEAD)
 
 
 def clear_place(place: Place) -> None:
     """Take away what a run in shards leaves: its record first, so that nothing half is a run."""
     place.remove(RUN)
     for folder in _FOLDERS[:2]:
-        for name in place.sizes(folder):
-            if name.startswith("part-") and name.endswith(".parquet"):
-                place.remove(f"{folder}/{name}")
+        for name in _list_parts(place, folder):
+            place.remove(name)
     clear_hidden(place)
+
+
+def _list_parts(place: Place, folder: str) -> list[str]:
+    names = sorted(place.sizes(folder))
+    return [f"{folder}/{name}" for name in names if re.fullmatch(r"part-\d+\.parquet", name)]
 
 
 def clear_hidden(place: Place) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from fabula.scoring.shards.worker import Call, Mark, ShardWorker
 
 # What passes through it are calls and marks; Ray does not take less.
 _STORE_BYTES = 128 * 1024 * 1024
+_KNOCK_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def _connect(cluster: Cluster) -> Any:
     with watch.get().during("joining the Ray cluster" if address else "starting Ray"):
         try:
             if address:
+                _knock(address)
                 ray.init(address=address, **quiet)
             else:
                 ray.init(
@@ -105,11 +108,18 @@ def _connect(cluster: Cluster) -> Any:
                     object_store_memory=_STORE_BYTES,
                     **quiet,
                 )
-        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             words = " ".join(str(error).split())[:200]
-            remedy = "check --address; without it a cluster is started on this machine"
+            remedy = "check --address, and RAY_AUTH_TOKEN if the cluster wants one"
             raise UserError(f"Ray cannot be reached ({words})", remedy) from error
     return ray
+
+
+def _knock(address: str) -> None:
+    """See whether anybody listens there: Ray itself would wait for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
 
 def _count_workers(ray: Any, cluster: Cluster) -> int:

@@ -101,9 +101,12 @@ def run_shards(
             return RunResult(record, Summary.from_rows(record["summary"]), folder, kept)
         keep_plan(place, plan)
         with closing(_open_crew(plan, options)) as crew:
+            clock = [started, time.monotonic()]
             surveyed = _survey(plan, place, crew)
+            clock.append(time.monotonic())
             parts = _score(plan, place, crew, surveyed, options.progress)
-        record = _record(plan, surveyed, parts, time.monotonic() - started)
+            clock.append(time.monotonic())
+        record = _record(plan, surveyed, parts, clock)
         place.write(RUN, (json_text(record, indent=1) + "\n").encode())
         clear_hidden(place)
     return RunResult(record, Summary.from_rows(record["summary"]), folder)
@@ -270,7 +273,7 @@ def _score(
 
 
 def _record(
-    plan: Plan, surveyed: Sequence[Mark], parts: Sequence[Part], seconds: float
+    plan: Plan, surveyed: Sequence[Mark], parts: Sequence[Part], clock: Sequence[float]
 ) -> dict[str, Any]:
     summary, digest = Summary(), SetDigest()
     for mark, part in zip(surveyed, parts, strict=True):
@@ -284,7 +287,14 @@ def _record(
     record = {
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(seconds, 3),
+        "seconds": round(clock[-1] - clock[0], 3),
+        # Of this command: of a run that was resumed, less than it took.
+        "phases": {
+            name: round(end - start, 3)
+            for name, (start, end) in zip(
+                ("start", "survey", "score"), pairwise(clock), strict=True
+            )
+        },
         "input": {
             "path": plan.files[0]
             if len(plan.files) == 1

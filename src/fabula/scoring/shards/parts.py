@@ -7,6 +7,7 @@ last. What was put there without a mark, because somebody was killed, is written
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -38,6 +39,8 @@ class Part:
     summary: list[dict[str, Any]]
     notes: list[list[str]]
     seconds: dict[str, float]
+    cpu_s: float
+    """Seconds of a processor that it took, whoever else used the machine."""
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Part:
@@ -135,6 +138,7 @@ class PartWriter:
         self._stories = ParquetColumns(self._paths[0], story_schema(), _STORY_ROWS)
         self._scores = ParquetColumns(self._paths[1], score_schema(), SCORE_ROWS)
         self._latest: Story | None = None
+        self._began = time.process_time()
         self._summary = Summary()
 
     def add(self, story: Story, score: Score) -> None:
@@ -161,7 +165,7 @@ class PartWriter:
         )
 
     def publish(self, seconds: dict[str, float]) -> Part:
-        """Put both files in place and say what they are."""
+        """Put both files in place and say what they are; `seconds` are those of each metric."""
         self._stories.close()
         self._scores.close()
         sums = [checksum_file(path) for path in self._paths]
@@ -176,6 +180,7 @@ class PartWriter:
             self._summary.rows(),
             [[scorer, str(status), note] for (scorer, status), note in self._summary.notes.items()],
             {spec: round(taken, 3) for spec, taken in seconds.items()},
+            round(time.process_time() - self._began, 3),
         )
 
     def __enter__(self) -> PartWriter:

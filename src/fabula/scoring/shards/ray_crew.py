@@ -44,7 +44,8 @@ class RayCrew:
         threads = max(1, int(cluster.cpus))
         options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus, "max_restarts": 0}
         self._make = self._ray.remote(**options)(ShardWorker).remote
-        self._what = (self._ray.put(plan), threads)
+        # Networks of ours compute on a GPU where one was asked for, and nowhere else.
+        self._what = (self._ray.put(plan), threads, "cuda" if cluster.gpus else "")
         workers = _count_workers(self._ray, cluster)
         self._idle: list[Any] = [self._make(*self._what) for _ in range(workers)]
         self._busy: dict[Any, tuple[Any, Call]] = {}

@@ -288,6 +288,7 @@ def _record(
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(clock[-1] - clock[0], 3),
+        "cpu_s": round(sum(part.cpu_s for part in parts), 3),
         # Of this command: of a run that was resumed, less than it took.
         "phases": {
             name: round(end - start, 3)

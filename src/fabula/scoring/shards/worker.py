@@ -74,10 +74,12 @@ def state_name(level: int, number: int) -> str:
 class ShardWorker:
     """Does what is called for; loads models once."""
 
-    def __init__(self, plan: Plan, threads: int | None = None) -> None:
-        # Models read it when they are loaded, which is later.
+    def __init__(self, plan: Plan, threads: int | None = None, device: str = "") -> None:
+        # Models read these when they are loaded, which is later.
         if threads:
             os.environ["FABULA_THREADS"] = str(threads)
+        if device:
+            os.environ["FABULA_DEVICE"] = device
         self.plan = plan
         self.place = open_place(plan.place)
         self._batches: State | None = None

@@ -211,9 +211,8 @@ def show_memory(folder: Path, given: argparse.Namespace) -> None:
         f"  {rate:.0f} stories/s (survey {phases['survey']:.0f} s, score {phases['score']:.0f} s)"
     )
     minutes = given.of / rate / 60
-    print(
-        f"  {record['cpu_s'] / count * 1e6:.0f} µs of a processor a story; {written:.0f} MiB written"
-    )
+    each = record["cpu_s"] / count * 1e6
+    print(f"  {each:.0f} µs of a processor a story; {written:.0f} MiB written")
     print(f"  at this pace {given.of:,} stories take {minutes:.0f} min")
     print("\n".join(looking.describe()))
     print(f"  {say_load()}")

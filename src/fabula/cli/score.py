@@ -11,7 +11,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources, complete_specs
-from fabula.cli._inputs import story_layout
+from fabula.cli._inputs import Sharding, sharding_options, story_layout
 from fabula.cli._options import (
     BUDGET,
     CACHE,
@@ -23,7 +23,6 @@ from fabula.cli._options import (
     output_option,
 )
 from fabula.cli._output import paper_format_option
-from fabula.cli._sharding import Sharding, run_in_shards, sharding_options
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
@@ -93,6 +92,8 @@ def command(
     """
     chosen = _choose_metrics(metrics or ("strings",), dry_run=told["dry_run"])
     if sharding.is_wanted(files, output):
+        from fabula.cli._sharding import run_in_shards
+
         _refuse_unsharded(told)
         how = {name: told[name] for name in ("overwrite", "jobs", "strict", "quiet")}
         result = run_in_shards(files, layout, chosen, sharding, output=output, **how)

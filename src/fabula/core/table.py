@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from html import escape
 from os import PathLike
@@ -311,6 +311,18 @@ def list_parts(folder: Path, what: str) -> list[Path]:
     parts = (folder / what).glob("part-*.parquet")
     numbered = [(path.stem.removeprefix("part-"), path) for path in parts]
     return [path for _, path in sorted((int(n), path) for n, path in numbered if n.isdecimal())]
+
+
+def check_parts(folder: Path, parts: Iterable[Mapping[str, Any]]) -> None:
+    """Look whether the parts of a run in shards are there, by their sizes: they may be many."""
+    remedy = "put back what was there, or score again with --overwrite"
+    for number, part in enumerate(parts):
+        for what, size in zip(("stories", "scores"), part["bytes"], strict=True):
+            file = folder / part_name(what, number)
+            if not file.is_file():
+                raise InputError(f"{file} is missing from the run", remedy)
+            if file.stat().st_size != size:
+                raise InputError(f"{file} was altered since the run wrote it", remedy)
 
 
 def read_stories(folder: Path) -> Iterator[Story]:

@@ -24,16 +24,17 @@ from fabula.core.metric import Metric
 from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.core.table import (
+    COLUMNS,
     SCORES,
     STORIES,
+    check_parts,
     json_line,
     json_text,
-    part_name,
     plain_row,
     read_scores,
     story_line,
+    without_halves,
 )
-from fabula.scoring.shards.parts import SCORE_ROWS, ParquetColumns, score_schema, spell
 
 PARQUET, RUN = "scores.parquet", "run.json"
 # What lies in the hidden folder of a run that is being written, for those who look on.
@@ -42,6 +43,7 @@ _FILES = (STORIES, SCORES, PARQUET)
 _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
 _INSTEAD = "choose another folder with -o, or pass --overwrite"
+SCORE_ROWS = 50_000  # of Parquet, held in memory until there are so many
 _AGAIN = "put back what was there, or score again with --overwrite"
 
 
@@ -252,7 +254,7 @@ def read_run(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
     if record.get("parts") is not None:
-        _check_parts(path, record)
+        check_parts(path, record["parts"])
         return record
     for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
@@ -261,17 +263,6 @@ def read_run(path: Path) -> dict[str, Any]:
         if checksum_file(file) != checksum:
             raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
     return record
-
-
-def _check_parts(path: Path, record: dict[str, Any]) -> None:
-    """Look whether the parts of a run in shards are there, by their sizes: they may be many."""
-    for number, part in enumerate(record["parts"]):
-        for folder, size in zip(("stories", "scores"), part["bytes"], strict=True):
-            file = path / part_name(folder, number)
-            if not file.is_file():
-                raise InputError(f"{file} is missing from the run", _AGAIN)
-            if file.stat().st_size != size:
-                raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
 
 
 def load_record(path: Path) -> dict[str, Any]:
@@ -338,10 +329,7 @@ class RowWriter:
         try:
             self._jsonl.write(json_line(row))
             if self._parquet:
-                self._parquet.add(
-                    spell(value) if isinstance(value, str) else value
-                    for value in plain_row(row).values()
-                )
+                self._parquet.add(plain_row(row).values())
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
 
@@ -361,6 +349,46 @@ class RowWriter:
             yield
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
+
+
+class ParquetColumns:
+    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
+
+    def __init__(self, path: Path, schema: Any, most: int) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._pa, self._schema, self._most, self.rows = pa, schema, most, 0
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._held: list[list[Any]] = [[] for _ in schema]
+
+    def add(self, cells: Iterable[Any]) -> None:
+        """Take a row in; halves of characters, which Parquet cannot hold, are spelled."""
+        for column, cell in zip(self._held, cells, strict=True):
+            column.append(without_halves(cell) if isinstance(cell, str) else cell)
+        self.rows += 1
+        if len(self._held[0]) >= self._most:
+            self._flush()
+
+    def _flush(self) -> None:
+        arrays = list(map(self._pa.array, self._held, self._schema.types))
+        self._writer.write_table(self._pa.Table.from_arrays(arrays, schema=self._schema))
+        for column in self._held:
+            column.clear()
+
+    def close(self) -> None:
+        """Write what is held; the file is whole then."""
+        if self._writer.is_open:
+            self._flush()
+            self._writer.close()
+
+
+def score_schema() -> Any:
+    """Arrow's schema of scores, which does not depend on what they hold."""
+    import pyarrow as pa
+
+    numbers = ("value", "coverage")
+    return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in COLUMNS])
 
 
 def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:

@@ -10,22 +10,21 @@ import hashlib
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fabula.core.addresses import Place
-from fabula.core.errors import PackageMissing
 from fabula.core.files import checksum_file
 from fabula.core.score import Score, Summary
 from fabula.core.story import Story
-from fabula.core.table import COLUMNS, part_name, without_halves
+from fabula.core.table import part_name, without_halves
+from fabula.datasets.tables.workbook import need_arrow
+from fabula.scoring.folder import SCORE_ROWS, ParquetColumns, score_schema
 
 HIDDEN = ".shards"
-_NUMBERS = ("value", "coverage")
 _LISTS = ("references", "images")
 # Held in memory until they are written as one group of rows.
-SCORE_ROWS, _STORY_ROWS = 50_000, 2_048
+_STORY_ROWS = 2_048
 
 
 @dataclass
@@ -59,74 +58,13 @@ class Part:
         return summary
 
 
-def score_schema() -> Any:
-    """Give Arrow's schema of scores, which does not depend on what they hold."""
-    pa = _need_arrow()
-    return pa.schema(
-        [(name, pa.float64() if name in _NUMBERS else pa.string()) for name in COLUMNS]
-    )
-
-
 def story_schema() -> Any:
     """Give Arrow's schema of stories."""
-    pa = _need_arrow()
+    pa = need_arrow()
     names = [one.name for one in fields(Story)]
     return pa.schema(
         [(name, pa.list_(pa.string()) if name in _LISTS else pa.string()) for name in names]
     )
-
-
-def _need_arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise PackageMissing("pyarrow", "tables") from None
-    return pyarrow
-
-
-@dataclass
-class ParquetColumns:
-    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
-
-    path: Path
-    schema: Any
-    most: int
-    rows: int = 0
-    _held: list[list[Any]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        pq = _need_arrow().parquet
-        self._writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
-        self._held = [[] for _ in self.schema]
-
-    def add(self, cells: Iterable[Any]) -> None:
-        """Take a row in."""
-        for column, cell in zip(self._held, cells, strict=True):
-            column.append(cell)
-        self.rows += 1
-        if len(self._held[0]) >= self.most:
-            self._flush()
-
-    def _flush(self) -> None:
-        pa = _need_arrow()
-        arrays = [
-            pa.array(column, kind)
-            for column, kind in zip(self._held, self.schema.types, strict=True)
-        ]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
-        for column in self._held:
-            column.clear()
-
-    def close(self) -> None:
-        """Write what is held; the file is whole then."""
-        if self._held[0] or not self.rows:
-            self._flush()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Let go of the file, whole or not."""
-        self._writer.close()
 
 
 class PartWriter:
@@ -148,21 +86,13 @@ class PartWriter:
             self.add_story(story)
         self._summary.add(story.system, score)
         value = None if score.value != score.value else score.value
-        item, system = spell(story.item), spell(story.system)
-        self._scores.add(
-            (
-                spell(score.story), item, system, score.scorer, score.aspect, value,
-                str(score.status), score.coverage, spell(score.note),
-            )
-        )  # fmt: skip
+        about = (score.story, story.item, story.system, score.scorer, score.aspect)
+        self._scores.add((*about, value, str(score.status), score.coverage, score.note))
 
     def add_story(self, story: Story) -> None:
         """Write a story."""
-        self._stories.add(
-            [spell(story.id), spell(story.text), spell(story.prompt)]
-            + [[spell(text) for text in texts] for texts in (story.references, story.images)]
-            + [spell(story.system), spell(story.item)]
-        )
+        texts = [[*map(without_halves, texts)] for texts in (story.references, story.images)]
+        self._stories.add((story.id, story.text, story.prompt, *texts, story.system, story.item))
 
     def publish(self, seconds: dict[str, float]) -> Part:
         """Put both files in place and say what they are; `seconds` are those of each metric."""
@@ -193,12 +123,7 @@ class PartWriter:
                 stack.callback(path.unlink, missing_ok=True)
             for rows in (self._stories, self._scores):
                 with suppress(ValueError, OSError):
-                    rows.abandon()
-
-
-def spell(text: str | None) -> str | None:
-    """Spell halves of characters, which Parquet cannot hold, as escapes."""
-    return without_halves(text) if text is not None else None
+                    rows.close()
 
 
 def digest_lines(lines: Iterable[str]) -> str:

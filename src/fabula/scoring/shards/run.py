@@ -279,10 +279,6 @@ def _record(
     for mark, part in zip(surveyed, parts, strict=True):
         summary.merge(part.summarise())
         digest.merge(SetDigest.parse(mark["digest"]))
-    taken = {
-        metric.spec: sum(part.seconds[metric.spec] for part in parts) for metric in plan.metrics
-    }
-    left_out = sum(mark["left_out"] for mark in surveyed)
     question = plan.question()
     record = {
         "fabula": __version__,
@@ -290,22 +286,13 @@ def _record(
         "seconds": round(clock[-1] - clock[0], 3),
         "cpu_s": round(sum(part.cpu_s for part in parts), 3),
         # Of this command: of a run that was resumed, less than it took.
-        "phases": {
-            name: round(end - start, 3)
-            for name, (start, end) in zip(
-                ("start", "survey", "score"), pairwise(clock), strict=True
-            )
-        },
-        "input": {
-            "path": plan.files[0]
-            if len(plan.files) == 1
-            else f"{plan.files[0]} … {plan.files[-1]}",
-            "format": question["format"],
-            "stories": digest.count,
-            **({"left_out": left_out} if left_out else {}),
-        },
+        "phases": dict(zip(("start", "survey", "score"), _list_spans(clock), strict=True)),
+        "input": {"format": question["format"], **_describe_input(plan, surveyed)},
         "question": {"input": digest_lines([digest.hex()]), **question},
-        "metrics": describe_metrics(plan.metrics, taken),
+        "metrics": describe_metrics(
+            plan.metrics,
+            {m.spec: sum(part.seconds[m.spec] for part in parts) for m in plan.metrics},
+        ),
         "versions": list_versions(),
         "summary": summary.rows(),
         "parts": [
@@ -319,3 +306,17 @@ def _record(
         },
     }
     return record | {"checksum": digest_record(record)}
+
+
+def _list_spans(clock: Sequence[float]) -> list[float]:
+    return [round(end - start, 3) for start, end in pairwise(clock)]
+
+
+def _describe_input(plan: Plan, surveyed: Sequence[Mark]) -> dict[str, Any]:
+    first, last = plan.files[0], plan.files[-1]
+    left_out = sum(mark["left_out"] for mark in surveyed)
+    return {
+        "path": first if first == last else f"{first} … {last}",
+        "stories": sum(mark["stories"] for mark in surveyed),
+        **({"left_out": left_out} if left_out else {}),
+    }

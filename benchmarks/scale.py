@@ -116,7 +116,8 @@ def show_workers(folder: Path, given: argparse.Namespace) -> None:
             record = score(pattern, output, metrics, "--shard-stories", str(shard), *options)
             phases = record["phases"]
             working = phases["survey"] + phases["score"]
-            best[name] = min(best.get(name, 1e9), working)
+            # Workers load their models and modules while the first shards are surveyed.
+            best[name] = min(best.get(name, 1e9), phases["score"])
             least[name] = min(least.get(name, 1e9), record["cpu_s"])
             print(
                 f"  {name:20} {working:6.1f} s of work ({phases['survey']:.1f} survey),"
@@ -124,7 +125,9 @@ def show_workers(folder: Path, given: argparse.Namespace) -> None:
                 f" start {phases['start']:.1f} s, command {record['wall']:.1f} s; {say_load()}"
             )
     local, one, two = "local, one process", "Ray, 1 worker", "Ray, 2 workers"
-    print(f"one Ray worker against the local engine: {best[one] / best[local] - 1:+.1%} of time,")
+    print(
+        f"one Ray worker against the local engine: {best[one] / best[local] - 1:+.1%} of the time of scoring,"
+    )
     print(f"  {least[one] / least[local] - 1:+.1%} of a processor's time")
     print(f"Ray, 1 → 2 workers: {best[one] / best[two]:.2f} × by time; two use")
     print(f"  {least[two] / least[one] - 1:+.1%} of the processors' time of one")
@@ -271,7 +274,7 @@ from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.engine import Engine
 from fabula.scoring.survey import Survey
 pattern, output, specs, workers = sys.argv[1:5]
-ray.init(address="local", num_cpus=int(workers), include_dashboard=False, log_to_driver=False,
+ray.init(address="local", num_cpus=int(workers) + 1, include_dashboard=False, log_to_driver=False,
          object_store_memory=512 * 2**20, logging_level=logging.ERROR)
 import glob
 class Scorer:

@@ -4,6 +4,7 @@
     python benchmarks/scale.py memory  [--stories N] [--of N] [--workers N]
     python benchmarks/scale.py kills   [--stories N] [--every S] [--for S]
     python benchmarks/scale.py data    [--stories N]
+    python benchmarks/scale.py states  [--stories N]
 
 Stories of 200 words are made of the words of the example stories, as often as words are. Every run
 is a process of its own. The load of the machine is said beside the figures, since others may use
@@ -30,7 +31,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fabula import load_dataset
+from fabula import Story, load_dataset
+from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.shards.states import merge_states, seal_state, write_state
+from fabula.scoring.survey import Batches
 
 FAST = "words, unique_words, word_length, mattr, distinct(n=2), repetition"
 STRINGS = "words, mattr, repetition, bleu, rouge(n=2), chrf"
@@ -40,7 +44,7 @@ SCORE = [sys.executable, "-c", "from fabula.cli import main; main()", "score"]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["workers", "memory", "kills", "data"])
+    parser.add_argument("what", choices=["workers", "memory", "kills", "data", "states"])
     parser.add_argument("--stories", type=int, default=0)
     parser.add_argument("--of", type=int, default=1_000_000)
     parser.add_argument("--metrics", default="")
@@ -52,7 +56,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fabula-scale-") as folder:
         verbs = {"workers": show_workers, "memory": show_memory, "kills": show_kills}
-        (verbs | {"data": show_ray_data})[given.what](Path(folder), given)
+        (verbs | {"data": show_ray_data, "states": show_states})[given.what](Path(folder), given)
 
 
 def make_stories(folder: Path, count: int) -> str:
@@ -125,9 +129,7 @@ def show_workers(folder: Path, given: argparse.Namespace) -> None:
                 f" start {phases['start']:.1f} s, command {record['wall']:.1f} s; {say_load()}"
             )
     local, one, two = "local, one process", "Ray, 1 worker", "Ray, 2 workers"
-    print(
-        f"one Ray worker against the local engine: {best[one] / best[local] - 1:+.1%} of the time of scoring,"
-    )
+    print(f"one Ray worker against the local engine: {best[one] / best[local] - 1:+.1%} of time,")
     print(f"  {least[one] / least[local] - 1:+.1%} of a processor's time")
     print(f"Ray, 1 → 2 workers: {best[one] / best[two]:.2f} × by time; two use")
     print(f"  {least[two] / least[one] - 1:+.1%} of the processors' time of one")
@@ -312,6 +314,26 @@ def show_ray_data(folder: Path, given: argparse.Namespace) -> None:
     for name, took in (("scoring", phases["score"]), ("both passes", both)):
         print(f"  actors, {name:12}     {took:6.1f} s, {count / took:6.0f} stories/s")
     print(f"  {say_load()}")
+
+
+def show_states(folder: Path, given: argparse.Namespace) -> None:
+    """What corpus metrics have to know of stories, in bytes, before and after sealing."""
+    count = given.stories or 8000
+    rows = pq.read_table(sorted(Path(make_stories(folder, count)).parent.glob("*.parquet"))[0])
+    stories = [
+        Story(row["id"], row["text"], references=(row["reference"],), system="a")
+        for row in rows.to_pylist()
+    ]
+    for metric in choose_metrics(given.metrics or "cider, self_bleu, self_bleu(sample=1000)"):
+        batches = Batches()
+        for story in stories:
+            batches.add(metric, story)
+        whole = {metric.spec: merge_states([{metric.spec: batches}, {}])[metric.spec]}
+        metric.read_in(stories[:1], batches.gathered)  # sorts what waits to be sorted
+        before = len(write_state(whole))
+        after = len(write_state(seal_state(whole, [metric])))
+        each = f"{before / count:,.0f} bytes a story, sealed {after / count:,.0f}"
+        print(f"{metric.spec:24} {count:,} stories: {before / 2**20:.1f} MiB, {each}")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=20.0)
     parser.add_argument("--for", dest="lasting", type=float, default=300.0)
     given = parser.parse_args()
+    # A worker has one core, here and with Ray.
+    os.environ["FABULA_THREADS"] = "1"
     with tempfile.TemporaryDirectory(prefix="fabula-scale-") as folder:
         verbs = {"workers": show_workers, "memory": show_memory, "kills": show_kills}
         (verbs | {"data": show_ray_data, "states": show_states})[given.what](Path(folder), given)

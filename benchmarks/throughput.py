@@ -90,7 +90,8 @@ def see_gpu() -> str:
 def show(cell: dict[str, Any]) -> str:
     if not cell["rate"]:
         return "–"
-    return f"{cell['own_rate']:,.0f} ({cell['rate']:,.0f})"
+    digits = 0 if cell["own_rate"] >= 20 else 1
+    return f"{cell['own_rate']:,.{digits}f} ({cell['rate']:,.{digits}f})"
 
 
 def run(
@@ -107,6 +108,8 @@ def run(
         words = [sys.executable, __file__, "--child", family, "--seconds", str(seconds)]
         threads = str(len(own) if device == "cuda" else 1)
         env = os.environ | {"FABULA_THREADS": threads, "FABULA_DEVICE": device}
+        # What another has computed is not read from the disk, nor kept for the next.
+        env["FABULA_VECTORS_MB"] = "0"
         if device == "cpu":
             env["CUDA_VISIBLE_DEVICES"] = ""
         child = subprocess.Popen(

@@ -33,6 +33,7 @@ HEAVY = {
     "altair", "spacy", "nltk", "evalica", "statsmodels", "sklearn", "ot", "alembic", "kiwisolver",
     "peft", "uvicorn", "argon2", "authlib", "prometheus_client", "cv2", "PIL", "torchvision",
     "duckdb", "rensa",
+    "ray", "fsspec", "s3fs",
 }  # fmt: skip
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "manager", "process", "base"}
 # A home of the invented Ann is no place on anybody's machine.

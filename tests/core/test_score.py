@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.core.score import Missing, Reading, Score, Status
+from fabula.core.score import Missing, Reading, Score, Status, Summary
 
 MISSING = [status for status in Status if status is not Status.OK]
 
@@ -66,3 +66,29 @@ def test_a_missing_reading_has_no_value_for_any_aspect_and_read_nothing():
 
 def test_a_metric_may_raise_a_status_by_its_name():
     assert Missing("undefined", "why").status is Status.UNDEFINED
+
+
+def test_summaries_of_parts_merge_into_that_of_the_whole():
+    import random
+
+    chance = random.Random(1)
+    made = [
+        ("ab"[n % 2], Score(str(n), "m", "", chance.gauss(5, 2)) if n % 7 else _missing(n))
+        for n in range(200)
+    ]
+    whole, merged = Summary(), Summary()
+    for start in (0, 13, 120):
+        part = Summary()
+        for system, score in made[start : {0: 13, 13: 120, 120: 200}[start]]:
+            whole.add(system, score)
+            part.add(system, score)
+        merged.merge(part)
+    for one, other in zip(whole.rows(), merged.rows(), strict=True):
+        for name in ("mean", "deviation"):
+            assert one.pop(name) == pytest.approx(other.pop(name), rel=1e-12)
+        assert one == other
+    assert merged.notes == whole.notes
+
+
+def _missing(number: int) -> Score:
+    return Score(str(number), "m", status=Status.UNDEFINED, note=f"note {number}")

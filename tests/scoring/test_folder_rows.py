@@ -42,7 +42,7 @@ def test_parquet_holds_what_jsonl_holds(tmp_path: Path) -> None:
 
 
 def test_groups_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_folder, "_GROUP_ROWS", 2)
+    monkeypatch.setattr(run_folder, "SCORE_ROWS", 2)
     many = [row(number) for number in range(7)]
     lines, table = written(tmp_path, many)
     assert lines == table == many

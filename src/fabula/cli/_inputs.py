@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
-from fabula.cli._options import PARTIAL, path_option
+from fabula.cli._options import COUNT, NUMBER, PARTIAL, path_option
 from fabula.core.errors import SettingError
 
 Command = Callable[..., Any]
@@ -122,6 +123,71 @@ _LAYOUT = (
     *_FORM,
 )
 
+_SHARDING = (
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Who does the work: processes of this machine, or actors of a Ray cluster.",
+    ),
+    click.option(
+        "--address",
+        metavar="URL",
+        default="",
+        show_default="a cluster started on this machine",
+        help="Address of the Ray cluster: auto, HOST:PORT or ray://HOST:PORT.",
+    ),
+    click.option(
+        "--shard-stories",
+        type=click.IntRange(1),
+        metavar=COUNT,
+        help="Cut the stories into shards of about so many, which are scored and kept one by one.",
+    ),
+    click.option(
+        "--at-once",
+        type=click.IntRange(1),
+        metavar=COUNT,
+        help="In shards, give a model so many stories at once; a GPU wants more than the usual 8.",
+    ),
+    click.option(
+        "--worker-cpus",
+        type=click.FloatRange(0),
+        metavar=NUMBER,
+        default=1.0,
+        show_default=True,
+        help="CPUs of each Ray worker, and threads of its models.",
+    ),
+    click.option(
+        "--worker-gpus",
+        type=click.FloatRange(0),
+        metavar=NUMBER,
+        default=0.0,
+        show_default=True,
+        help="GPUs of each Ray worker; 0.5 lets two share one.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """What was said of engine and shards."""
+
+    engine: str
+    address: str
+    shard_stories: int | None
+    at_once: int | None
+    worker_cpus: float
+    worker_gpus: float
+
+    def is_wanted(self, files: Sequence[str], output: str | None) -> bool:
+        """Whether the run is in shards: because that was said, or by what is read or written."""
+        if self.engine == "ray" or self.shard_stories or self.at_once:
+            return True
+        if self.address:
+            raise SettingError("--address is that of a Ray cluster", "add --engine ray")
+        return _lie_elsewhere([*files, *([output] if output else [])])
+
 
 def dataset_arguments(command: Command) -> Command:
     """Add SOURCE and the options that say how to read it; the command gets a `DatasetSource`."""
@@ -150,6 +216,27 @@ def story_layout(command: Command) -> Command:
         return command(layout=layout, **options)
 
     return _add(_LAYOUT, gather)
+
+
+def sharding_options(command: Command) -> Command:
+    """Add the options that say who does the work; the command gets a `Sharding`."""
+
+    @functools.wraps(command)
+    def gather(**options: Any) -> Any:
+        names = Sharding.__dataclass_fields__
+        told = Sharding(**{name: options.pop(name) for name in names})
+        return command(sharding=told, **options)
+
+    return _add(_SHARDING, gather)
+
+
+def _lie_elsewhere(names: Sequence[str]) -> bool:
+    """Whether a name is an address, or a pattern that stands for files."""
+    if not any("://" in name or set(name) & set("*?[") for name in names):
+        return False
+    from fabula.core.addresses import is_address, is_pattern
+
+    return any(is_address(name) or is_pattern(name) for name in names)
 
 
 def form_options(command: Command) -> Command:

@@ -11,7 +11,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources, complete_specs
-from fabula.cli._inputs import story_layout
+from fabula.cli._inputs import Sharding, sharding_options, story_layout
 from fabula.cli._options import (
     BUDGET,
     CACHE,
@@ -47,9 +47,13 @@ if TYPE_CHECKING:
     help="Metrics or sets of metrics, separated by commas.",
 )
 @output_option(
-    metavar="FOLDER", help="Keep scores, stories, signatures and a report in this folder."
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Keep scores, stories, signatures and a report in this folder; in shards it may be an "
+    "address (s3://…).",
 )
 @story_layout
+@sharding_options
 @paper_format_option
 @click.option(
     "--scores", is_flag=True, help="Print every score as a line of JSON instead of the summary."
@@ -71,9 +75,41 @@ def command(
     files: tuple[str, ...],
     metrics: tuple[str, ...],
     *,
-    output: Path | None,
+    output: str | None,
     layout: StoryLayout,
+    sharding: Sharding,
     form: str,
+    **told: Any,
+) -> None:
+    """Score the stories of a file, or of several files as several systems.
+
+    FILE is a table (JSONL, JSON, CSV, TSV, Parquet, Excel, OpenDocument), a text (.txt, .md, .docx,
+    .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
+    ./examples) or - for stdin.
+
+    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
+    See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
+    """
+    chosen = _choose_metrics(metrics or ("strings",), dry_run=told["dry_run"])
+    if sharding.is_wanted(files, output):
+        from fabula.cli._sharding import run_in_shards
+
+        _refuse_unsharded(told)
+        how = {name: told[name] for name in ("overwrite", "jobs", "strict", "quiet")}
+        result = run_in_shards(files, layout, chosen, sharding, output=output, **how)
+        shown = (told["overwrite"], told["quiet"])
+        _tell(result, form, None, report=not told["no_report"], how=shown)
+    else:
+        folder = None if told["dry_run"] or output is None else Path(output)
+        _score_whole((files, layout), chosen, folder, form, **told)
+
+
+def _score_whole(
+    given: tuple[tuple[str, ...], StoryLayout],
+    chosen: list[Metric],
+    folder: Path | None,
+    form: str,
+    *,
     scores: bool,
     jobs: int,
     strict: bool,
@@ -85,28 +121,27 @@ def command(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Score the stories of a file, or of several files as several systems.
-
-    FILE is a table (JSONL, JSON, CSV, TSV, Parquet, Excel, OpenDocument), a text (.txt, .md, .docx,
-    .odt, .epub, .html), a folder of texts, a data set's name (try `examples`; a folder called so is
-    ./examples) or - for stdin.
-
-    SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
-    See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
-    """
+    """Score in one piece: print, keep and report."""
     from fabula.reports.standings import StreamedScores
     from fabula.scoring.run import RunOptions
 
-    folder, report = None if dry_run else output, not (no_report or dry_run)
-    chosen = _choose_metrics(metrics or ("strings",), dry_run=dry_run)
+    report = not (no_report or dry_run)
     options = RunOptions(folder, overwrite, not no_cache and (cache or True), jobs, strict)
     streamed = StreamedScores() if form in ("table", "latex") and not scores else None
     account = _open_account(chosen, options, budget, dry_run=dry_run, quiet=quiet)
-    with _open(files, layout) as source, account:
-        _refuse_report(source, output if report else None, overwrite=overwrite)
+    with _open(*given) as source, account:
+        _refuse_report(source, folder if report else None, overwrite=overwrite)
         result = _run(source, chosen, options, streamed, scores=scores, quiet=quiet)
     if not dry_run:
         _tell(result, None if scores else form, streamed, report=report, how=(overwrite, quiet))
+
+
+def _refuse_unsharded(told: dict[str, Any]) -> None:
+    """Refuse options that a run in shards has no use for."""
+    for name in ("scores", "dry_run", "budget", "cache"):
+        if told[name]:
+            problem = f"--{name.replace('_', '-')} is not for runs in shards"
+            raise SettingError(problem, "leave it out; shards that are done are kept in the folder")
 
 
 def _choose_metrics(specs: tuple[str, ...], *, dry_run: bool) -> list[Metric]:
@@ -244,7 +279,7 @@ def _say_where(result: RunResult, *, quiet: bool) -> None:
         echo(_say_kept(result), err=True)
     if result.folder:
         echo(f"scores and signatures are in {result.folder}", err=True)
-    else:
+    elif "parts" not in result.record:
         echo(
             "not kept in a folder: add -o FOLDER, for scores, report and full signatures", err=True
         )

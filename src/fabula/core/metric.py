@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Protocol, TypeGuard
+from typing import Any, ClassVar, Protocol, TypeGuard
 
 from fabula._version import __version__
 from fabula.core.card import Batch, Card, Direction, Need
@@ -318,6 +318,9 @@ class BatchStatistics(Protocol):
     def add(self, story: Story) -> None:
         """Take one more story of the batch into account."""
 
+    def merge(self, other: Any) -> None:
+        """Take in what was gathered of other stories of the batch, in whatever order."""
+
 
 @dataclass(frozen=True)
 class BatchMetric(Metric):
@@ -337,6 +340,9 @@ class BatchMetric(Metric):
     ) -> Sequence[Reading]:
         """Read stories of one batch, knowing the statistics of all of it."""
         raise NotImplementedError
+
+    def seal(self, statistics: BatchStatistics) -> None:
+        """Let go of what no story will be asked about, once the whole batch is gathered."""
 
     def batch_of(self, story: Story) -> str:
         """Name of the batch a story belongs to."""

@@ -120,6 +120,17 @@ class SummaryCell:
         self.squares += delta * (score.value - self.total)
         self.coverage = min(self.coverage, score.coverage)
 
+    def merge(self, other: SummaryCell) -> None:
+        """Take in the scores of another cell (Chan, Golub and LeVeque, 1983)."""
+        self.left_out.update(other.left_out)
+        if not other.count:
+            return
+        delta, count = other.total - self.total, self.count + other.count
+        self.total += delta * other.count / count
+        self.squares += other.squares + delta**2 * self.count * other.count / count
+        self.count = count
+        self.coverage = min(self.coverage, other.coverage)
+
     @property
     def mean(self) -> float:
         """Mean of what is there; NaN where nothing is."""
@@ -172,6 +183,16 @@ class Summary:
             self.notes.setdefault((score.scorer, score.status), score.note)
         cells = self.cells.setdefault((score.scorer, score.aspect), {})
         cells.setdefault(name, SummaryCell()).add(score)
+
+    def merge(self, other: Summary) -> None:
+        """Take in the scores of another summary; its systems come behind those that are here."""
+        for system in other.systems:
+            self._systems.setdefault(system)
+        for key, cells in other.cells.items():
+            own = self.cells.setdefault(key, {})
+            for system, cell in cells.items():
+                own.setdefault(system, SummaryCell()).merge(cell)
+        self.notes = {**other.notes, **self.notes}
 
     def left_out(self) -> dict[tuple[str, str], int]:
         """How many stories have no value, by scorer and status, in the aspect that lacks most."""

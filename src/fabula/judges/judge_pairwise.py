@@ -48,6 +48,10 @@ class Contest(BatchStatistics):
         """Take a story in; two that say the same on the same prompt are one."""
         self.stories.setdefault(name_story(story), story)
 
+    def merge(self, other: Contest) -> None:
+        """Take in the stories of another part of the item."""
+        self.stories = {**other.stories, **self.stories}
+
 
 @dataclass(frozen=True)
 class JudgePairwise(JudgeMetric, BatchMetric):

@@ -48,6 +48,10 @@ class RunNouns:
             return
         self.counts.add(noun.text for noun in nouns)
 
+    def merge(self, other: RunNouns) -> None:
+        """Take in the stories that another has counted."""
+        self.counts.merge(other.counts)
+
 
 @dataclass(frozen=True)
 class RovistVg(PictureMetric, BatchMetric):

@@ -49,12 +49,30 @@ class DocumentCounts:
             self._merge()
         return look_up(kinds, self._kinds, self._counts)
 
+    def merge(self, other: DocumentCounts) -> None:
+        """Take in the documents that another has counted."""
+        self._merge()
+        other._merge()
+        self.documents += other.documents
+        self._add_counts(other._kinds, other._counts)
+
+    def drop_single(self) -> None:
+        """Forget n-grams of one document: with log(N / 1) they weigh as much as unknown ones."""
+        self._merge()
+        several = self._counts > 1
+        self._kinds, self._counts = self._kinds[several], self._counts[several]
+
     def _merge(self) -> None:
-        kinds = np.concatenate([self._kinds, *self._heap])
-        counts = np.concatenate([self._counts, np.ones(self._waiting, dtype=np.int64)])
-        self._kinds, places = np.unique(kinds, return_inverse=True)
+        if self._heap:
+            kinds = np.concatenate(self._heap)
+            self._heap, self._waiting = [], 0
+            self._add_counts(kinds, np.ones(len(kinds), dtype=np.int64))
+
+    def _add_counts(self, kinds: Array, counts: Array) -> None:
+        counts = np.concatenate([self._counts, counts])
+        self._kinds, places = np.unique(np.concatenate([self._kinds, kinds]), return_inverse=True)
+        # Sums of whole numbers, exact in floats up to 2⁵³ documents.
         self._counts = np.bincount(places, weights=counts).astype(np.int64)
-        self._heap, self._waiting = [], 0
 
 
 _ORDER = 4
@@ -86,6 +104,9 @@ class _References:
     def add(self, story: Story) -> None:
         texts = [_counts(reference, self.rule) for reference in _references(story)]
         self.counts.add(np.unique(np.concatenate([counts.kinds for counts in texts])))
+
+    def merge(self, other: _References) -> None:
+        self.counts.merge(other.counts)
 
 
 @dataclass(frozen=True)
@@ -146,6 +167,10 @@ class Cider(BatchMetric):
     def empty_statistics(self) -> BatchStatistics:
         """Count in how many stories' references each n-gram occurs."""
         return _References(self._rule, DocumentCounts())
+
+    def seal(self, statistics: BatchStatistics) -> None:
+        """Forget n-grams of a single document, most of all there are."""
+        cast(_References, statistics).counts.drop_single()
 
     def compute_in(self, stories: Sequence[Story], statistics: BatchStatistics) -> list[Reading]:
         """Score the stories of one system."""

@@ -158,6 +158,19 @@ def thread_limit(workers: int | None = None) -> int:
     return max(cores // max(workers, 1), 1)
 
 
+def own_device() -> str:
+    """Where networks of our own compute: the processor, unless `FABULA_DEVICE` is cuda.
+
+    Their numbers are those of the processor to about 1e-5 then, and no longer to the last bit.
+    """
+    asked = os.environ.get("FABULA_DEVICE", "cpu")
+    if asked not in ("cpu", "cuda"):
+        raise SettingError(f"FABULA_DEVICE={asked!r} will not do", "say cpu or cuda")
+    if asked == "cuda" and not package("torch").cuda.is_available():
+        raise SettingError("FABULA_DEVICE is cuda, and torch sees none here", "leave it out")
+    return asked
+
+
 def map_threads(do: Callable[[T], R], things: Sequence[T]) -> list[R]:
     """Do something with each thing, on as many threads as one may have; results in their order.
 

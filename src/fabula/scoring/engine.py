@@ -112,7 +112,8 @@ class Engine:
     `seconds` are those that each metric took so far; what metrics share, as the pass of an
     encoder, counts for the first of them. A metric that raises on a story has failed on it, and
     the run goes on, unless it is `strict`. Without a `progress` of its own it tells whoever
-    watches.
+    watches. `at_once` stories are given to a metric that may read them together. Without `check`
+    somebody else sees to it that the stories are those that were surveyed.
     """
 
     def __init__(
@@ -124,6 +125,8 @@ class Engine:
         jobs: int = 1,
         progress: Progress | None = None,
         strict: bool = False,
+        at_once: int = BATCH,
+        check: bool = True,
     ) -> None:
         self.metrics = list(metrics)
         self.survey = survey
@@ -131,6 +134,8 @@ class Engine:
         self.jobs = jobs
         self.progress = progress
         self.strict = strict
+        self.at_once = at_once
+        self.check = check
         self.seconds = dict.fromkeys((metric.spec for metric in self.metrics), 0.0)
         self._unsaved: dict[bytes, Reading] = {}
         self._unsaved_count = 0
@@ -149,8 +154,8 @@ class Engine:
                     yield from chunk.scores(self.metrics)
         finally:
             self._flush()
-        if digest.hex() != self.survey.digest.hex():
-            raise _changed_error()
+        if self.check and digest.hex() != self.survey.digest.hex():
+            raise changed_error()
         if self.progress:
             self.progress.finish()
 
@@ -160,7 +165,9 @@ class Engine:
         return [] if chunk.lacking else [score for _, score in chunk.scores(self.metrics)]
 
     def _open_reader(self) -> AbstractContextManager[Reader]:
-        reading = TaskReader(self.metrics, self.survey.batches, strict=self.strict)
+        reading = TaskReader(
+            self.metrics, self.survey.batches, strict=self.strict, at_once=self.at_once
+        )
         if self.jobs == 1:
             return LocalReader(reading)
         from fabula.scoring.workers import WorkerPool
@@ -218,8 +225,8 @@ class Engine:
 
     def _chunks(self, source: StorySource, digest: SetDigest) -> Iterator[Chunk]:
         stories = iter(source)
-        while batch := list(islice(stories, CHUNK)):
-            for story in batch:
+        while batch := list(islice(stories, max(CHUNK, self.at_once))):
+            for story in batch if self.check else ():
                 digest.add(digest_whole(story))
             chunk = self._chunk(batch)
             known = len(batch) * len(self.metrics) - chunk.lacking
@@ -255,11 +262,12 @@ class Engine:
             return ""
         digest = self.survey.batches[metric.spec].digests.get(metric.batch_of(story))
         if digest is None:
-            raise _changed_error()
+            raise changed_error()
         return digest.hex()
 
 
-def _changed_error() -> InputError:
+def changed_error() -> InputError:
+    """Give the error for stories that are not those of the pass before."""
     return InputError("the stories changed while they were being read", "run it again")
 
 
@@ -267,11 +275,16 @@ class TaskReader:
     """Reads tasks, metric by metric and batch by batch; travels to other processes."""
 
     def __init__(
-        self, metrics: list[Metric], batches: dict[str, Batches], *, strict: bool = False
+        self,
+        metrics: list[Metric],
+        batches: dict[str, Batches],
+        *,
+        strict: bool = False,
+        at_once: int = BATCH,
     ) -> None:
         self.metrics, self._batches, self._strict = metrics, batches, strict
         # Grows for a metric that reads story by story, and whose batches are thus all the same.
-        self._sizes = [_first_size(metric) for metric in metrics]
+        self._sizes = [_first_size(metric, at_once) for metric in metrics]
 
     def prepare(self) -> None:
         """Let every metric know which others run, so that they share what they ask of a model."""
@@ -327,10 +340,10 @@ class TaskReader:
         return metric.read_in(stories, batches.gathered)
 
 
-def _first_size(metric: Metric) -> int:
+def _first_size(metric: Metric, at_once: int) -> int:
     if metric.slow or isinstance(metric, StoryMetric):
         return 1
-    return metric.at_once or BATCH
+    return metric.at_once or at_once
 
 
 def _fail(metric: Metric, story: Story, failure: str) -> Reading:

@@ -43,8 +43,8 @@ _FILES = (STORIES, SCORES, PARQUET)
 _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
 _INSTEAD = "choose another folder with -o, or pass --overwrite"
+SCORE_ROWS = 50_000  # of Parquet, held in memory until there are so many
 _AGAIN = "put back what was there, or score again with --overwrite"
-_GROUP_ROWS = 50_000  # of Parquet, held in memory until there are so many
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,14 @@ class RunFolder:
     def read_earlier(self) -> dict[str, Any] | None:
         """Give the record of the run that lies here, once one that was being put in place is."""
         if begun := list(self.path.glob(f".partial-*/{RUN}")):
-            with self._lock():
+            with self.lock():
                 for record in begun:
                     if record.is_file():
                         self._rename(record.parent)
         return read_run(self.path) if os.path.lexists(self.path / RUN) else None
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other runs out of the folder; a second one is refused."""
         with ExitStack() as stack:
             try:
@@ -183,7 +183,7 @@ class RunFolder:
         It goes when the run ends, well or not. `stamp` is that of the run that was found here;
         where another has been put in its place since, nothing is done.
         """
-        with self._lock():
+        with self.lock():
             if stamp is not None and stamp != self._stamp():
                 raise UserError(f"another run was written to {self.path} meanwhile", "run it again")
             with make_partial(self.path) as partial:
@@ -206,7 +206,7 @@ class RunFolder:
         try:
             files = [name for name in _FILES if (partial / name).exists()]
             run["files"] = {name: checksum_file(partial / name) for name in files}
-            run["checksum"] = _digest_record(run)
+            run["checksum"] = digest_record(run)
             write_text(partial / RUN, json_text(run, indent=2) + "\n")
             self._rename(partial)
         except OSError as error:
@@ -280,7 +280,7 @@ def load_record(path: Path) -> dict[str, Any]:
         datetime.fromisoformat(record["finished"])
         if len(record["question"]["metrics"]) != len(record["metrics"]):
             raise ValueError("other metrics than were asked for")
-        whole = record.get("checksum") in (None, _digest_record(record))
+        whole = record.get("checksum") in (None, digest_record(record))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})", "check it") from None
     except (ValueError, RecursionError) as error:
@@ -298,7 +298,8 @@ def _pick_known(kind: Any, value: Any) -> Any:
     return {name: part for name, part in value.items() if name in known}
 
 
-def _digest_record(record: dict[str, Any]) -> str:
+def digest_record(record: dict[str, Any]) -> str:
+    """Digest of a record without its checksum, which this is."""
     rest = {name: part for name, part in record.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
@@ -312,7 +313,9 @@ class RowWriter:
             self._stories: IO[str] = (folder / STORIES).open("w", encoding="utf-8")
             self._jsonl: IO[str] = (folder / SCORES).open("w", encoding="utf-8")
             self._parquet = (
-                _ParquetRows(folder / PARQUET) if importlib.util.find_spec("pyarrow") else None
+                ParquetColumns(folder / PARQUET, score_schema(), SCORE_ROWS)
+                if importlib.util.find_spec("pyarrow")
+                else None
             )
 
     def write_story(self, story: Story) -> None:
@@ -326,7 +329,7 @@ class RowWriter:
         try:
             self._jsonl.write(json_line(row))
             if self._parquet:
-                self._parquet.write(row)
+                self._parquet.add(plain_row(row).values())
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
 
@@ -348,39 +351,44 @@ class RowWriter:
             raise unwritable(self._folder.parent, error) from error
 
 
-class _ParquetRows:
-    """Rows as Parquet, with a schema that does not depend on what they hold."""
+class ParquetColumns:
+    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, schema: Any, most: int) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        kinds = {name: pa.string() for name in COLUMNS}
-        kinds |= {"value": pa.float64(), "coverage": pa.float64()}
-        self._pa = pa
-        self._schema = pa.schema(list(kinds.items()))
-        self._writer = pq.ParquetWriter(path, self._schema)
-        self._rows: list[dict[str, Any]] = []
+        self._pa, self._schema, self._most, self.rows = pa, schema, most, 0
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._held: list[list[Any]] = [[] for _ in schema]
 
-    def write(self, row: dict[str, Any]) -> None:
-        self._rows.append(
-            {
-                # Parquet cannot hold halves of characters.
-                key: without_halves(value) if isinstance(value, str) else value
-                for key, value in plain_row(row).items()
-            }
-        )
-        if len(self._rows) >= _GROUP_ROWS:
+    def add(self, cells: Iterable[Any]) -> None:
+        """Take a row in; halves of characters, which Parquet cannot hold, are spelled."""
+        for column, cell in zip(self._held, cells, strict=True):
+            column.append(without_halves(cell) if isinstance(cell, str) else cell)
+        self.rows += 1
+        if len(self._held[0]) >= self._most:
             self._flush()
 
     def _flush(self) -> None:
-        table = self._pa.Table.from_pylist(self._rows, schema=self._schema)
-        self._writer.write_table(table)
-        self._rows.clear()
+        arrays = list(map(self._pa.array, self._held, self._schema.types))
+        self._writer.write_table(self._pa.Table.from_arrays(arrays, schema=self._schema))
+        for column in self._held:
+            column.clear()
 
     def close(self) -> None:
-        self._flush()
-        self._writer.close()
+        """Write what is held; the file is whole then."""
+        if self._writer.is_open:
+            self._flush()
+            self._writer.close()
+
+
+def score_schema() -> Any:
+    """Arrow's schema of scores, which does not depend on what they hold."""
+    import pyarrow as pa
+
+    numbers = ("value", "coverage")
+    return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in COLUMNS])
 
 
 def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:

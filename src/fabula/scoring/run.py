@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -182,17 +182,7 @@ def _record(
     stories: int,
     seconds: float,
 ) -> dict[str, Any]:
-    new = [
-        {
-            "spec": metric.spec,
-            "direction": metric.direction,
-            "family": metric.card.family,
-            "signature": metric.signature(),
-            "short_signature": metric.signature(short=True),
-            "seconds": round(engine.seconds[metric.spec], 3),
-        }
-        for metric in engine.metrics
-    ]
+    new = describe_metrics(engine.metrics, engine.seconds)
     identities = [*kept.identities, *(metric.identity for metric in engine.metrics)]
     seen = {"pictures": kept.pictures} if kept.pictures else {}
     return {
@@ -207,13 +197,31 @@ def _record(
         },
         "question": seen | question | {"metrics": identities},
         "metrics": [*kept.entries, *new],
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": list_versions(),
         "summary": summary.rows(),
     }
 
 
-def _versions() -> dict[str, str]:
-    versions = {}
+def describe_metrics(
+    metrics: Sequence[Metric], seconds: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """What run.json says of metrics, and the seconds that each took."""
+    return [
+        {
+            "spec": metric.spec,
+            "direction": metric.direction,
+            "family": metric.card.family,
+            "signature": metric.signature(),
+            "short_signature": metric.signature(short=True),
+            "seconds": round(seconds[metric.spec], 3),
+        }
+        for metric in metrics
+    ]
+
+
+def list_versions() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers may depend on."""
+    versions = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
             versions[name] = importlib.metadata.version(name)

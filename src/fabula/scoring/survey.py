@@ -69,6 +69,19 @@ class SetDigest:
         self._sum = (self._sum + int.from_bytes(digest, "big")) % (1 << 8 * _SIZE)
         self.count += 1
 
+    def merge(self, other: SetDigest) -> None:
+        """Take all members of another set in, of which none is here."""
+        self._sum = (self._sum + other._sum) % (1 << 8 * _SIZE)
+        self.count += other.count
+
+    @classmethod
+    def parse(cls, text: str) -> SetDigest:
+        """Make a digest of its text again."""
+        digest = cls()
+        count, total = text.split("-")
+        digest.count, digest._sum = int(count), int(total, 16)
+        return digest
+
     def hex(self) -> str:
         """Give the digest as text."""
         return f"{self.count}-{self._sum:0{2 * _SIZE}x}"
@@ -94,6 +107,17 @@ class Batches:
             self.failed.setdefault(metric.batch_of(story), why)
         digest = self.digests.setdefault(metric.batch_of(story), SetDigest())
         digest.add(digest_story(story, metric.reads))
+
+    def merge(self, other: Batches) -> None:
+        """Take in what was gathered of other stories; the merged statistics may share parts."""
+        for name, statistics in other.gathered.items():
+            if name in self.gathered:
+                self.gathered[name].merge(statistics)
+            else:
+                self.gathered[name] = statistics
+        for name, digest in other.digests.items():
+            self.digests.setdefault(name, SetDigest()).merge(digest)
+        self.failed = {**other.failed, **self.failed}
 
     def refuse_failed(self, names: Iterable[str]) -> None:
         """Raise where one of these batches has failed."""

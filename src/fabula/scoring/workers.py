@@ -29,7 +29,7 @@ class WorkerPool:
 
     def __init__(self, reading: TaskReader, jobs: int) -> None:
         self.ahead = _TASKS_EACH * jobs
-        with _keep_interrupts_off():
+        with keep_interrupts_off():
             self._workers = [_Worker(reading, thread_limit(jobs)) for _ in range(jobs)]
 
     def submit(self, task: Task) -> None:
@@ -122,7 +122,7 @@ class _Worker:
 
 
 @contextmanager
-def _keep_interrupts_off() -> Iterator[None]:
+def keep_interrupts_off() -> Iterator[None]:
     """Let processes that start now never see Ctrl-C, which a terminal sends to all of them.
 
     They inherit what is blocked, from their first instruction on; ours waits until it is let in.

@@ -62,6 +62,11 @@ class NounCounts:
         self.stories += 1
         self.counts.update(set(nouns))
 
+    def merge(self, other: NounCounts) -> None:
+        """Take in the stories that another has counted."""
+        self.stories += other.stories
+        self.counts.update(other.counts)
+
     def weigh(self, noun: str, *, compat: bool = False) -> float:
         """Give a noun's idf, log(N / (1 + df)).
 

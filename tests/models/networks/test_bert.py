@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from fabula.core.errors import InputError
+from fabula.core.errors import InputError, SettingError
 from fabula.models import AssetError, path_of
+from fabula.models._runtime import own_device
+from fabula.models.networks import bert as networks_bert
 from fabula.models.networks.bert import load_bert
 
 torch = pytest.importorskip("torch")
@@ -96,3 +98,34 @@ def test_minilm_equals_transformers_at_every_layer() -> None:
     for layer, rows in enumerate(found):
         for ids, part in zip(texts, rows.split([len(ids) for ids in texts]), strict=True):
             torch.testing.assert_close(part, reference(model, ids)[layer][0], rtol=0, atol=1e-5)
+
+
+def test_an_encoder_that_was_moved_gives_the_same_and_larger_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A copy on the processor stands for one on a GPU, which few machines have.
+    write_tiny_bert(tmp_path)
+    bert, moved = load_bert(tmp_path), load_bert(tmp_path)
+    monkeypatch.setitem(vars(moved), "placed", networks_bert._move(moved, "cpu"))
+    assert moved.placed is not moved
+    for one, other in zip(bert(TEXTS, [0, 3]), moved(TEXTS, [0, 3]), strict=True):
+        assert torch.equal(one, other)
+    assert (bert.fit_batch(10), moved.fit_batch(10)) == (10, 320)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_states_are_those_of_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny_bert(tmp_path)
+    near = load_bert(tmp_path)(TEXTS, [3])[0]
+    monkeypatch.setenv("FABULA_DEVICE", "cuda")
+    torch.testing.assert_close(load_bert(tmp_path)(TEXTS, [3])[0], near, rtol=0, atol=1e-4)
+
+
+def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for device, said in (("tpu", "say cpu or cuda"), ("cuda", "torch sees none")):
+        monkeypatch.setenv("FABULA_DEVICE", device)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        with pytest.raises(SettingError, match=said):
+            own_device()

@@ -178,6 +178,7 @@ def test_a_batch_too_large_for_memory_is_run_in_smaller_ones(encoder: Encoder) -
 
         def __init__(self, bert: Any) -> None:
             self.bert, self.width, self.stack = bert, bert.width, bert.stack
+            self.fit_batch = bert.fit_batch
 
         def __call__(self, texts: Any, layers: Any) -> Any:
             if sum(map(len, texts)) > 40:

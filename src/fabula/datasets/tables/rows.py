@@ -100,11 +100,16 @@ def _read_jsonl(file: TextFile, reading: Reading | None) -> Rows:
         if line.strip():
             where = f"{file.label}, line {number}"
             try:
-                row = _check_object(_parse_json(line, where, unique=reading is not None), where)
+                row = parse_line(line, where, unique=reading is not None)
             except InputError as error:
                 _refuse(reading, where, error)
             else:
                 yield where, row
+
+
+def parse_line(line: str, where: str, *, unique: bool = True) -> Row:
+    """Read the object of a line of JSONL; in one with `unique` keys none may stand twice."""
+    return _check_object(_parse_json(line, where, unique=unique), where)
 
 
 def _read_json(file: TextFile, reading: Reading | None) -> Rows:

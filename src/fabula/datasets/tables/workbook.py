@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -153,24 +153,63 @@ def _name_cell(place: tuple[int, int]) -> str:
 
 def read_parquet(file: TextFile) -> Rows:
     """Go through the rows of a Parquet file, a batch at a time."""
+    return iter_parquet(file.path, file.label)
+
+
+def need_arrow() -> Any:
+    """Give pyarrow with its Parquet, or say what to install."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow
+        import pyarrow.parquet
     except ImportError:
         raise PackageMissing("pyarrow", "tables") from None
-    number = 0
+    return pyarrow
+
+
+def iter_parquet(
+    source: Any,
+    label: str,
+    *,
+    columns: Collection[str] | None = None,
+    start: int = 0,
+    stop: int | None = None,
+) -> Rows:
+    """Go through rows of a Parquet file from `start` to before `stop`, counted from 0.
+
+    Only row groups that hold such rows are read, and of them the columns named.
+    """
+    pa = need_arrow()
     try:
-        table = pq.ParquetFile(file.path)
-        check_names(table.schema_arrow.names, file.label)
-        for batch in table.iter_batches(batch_size=256):
-            for row in _list_rows(batch):
-                number += 1
-                yield f"{file.label}, row {number}", row
+        table = pa.parquet.ParquetFile(source)
+        check_names(table.schema_arrow.names, label)
+        stop = table.metadata.num_rows if stop is None else stop
+        groups, number = _find_groups(table.metadata, start, stop)
+        wanted = None if columns is None else [n for n in table.schema_arrow.names if n in columns]
+        for batch in table.iter_batches(batch_size=256, row_groups=groups, columns=wanted):
+            first, number = number, number + len(batch)
+            if number <= start or first >= stop:
+                continue
+            part = batch.slice(max(start - first, 0), min(stop, number) - max(start, first))
+            for place, row in enumerate(_list_rows(part), max(start, first) + 1):
+                yield f"{label}, row {place}", row
     except (pa.ArrowException, ValueError, UnicodeError) as error:
         problem = " ".join(str(error).split())
         raise InputError(
-            f"{file.label}: not a Parquet file that can be read ({problem})", "write it again"
+            f"{label}: not a Parquet file that can be read ({problem})", "write it again"
         ) from None
+
+
+def _find_groups(metadata: Any, start: int, stop: int) -> tuple[list[int], int]:
+    """Give the row groups that hold some of these rows, and the number of their first row."""
+    groups: list[int] = []
+    first, before = 0, 0
+    for group in range(metadata.num_row_groups):
+        after = before + metadata.row_group(group).num_rows
+        if before < stop and after > start:
+            first = first if groups else before
+            groups.append(group)
+        before = after
+    return groups, first
 
 
 def _list_rows(batch: Any) -> list[dict[str, Any]]:

@@ -47,6 +47,10 @@ class _Texts:
         self.number += 1
         self.counts.update(set(tokens))
 
+    def merge(self, other: _Texts) -> None:
+        self.number += other.number
+        self.counts.update(other.counts)
+
 
 @dataclass
 class _Sides:
@@ -63,6 +67,10 @@ class _Sides:
         self.stories.add(story_tokens)
         for tokens in reference_tokens:
             self.references.add(tokens)
+
+    def merge(self, other: _Sides) -> None:
+        self.stories.merge(other.stories)
+        self.references.merge(other.references)
 
     def __getstate__(self) -> dict[str, object]:
         """Travel to other processes without the model."""

@@ -7,7 +7,7 @@ asked for are kept. Attention runs over runs of texts of equal length, so nothin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fabula.core.errors import InputError, SettingError
 from fabula.core.plain import read_json, read_tensors
 from fabula.models._load import load_model
-from fabula.models._runtime import package, require_precision
+from fabula.models._runtime import own_device, package, require_precision
 from fabula.models.reading.windows import run_batches
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _SELVES = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
 _JOINED = "attention.output"
 _MOST = 10_000  # layers, or heads
+# A GPU is not filled by what fits into the cache of a core.
+_GPU_TIMES = 32
 _REMEDY = "get it again: the file may have been cut off"
 
 
@@ -140,20 +142,32 @@ class Bert:
         """
         import torch
 
-        lengths = [len(ids) for ids in texts]
+        lengths, there = [len(ids) for ids in texts], self.placed
+        device = there.words.device
         with torch.inference_mode():
-            ids = torch.tensor([number for ids in texts for number in ids])
-            spots = torch.cat([torch.arange(length) for length in lengths])
-            rows = self.words[ids].add_(self.places[spots])  # (T, H)
+            ids = torch.tensor([number for ids in texts for number in ids], device=device)
+            spots = torch.cat([torch.arange(length) for length in lengths]).to(device)
+            rows = there.words[ids].add_(there.places[spots])  # (T, H)
             if kinds is not None:
-                rows.add_(self.kinds[torch.tensor([kind for row in kinds for kind in row])])
-            rows = self.norm(rows)
+                second = torch.tensor([kind for row in kinds for kind in row], device=device)
+                rows.add_(there.kinds[second])
+            rows = there.norm(rows)
             states = {0: rows.clone()} if 0 in layers else {}
-            for number, layer in enumerate(self.stack[: max(layers)], 1):
+            for number, layer in enumerate(there.stack[: max(layers)], 1):
                 rows = layer(rows, lengths)
                 if number in layers:
                     states[number] = rows.clone() if number < max(layers) else rows
-            return [states[number] for number in layers]
+            return [states[number].cpu() for number in layers]
+
+    @cached_property
+    def placed(self) -> Bert:
+        """Itself on the device that `FABULA_DEVICE` names; on the processor it stays as it is."""
+        device = own_device()
+        return self if device == "cpu" else _move(self, device)
+
+    def fit_batch(self, tokens: int) -> int:
+        """Give the tokens to read at once: so many, or as many more as a GPU wants."""
+        return tokens if self.placed is self else tokens * _GPU_TIMES
 
     def layer_tensors(self) -> dict[str, Tensor]:
         """Give the weights of all layers by their names in transformers, without copying any."""
@@ -175,6 +189,16 @@ class Bert:
             for number, layer in enumerate(self.stack)
         )
         return replace(self, stack=stack)
+
+
+def _move(part: Any, device: str) -> Any:
+    """Give a part of an encoder with all its tensors on a device."""
+    if isinstance(part, tuple):
+        return tuple(_move(inner, device) for inner in part)
+    if is_dataclass(part) and not isinstance(part, type):
+        moved = {one.name: _move(getattr(part, one.name), device) for one in fields(part)}
+        return type(part)(**moved)
+    return part.to(device) if hasattr(part, "to") else part
 
 
 def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
@@ -353,8 +377,9 @@ class PooledBert:
             parts = states.split_with_sizes([len(rows[index]) for index in batch])
             return [torch.cat([part[0], part.mean(0)]) for part in parts]
 
+        budget = self.bert.fit_batch(self.batch_tokens)
         with torch.inference_mode():
-            vectors = run_batches(run, [len(row) for row in rows], budget=self.batch_tokens)
+            vectors = run_batches(run, [len(row) for row in rows], budget=budget)
             return torch.stack(vectors).float() if vectors else torch.empty(0, self.width)
 
 

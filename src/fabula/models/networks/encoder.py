@@ -219,7 +219,8 @@ class Encoder:
             _scatter_rows(windows, [layer.float().numpy() for layer in rows], states)
             return [None] * len(batch)
 
-        run_batches(run, [piece.length for piece in pieces], budget=self.batch_tokens)
+        budget = self.bert.fit_batch(self.batch_tokens)
+        run_batches(run, [piece.length for piece in pieces], budget=budget)
         return states
 
     def _cut_pieces(self, number: int, text: Text) -> list[Piece]:

@@ -1,0 +1,133 @@
+"""Ray's actors do what processes of this machine do, to the byte; killed ones are replaced."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.datasets.tables.stories import StoryLayout
+from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.shards.run import ShardOptions, run_shards
+
+from .conftest import METRICS, make_rows, write_parquet
+from .test_run_shards import files_of
+
+pytest.importorskip("ray")
+pytest.importorskip("pyarrow")
+HERE = Path(__file__).parents[1]
+SCORE = [sys.executable, "-c", "from fabula.cli import main; main()", "score"]
+TOYS = "slow(seconds=0.01), words, cider"
+
+
+HEAD = """
+import ray, sys
+ray.init(address="local", num_cpus=2, include_dashboard=False, object_store_memory=100_000_000)
+print(ray.get_runtime_context().gcs_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """The address of a cluster of two processors on this machine, for all tests.
+
+    It has a token of its own, so that nobody else's driver joins it, nor ours another's.
+    """
+    paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    own |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(paths)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in own.items():
+            if name != "PYTHONPATH":
+                patch.setenv(name, value)
+        head = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", HEAD],
+            env=os.environ | own,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert head.stdout and head.stdin
+        yield head.stdout.readline().strip()
+        head.stdin.close()
+        head.stdout.close()
+        head.wait(60)
+
+
+def start(file: Path, folder: Path, *options: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
+    words = [str(file), "-o", str(folder), "--shard-stories", "32", "-q", "--no-report"]
+    return subprocess.Popen(
+        [*SCORE, *words, *options], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    _, words = process.communicate(timeout=120)
+    assert (process.returncode, words) == (0, b"")
+
+
+def test_actors_write_the_bytes_that_processes_write(cluster: str, tmp_path: Path):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(200))
+    options = ShardOptions(str(tmp_path / "local"), stories=32)
+    run_shards([str(file)], StoryLayout(), choose_metrics(METRICS), options)
+    ray = start(
+        file, tmp_path / "ray", "-m", METRICS, "--engine", "ray", "--address", cluster, "-j", "2",
+        env=dict(os.environ),
+    )  # fmt: skip
+    finish(ray)
+    assert files_of(tmp_path / "ray") == files_of(tmp_path / "local")
+
+
+def find_actors() -> list[int]:
+    """Processes of Ray that are at work for us."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().startswith(b"ray::ShardWorker"):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_killed_actors_and_a_killed_driver_cost_nothing(
+    cluster: str, tmp_path: Path, toy_environment: dict[str, str]
+):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(320))
+    finish(start(file, tmp_path / "quiet", "-m", TOYS, env=toy_environment))
+    words = ("-m", TOYS, "--engine", "ray", "--address", cluster, "-j", "2")
+    killed: set[int] = set()
+    driver = start(file, tmp_path / "killed", *words, env=toy_environment)
+    end = time.monotonic() + 60
+    while driver.poll() is None and len(killed) < 2 and time.monotonic() < end:
+        for pid in find_actors():
+            if list((tmp_path / "killed" / ".shards").glob("survey-*")) and pid not in killed:
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.2)
+    time.sleep(1)
+    assert driver.poll() is None and len(killed) >= 2
+    driver.kill()
+    driver.communicate()
+    finish(start(file, tmp_path / "killed", *words, env=toy_environment))
+    assert files_of(tmp_path / "killed") == files_of(tmp_path / "quiet")
+
+
+def test_a_cluster_that_is_not_there_is_named(tmp_path: Path):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(20))
+    options: Any = ("-m", "words", "--engine", "ray", "--address", "127.0.0.1:1")
+    process = start(file, tmp_path / "run", *options, env=dict(os.environ))
+    _, words = process.communicate(timeout=120)
+    assert process.returncode == 2 and b"Ray cannot be reached" in words

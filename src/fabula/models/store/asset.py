@@ -168,8 +168,9 @@ class Asset:
         for place in self.places:
             if isinstance(place, HubPlace):
                 return tuple(place.files.values())
-            is_packed = isinstance(place, WheelPlace | PartsPlace)
-            if is_packed and all(m.is_one_file for m in place.members):
+            if not isinstance(place, WheelPlace | PartsPlace):
+                continue
+            if all(m.is_one_file for m in place.members):
                 return tuple(str(m.target_of(m.source)) for m in place.members)
         return ()
 

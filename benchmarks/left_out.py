@@ -1,11 +1,14 @@
 """Leave one corpus out: what is learned from all others, on people and stories never met.
 
     python benchmarks/left_out.py DATA [--encoder story_encoder] [--states FILE] [--penalty 0.1]
+    python benchmarks/left_out.py DATA --weights plausible --corpora union,mans_roc
 
 Surface features, and the states of an encoder that stays as it is, are fitted to the choices of
 every corpus in the folder DATA but one, and measured on the one left out: the share of choices that
 agree, beside the best trivial baseline of that very corpus, and the paired gain over it, items
-drawn again. `--states` is a file of other states: `texts` and `states`, a row a text (.npz).
+drawn again. `--states` is a file of other states: `texts` and `states`, a row a text (.npz). With
+`--weights` nothing is fitted: what these weights say of coherence is measured as it is, which is
+fair where they have learned from none of the corpora.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.learned.training.choices import gather_choices
+from fabula.learned.reader.inference import load_reader
+from fabula.learned.training.choices import Choices, gather_choices
 from fabula.learned.training.left_out import LeftOut, join_columns, leave_out, surface_columns
 from fabula.models import load_pooled_bert
 from fabula.models.reading.windows import cut_evenly
@@ -37,8 +41,13 @@ def main() -> None:
     parser.add_argument("--encoder", default="story_encoder")
     parser.add_argument("--states", type=Path)
     parser.add_argument("--penalty", type=float, default=0.1)
+    parser.add_argument("--weights")
+    parser.add_argument("--corpora", default="", help="their names, with commas; else all")
     given = parser.parse_args()
-    corpora = gather_choices(given.data)
+    corpora = gather_choices(given.data, [name for name in given.corpora.split(",") if name])
+    if given.weights:
+        measure_weights(given.weights, [one for one in corpora if one.question == "coherent"])
+        return
     texts = list(dict.fromkeys(text for one in corpora for text in one.texts))
     rows = read_states(given.states) if given.states else encode(given.encoder, texts)
     states = {one.corpus: np.stack([rows[text] for text in one.texts]) for one in corpora}
@@ -53,6 +62,14 @@ def main() -> None:
         for question in QUESTIONS:
             asked = [one for one in corpora if one.question == question]
             show(f"{question}, {name}", leave_out(asked, columns, penalty=given.penalty))
+
+
+def measure_weights(weights: str, corpora: Sequence[Choices]) -> None:
+    """Print how far what weights say of coherence agrees with the choices of corpora."""
+    reader = load_reader(weights)
+    columns = {one.corpus: reader.raw("coherence", one.texts)[:, None] for one in corpora}
+    # One column, which counts as it is.
+    show(f"coherent, {weights}", leave_out(corpora, columns, fit=lambda _: np.ones(1)))
 
 
 def read_states(file: Path) -> Mapping[str, Array]:

@@ -20,6 +20,7 @@ from fabula.reports.pages import markdown_table
 from fabula.reports.review import repetition_words
 from fabula.reports.tables import Table, TableColumn
 from fabula.scoring.review import Review, review_story
+from fabula.scoring.review.parts import WriterOpinion
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "kinds"
 # What stories should be like comes first, then what is wrong with them, then what is none.
@@ -56,11 +57,18 @@ def describe_numbers(review: Review) -> list[str]:
         _call(review),
         f"{review.statistics['words']:,.0f}",
         _percentile(review.percentile, review.interval),
-        _percentile(writers.percentile, writers.interval) if writers else "–",
+        _score_of(writers) if writers else "–",
         _number(review.criteria.get("engagement", math.nan), 1),
         _number(review.coherence, 2),
         _number(review.order, 2),
     ]
+
+
+def _score_of(writers: WriterOpinion) -> str:
+    """Give the score that writers would give, and where it stands if that is known."""
+    place = _percentile(writers.percentile, writers.interval)
+    score = f"{writers.score:.1f} of 10"
+    return score if place == "–" else f"{score}, {place}"
 
 
 def describe_words(review: Review) -> str:

@@ -38,6 +38,9 @@ class Coherence(ScaleMetric):
             "[.449, .526] (1,056; different words .377), UNION's ratings .404 [.322, .481] (400; "
             "UNION itself .460).",
             "Another training, on even windows, gave .293 there: take .02 for chance.",
+            "weights='plausible' (MPNet, whose layers have eight times the weights; needs the "
+            "asset mpnet) learned from no person, only from stories beside the same corrupted, "
+            "manipulated and spoiled: weights/README.md has its figures.",
             "weights='large' read the whole story with the story-adapted SmolLM2: of the choices "
             "of six corpora, each left out of the training, .684 agree on average, .112 [.100, "
             ".125] more than with the best trivial baseline of each (weights/README.md).",

@@ -32,9 +32,10 @@ class Writers(StandingMetric):
             "The writers scored paragraphs of 100 to 300 words, most of them by a language model, "
             "before and after an edit: it is the sentences that they judged, not a plot.",
             "The release names neither writer nor model, so that no figure is by writers left out.",
-            "Percentiles are among the human stories of the weights: HANNA's 96 by default, which "
-            "stand low, so that most prose stands high; StoryER's, as those of storyer, with "
-            "weights='large'. Hold readers and writers against each other with the latter alone.",
+            "By default there is no percentile: the human stories of those weights are HANNA's 96, "
+            "and nearly all prose stands above them. With weights='large' percentiles are among "
+            "StoryER's stories, as those of storyer: hold readers and writers against each other "
+            "with these.",
             "Measured, Spearman with the writers' scores of 2,036 paragraphs, by heads that had "
             "not seen the paragraph nor its edit, one seed: .306; weights='large' .356.",
             "Where the weights have no head for it, the value is missing and the note says so.",

@@ -196,9 +196,12 @@ class ScaleMetric(ReaderMetric):
         """Give the value on every scale: the mean over the readers that are asked."""
         tables = np.stack([self.give_rows(reader, stories) for reader in self.readers.values()])
         notes = [self._describe_gap([*rows]) for rows in tables.swapaxes(0, 1)]
+        # What only one of them knows, as a percentile, is that one's.
+        known = (~np.isnan(tables)).sum(axis=0)
+        means = np.where(known, np.nansum(tables, axis=0) / np.maximum(known, 1), np.nan)
         return [
             self.make_reading(story, row, note=note)
-            for story, row, note in zip(stories, tables.mean(axis=0), notes, strict=True)
+            for story, row, note in zip(stories, means, notes, strict=True)
         ]
 
     def give_rows(self, reader: Reader, stories: Sequence[Story]) -> Array:

@@ -188,7 +188,8 @@ def _unpack_members(place: WheelPlace | PartsPlace, file: Path, content: Path) -
             for member in place.members:
                 _unpack(archive, member, content)
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise AssetError(f"{place} is not a whole archive ({error})") from error
+        kind = "wheel" if isinstance(place, WheelPlace) else "archive"
+        raise AssetError(f"{place} is not a whole {kind} ({error})") from error
 
 
 def _fetch_from_parts(place: PartsPlace, content: Path, work: Path) -> None:

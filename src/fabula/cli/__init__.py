@@ -305,8 +305,9 @@ class Display(Watch):
         inner = [count.describe(now) for count in self._counts[-1:]]
         for count in self._counts:
             count.was_shown = True
-        doing = ", ".join(filter(None, (self._doing, self._detail)))
-        words = [*outer, *inner, *filter(None, [doing])]
+        # Not by `filter`, which is a command's module here.
+        doing = ", ".join(part for part in (self._doing, self._detail) if part)
+        words = [*outer, *inner, *([doing] if doing else [])]
         if not inner:
             words += [f"{'' if words else 'at work for '}{format_clock(now - self._began)}"]
         return "; ".join(words)

@@ -35,7 +35,8 @@ def run_in_shards(
     from fabula.scoring.shards.run import ShardOptions, run_shards
 
     if output is None:
-        raise SettingError("a run in shards is kept in a folder", "say which: -o FOLDER")
+        problem = f"{files[0]}: a run in shards is kept in a folder"
+        raise SettingError(problem, "say which: -o FOLDER")
     own = {"cpus": sharding.worker_cpus, "gpus": sharding.worker_gpus}
     cluster = Cluster(sharding.address, how["jobs"], **own) if sharding.engine == "ray" else None
     options = ShardOptions(

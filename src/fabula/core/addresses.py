@@ -26,7 +26,7 @@ from fabula.core.files import unwritable
 T = TypeVar("T")
 
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+://")
-_PATTERN = re.compile(r"[*?\[]")
+_PATTERN = re.compile(r"[*?]|\[[^\]]+\]")
 # A store that is busy, or a line that is cut, is tried again after 0.2, 0.4, 0.8 … seconds.
 _TRIES, _FIRST_WAIT_S = 8, 0.2
 # What waiting does not mend.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.reports._embedded import Budget, first_places, rank_stories, texts_of
 from fabula.reports.run_data import Array, ReportColumn, ReportData, make_columns
 from fabula.scoring.filtering.steps import share_out
@@ -31,7 +31,8 @@ def read_large(run: LazyRun, budget: Budget, *, seed: int) -> tuple[ReportData, 
     intervals and figures are had from the whole run.
     """
     if budget.stories > PAGE_STORIES:
-        problem = f"a page cannot hold the texts of {min(budget.stories, run.count):,} stories"
+        count = count_text(min(budget.stories, run.count), "story", "stories")
+        problem = f"a page cannot hold the texts of {count}"
         raise SettingError(problem, f"give --stories up to {PAGE_STORIES:,}; fabula view has all")
     metrics = run.record["metrics"]
     columns = make_columns(run.keys, {metric["spec"]: metric for metric in metrics})

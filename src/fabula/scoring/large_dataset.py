@@ -15,7 +15,7 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError
 from fabula.core.score import Score
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.core.table import ScoreTable
 from fabula.datasets.table import HUMAN, PREFERENCES, read_ratings
 from fabula.datasets.tables.choices import open_choices
@@ -107,7 +107,8 @@ def read_named(folder: Path, named: Named) -> ScoreTable:
         places = np.flatnonzero(wanted)
         if not len(places):
             examples = ", ".join(repr(row[1]) for row in run.read_labels(_first(run, 3)))
-            problem = f"none of the {run.count:,} stories of {folder} is named there"
+            count = count_text(run.count, "story", "stories")
+            problem = f"of the {count} of {folder} none is named there"
             raise InputError(problem, f"ids there are like {examples}")
         if len(places) > MOST_STORIES:
             is_held = True  # it is read from again, and goes when nobody holds it

@@ -27,7 +27,7 @@ import numpy as np
 from fabula.core.errors import PackageMissing
 from fabula.core.images import find_images
 from fabula.core.score import STATUSES, Score, Status, Summary, SummaryCell
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.core.table import COLUMNS, parse_score
 from fabula.scoring.folder import RUN, load_record, read_run
 from fabula.scoring.run_database import RunDatabase
@@ -62,7 +62,8 @@ def say_held(folder: Path) -> str:
         return ""
     from fabula.core.installation import spell_install
 
-    words = f"{folder} has more than {MOST_STORIES:,} stories and is held in memory"
+    most = count_text(MOST_STORIES, "story", "stories")
+    words = f"{folder} has more than {most} and is held in memory"
     return f"{words}; to read it where it lies, run: {spell_install(EXTRA)}"
 
 

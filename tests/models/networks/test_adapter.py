@@ -12,6 +12,9 @@ from fabula.models.networks.adapter import AdapterError, read_adapter
 from fabula.models.networks.checkpoint import Checkpoint
 from fakes.tiny_models import save_gpt2, save_llama, torch
 
+# peft asks transformers by a name that will be another.
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")
+
 
 @pytest.fixture(params=[(save_llama, False), (save_llama, True), (save_gpt2, False)])
 def adapted(request, tmp_path):

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from fabula.studio.database import open_studio
 from fabula.studio.tables import jobs, now
 from fabula.studio.tokens import make_token
+from fabula.web import health
 from fabula.web.app import create_app
 from web.conftest import HOME, QUICK
 
@@ -88,3 +89,21 @@ def test_figures_are_for_this_machine_and_for_those_with_a_token_for_them(app, s
 def test_what_a_proxy_passes_on_does_not_come_from_this_machine(app, header):
     here = TestClient(app, base_url=HOME, client=("127.0.0.1", 1))
     assert here.get(FIGURES, headers={header: "203.0.113.9"}).status_code == 401
+
+
+def test_a_file_of_counts_that_is_just_being_made_is_read_a_moment_later(monkeypatch):
+    tries = []
+
+    def gather() -> bytes:
+        tries.append(1)
+        if len(tries) < 3:
+            raise RuntimeError("Read beyond file size detected, file is corrupted.")
+        return b"counted"
+
+    monkeypatch.setattr(health, "_gather_shared", gather)
+    monkeypatch.setattr(health, "_AGAIN_S", 0.0)
+    assert health._spell_shared() == b"counted"
+    monkeypatch.setattr(health, "_TRIES", 1)
+    tries.clear()
+    with pytest.raises(RuntimeError, match="corrupted"):
+        health._spell_shared()

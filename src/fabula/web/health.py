@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import struct
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -27,6 +30,7 @@ SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 # A worker that lives takes what is due within this time.
 _SOON_S = 15
+_TRIES, _AGAIN_S = 5, 0.05
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 router = APIRouter()
@@ -141,13 +145,31 @@ def _find_worker(figures: Mapping[str, Any]) -> str:
 def read_metrics(visit: Anybody) -> Response:
     """Give the figures for Prometheus: to this machine, or to a token of scope `metrics`."""
     need_metrics(visit)
-    requests = visit.request.app.state.figures.registry
     if os.environ.get(SHARED_FOLDER):
-        requests = CollectorRegistry()
-        MultiProcessCollector(requests)  # type: ignore[no-untyped-call]
+        requests = _spell_shared()
+    else:
+        requests = spell_metrics(visit.request.app.state.figures.registry)
     queue = CollectorRegistry()
     queue.register(QueueFigures(queue_figures(visit.studio)))
-    return Response(spell_metrics(requests) + spell_metrics(queue), media_type=CONTENT_TYPE_LATEST)
+    return Response(requests + spell_metrics(queue), media_type=CONTENT_TYPE_LATEST)
+
+
+def _spell_shared() -> bytes:
+    """Give what all processes counted together.
+
+    A file that another of them is just making cannot be read for a moment.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(OSError, RuntimeError, ValueError, struct.error):
+            return _gather_shared()
+        time.sleep(_AGAIN_S)
+    return _gather_shared()
+
+
+def _gather_shared() -> bytes:
+    requests = CollectorRegistry()
+    MultiProcessCollector(requests)  # type: ignore[no-untyped-call]
+    return spell_metrics(requests)
 
 
 def need_metrics(visit: Visit) -> None:

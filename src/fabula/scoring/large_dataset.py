@@ -108,7 +108,7 @@ def read_named(folder: Path, named: Named) -> ScoreTable:
         if not len(places):
             examples = ", ".join(repr(row[1]) for row in run.read_labels(_first(run, 3)))
             count = count_text(run.count, "story", "stories")
-            problem = f"of the {count} of {folder} none is named there"
+            problem = f"none of the {count} of {folder} is named there"
             raise InputError(problem, f"ids there are like {examples}")
         if len(places) > MOST_STORIES:
             is_held = True  # it is read from again, and goes when nobody holds it

@@ -97,10 +97,11 @@ def short_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "check_counts", lambda found: found)
 
 
-def made(folder: Path, /, **task) -> ExampleSet:
+def made(folder: Path, /, left_out: Sequence[str] = (), **task) -> ExampleSet:
     settings = {"head": "head", **task}
     stages = [{"rate": 1.0, "steps": 1, "groups": [{"tasks": ["one"], "rows": 1}]}]
     found = {"kind": "made_up", "tasks": {"one": settings}, "stages": stages, "encoder": "tiny"}
+    found["left_out"] = list(left_out)
     return prepare(read_recipe(ReaderRecipe, found), cut, folder).examples["one"]
 
 
@@ -247,6 +248,24 @@ def test_stories_are_spoiled_of_some_systems_and_of_small_letters_too(data, tmp_
         assert one.text(first).count(ends) in (3, 4)
         assert one.text(first) != one.text(second)
     assert set(one.items) <= {f"small:i{number}" for number in range(10)}
+
+
+def test_rated_stories_are_spoiled_where_the_task_says_so_and_folds_part_them(data, tmp_path):
+    table = tmp_path / "rated.csv"
+    rows = [(f"s{i}", f"{'ab'[i // 2 % 2]}{i // 2}", " ".join(roc(i)), 3) for i in range(20)]
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("id", "item", "text", "human:me:good"), *rows])
+    task = {"kind": "spoiled", "data": [str(table)], "split": "a"}
+    with pytest.raises(InputError, match="no story is left"):
+        made(data, left_out=[str(table)], **task)
+    one = made(data, left_out=[str(table)], rated=True, **task)
+    stories = cut([text for _, item, text, _ in rows if item.startswith("a")])
+    assert [one.text(first) for first in one.members[:, 0].tolist()] == stories
+    # The items that ratings of the same stories bear.
+    rated = made(data, kind="ratings", data=[str(table)], split="a", aspects=["good"])
+    assert one.items == rated.items
+    with pytest.raises(SettingError, match="has rated = true"):
+        made(data, kind="ratings", data=[str(table)], aspects=["good"], rated=True)
 
 
 def test_stories_that_readers_are_tried_on_are_not_learned_from(tmp_path, short_release):

@@ -82,7 +82,7 @@ class Task:
     `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
     the encoder guessed; `order`: which of two neighbouring sentences comes first; `spoiled`: which
     of two is a human story as it was written, and which the same put out of order, looped, mixed
-    up or grafted; `taught`: what the heads of a `teacher`, named by `aspects`, say of human
+    up or grafted (with `rated`, stories that people rated, too: folds part them); `taught`: what the heads of a `teacher`, named by `aspects`, say of human
     stories, and of the same corrupted and spoiled.
     """
 
@@ -104,6 +104,7 @@ class Task:
     sentences: tuple[int, int] = (0, 0)  # of a longer story, so many in a row; (0, 0): all
     most: int = 0  # stories that are taken; 0: all
     split: str = ""  # part of the stories: their id begins with it
+    rated: bool = False  # stories that people rated are spoiled as well
 
 
 @dataclass(frozen=True)
@@ -239,6 +240,7 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
     tasks = {
         task: {name: _plain(getattr(settings, name)) for name in names}
         | ({"scorer": settings.scorer} if settings.scorer else {})
+        | ({"rated": True} if settings.rated else {})
         | ({"relation": RELATION_VERSION} if task in recipe.related_tasks else {})
         for task, settings in recipe.tasks.items()
     }
@@ -265,6 +267,8 @@ def _check(recipe: ReaderRecipe) -> None:
             raise SettingError(f"task {name} needs aspects", "name those of the data set")
         if task.scorer and task.kind != "ratings":
             raise SettingError(f"task {name} has a scorer", "only ratings may come of one")
+        if task.rated and task.kind != "spoiled":
+            raise SettingError(f"task {name} has rated = true", "only spoiled ones may")
         if (task.kind == "taught") != bool(task.teacher and task.aspects):
             problem = f"task {name}: what is taught needs a teacher and aspects, its heads"
             raise SettingError(problem, "name both, for such a task alone")

@@ -113,7 +113,8 @@ def _build(
     if task.kind == "order":
         return _make_neighbours(order_stories(task, sources, free), cut)
     sources = [_choose_systems(source, task) for source in sources]
-    stretches = _cut_stretches(task, free.stories(sources), seed)
+    chosen = _all_stories(sources, task) if task.rated else free.stories(sources)
+    stretches = _cut_stretches(task, chosen, seed)
     if task.kind == "spoiled":
         return _make_spoiled(stretches, cut=cut, seed=seed)
     stories = [sentences for _, sentences in stretches]
@@ -130,6 +131,15 @@ def _choose_systems(dataset: Dataset, task: Task) -> Dataset:
         return dataset
     chosen = tuple(story for story in dataset.stories if story.system in task.systems)
     return replace(dataset, stories=chosen)
+
+
+def _all_stories(sources: Sequence[Dataset], task: Task) -> list[Story]:
+    """Give the stories of data sets, rated ones too, named as those of corpora are."""
+    return [
+        replace(story, id=f"{source.name}:{story.id}", item=str(story.item).partition(":")[2])
+        for source in sources
+        for story in task_stories(source, task)
+    ]
 
 
 def order_stories(task: Task, sources: Sequence[Dataset], free: UnratedStories) -> list[list[str]]:

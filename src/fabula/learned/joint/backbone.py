@@ -23,6 +23,7 @@ from fabula.models import MODELS, asset_names, path_of
 from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
 from fabula.models.networks.causal import CausalModel
 from fabula.models.networks.checkpoint import RELATIVE, SHIFTED
+from fabula.models.networks.word_head import find_word_head
 from fabula.models.reading.tokens import find_beginning
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 _POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
 _DECODER_POSITIONS = ("max_decoder_position_embeddings", "max_position_embeddings")
 _LONGEST_REASON = 200
+# Rows pass together while they are nearly as long as the longest of them; so many tokens, fillers
+# counted, are worth a pass of their own on a GPU.
+_ALIKE = 0.75
+_WORTH_A_PASS = 8192
 
 
 @dataclass(frozen=True)
@@ -195,10 +200,7 @@ class CausalNetwork(JointNetwork):
 
     def text_states(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Give the state at the last token of every row: (rows, width)."""
-        ids, mask = self.pad_rows(rows)
-        read = self.net.base_model(input_ids=ids, attention_mask=mask, use_cache=False)
-        states: Tensor = read.last_hidden_state
-        return states[range(len(rows)), mask.sum(1) - 1]
+        return self._gather_states(rows, [[max(1, len(row)) - 1] for row in rows])[:, 0]
 
     def comment_logits(
         self, rows: Sequence[Sequence[int]], comments: Sequence[Sequence[int]]
@@ -207,14 +209,48 @@ class CausalNetwork(JointNetwork):
         import torch
 
         both = [[*row, *comment] for row, comment in zip(rows, comments, strict=True)]
-        ids, mask = self.pad_rows(both)
-        logits: Tensor = self.net(input_ids=ids, attention_mask=mask, use_cache=False).logits
         # What is said of a token stands at the one before it: at first, at the text's end.
         size = max(1, *map(len, comments))
-        last = torch.tensor([len(row) - 1 for row in rows], device=self.device)
-        places = last[:, None] + torch.arange(size, device=self.device)  # (rows, tokens)
-        places = places.clamp(max=ids.shape[1] - 1)
-        return logits[torch.arange(len(rows), device=self.device)[:, None], places]
+        places = [
+            [min(len(row) - 1 + number, len(whole) - 1) for number in range(size)]
+            for row, whole in zip(rows, both, strict=True)
+        ]
+        if self._word_head is not None:
+            logits: Tensor = self._word_head(self._gather_states(both, places))
+            return logits
+        ids, mask = self.pad_rows(both)
+        logits = self.net(input_ids=ids, attention_mask=mask, use_cache=False).logits
+        return logits[torch.arange(len(rows))[:, None], torch.tensor(places)]
+
+    def _gather_states(
+        self, rows: Sequence[Sequence[int]], places: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """Give the states at equally many places of every row: (rows, places, width)."""
+        import torch
+
+        groups = _group_by_length([len(row) for row in rows])
+        parts = []
+        for group in groups:
+            wanted = torch.tensor([places[at] for at in group])
+            states = self._states([rows[at] for at in group])
+            parts.append(states[torch.arange(len(group))[:, None], wanted])
+        order = torch.tensor([at for group in groups for at in group]).argsort()
+        return torch.cat(parts)[order.to(self.device)]
+
+    def _states(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """Give the state at every token: (rows, tokens, width).
+
+        Without a mask: fillers stand on the right, where nothing before sees them, and networks
+        have faster ways where there is none.
+        """
+        ids, _ = self.pad_rows(rows)
+        states: Tensor = self.net.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        return states
+
+    @cached_property
+    def _word_head(self) -> Any:
+        """What makes logits of states, so that it is asked of comments alone."""
+        return find_word_head(self.net)
 
     def write(self, row: Sequence[int], **how: Any) -> list[int]:
         """Write on after a text; what is written begins after the sign for its end."""
@@ -298,6 +334,18 @@ def open_trained(folder: Path, device: torch.device) -> JointNetwork:
         problem = f"{file} holds no heads of this backbone ({reason})"
         raise InputError(problem, REMEDY) from None
     return network
+
+
+def _group_by_length(lengths: Sequence[int]) -> list[list[int]]:
+    """Part rows, the longest first, so that few fillers pass and passes are worth their while."""
+    groups: list[list[int]] = []
+    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        longest = lengths[groups[-1][0]] if groups else 0
+        is_full = bool(groups) and longest * len(groups[-1]) >= _WORTH_A_PASS
+        if not groups or (is_full and lengths[at] < _ALIKE * longest):
+            groups.append([])
+        groups[-1].append(at)
+    return groups
 
 
 def _bound(config: Any, names: Sequence[str]) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import exp, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -38,6 +39,7 @@ from fabula.learned.training.loop import (
     run_training,
 )
 from fabula.learned.training.recipe import require_least, require_shares
+from fabula.models.networks.word_head import find_word_head
 
 if TYPE_CHECKING:
     import torch
@@ -194,19 +196,40 @@ class TrainedAuthor:
         ids, positions, segments = (
             put_on(self.device, array) for array in (batch.ids, batch.positions, batch.segments)
         )
+        # A token's loss stands at the place before it. Found here: a GPU that is asked which tokens
+        # count must be waited for.
+        counted = np.flatnonzero(np.pad(batch.counts[:, 1:], ((0, 0), (0, 1))))
+        places, wanted = (
+            put_on(self.device, array) for array in (counted, batch.ids.ravel()[counted + 1])
+        )
+        kind = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         with mix_precision(self.device):
-            kind = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-            logits = self.net(
+            logits = self._logits(
+                places,
                 **self._inputs(batch, ids),
                 attention_mask=_part_attention(segments, kind),
                 position_ids=positions,
-                use_cache=False,
-            ).logits  # (B, T, V)
-        counts = put_on(self.device, batch.counts[:, 1:])
-        # A token's loss stands at the place before it.
-        return functional.cross_entropy(
-            logits[:, :-1][counts].float(), ids[:, 1:][counts], reduction="none"
-        )
+            )  # (N, V)
+        return functional.cross_entropy(logits.float(), wanted, reduction="none")
+
+    def _logits(self, places: Tensor, **given: Tensor) -> Tensor:
+        """Give the logits at places of the rows, laid end to end; of no others, if that can be."""
+        if self._word_head is None:
+            logits: Tensor = self.net(**given, use_cache=False).logits  # (B, T, V)
+            return logits.flatten(0, 1)[places]
+        body = self._causal.base_model
+        states: Tensor = body(**given, use_cache=False).last_hidden_state  # (B, T, H)
+        logits = self._word_head(states.flatten(0, 1)[places])
+        return logits
+
+    @property
+    def _causal(self) -> Any:
+        """The model itself, with the differences that peft has put into it."""
+        return self.net.get_base_model() if self.recipe.rank else self.net
+
+    @cached_property
+    def _word_head(self) -> Any:
+        return find_word_head(self._causal)
 
     def save(self, folder: Path) -> None:
         """Write the whole model as transformers reads it, and differences by themselves."""

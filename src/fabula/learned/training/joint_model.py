@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 IGNORED = -100  # a label that no loss counts
+_KEPT = 4096  # texts whose tokens are kept: they come again in every epoch and evaluation
 
 
 class JointModel:
@@ -34,6 +35,7 @@ class JointModel:
 
     def __init__(self, network: JointNetwork, recipe: JointRecipe) -> None:
         self.network, self.recipe = network, recipe
+        self._rows: dict[str, list[int]] = {}
         _check_room(network, recipe)
         if recipe.compat:
             network.begin_with_end()
@@ -73,9 +75,19 @@ class JointModel:
         return self._heads(texts, CONFIDENCE, RATINGS)
 
     def _heads(self, texts: Sequence[str], *names: str) -> dict[str, Tensor]:
-        rows = self.network.tokenise_rows(map(tag_newlines, texts), self.recipe.max_tokens)
+        rows = self._tokenise([tag_newlines(text) for text in texts])
         states = self.network.text_states(rows)
         return {name: self.network.heads[name](states).float() for name in names}
+
+    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut texts into tokens, those alone that were not cut lately."""
+        if len(self._rows) > _KEPT:
+            self._rows.clear()
+        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        if new:
+            rows = self.network.tokenise_rows(new, self.recipe.max_tokens)
+            self._rows.update(zip(new, rows, strict=True))
+        return [self._rows[text] for text in texts]
 
     def _pair_losses(self, batch: JointBatch, rows: slice) -> dict[str, Tensor]:
         recipe = self.recipe
@@ -99,15 +111,16 @@ class JointModel:
         import torch
 
         said = self.opinions([item.story for item in items])
-        device = self.network.device
-        chosen = torch.zeros(len(items), len(ASPECTS), device=device)
+        # Made before it goes to a GPU, which would be waited for at every story.
+        chosen = torch.zeros(len(items), len(ASPECTS))
         ratings = torch.zeros_like(chosen)
         for number, item in enumerate(items):
             one = self.recipe.compat
             aspects = [item.aspect] if one else list(item.chosen)
             chosen[number, aspects] = 1
             told = [item.rating] if one else list(item.ratings)
-            ratings[number, aspects] = torch.tensor(told, device=device)
+            ratings[number, aspects] = torch.tensor(told)
+        chosen, ratings = chosen.to(self.network.device), ratings.to(self.network.device)
         return {
             "confidence": confidence_losses(said[CONFIDENCE], chosen).sum() / total,
             "rating": rating_losses(said[RATINGS], chosen, ratings).sum() / total,
@@ -125,11 +138,11 @@ class JointModel:
         if not any(comments):
             return {}
         prompts = [comment_input(item.story, ASPECTS[item.aspect]) for item in items]
-        rows = self.network.tokenise_rows(prompts, self.recipe.max_tokens)
+        rows = self._tokenise(prompts)
         logits = self.network.comment_logits(rows, comments)  # (rows, tokens, words)
-        ids, _ = self.network.pad_rows(comments)
-        for number, row in enumerate(comments):
-            ids[number, len(row) :] = IGNORED
+        size = max(map(len, comments))
+        labels = [[*row, *[IGNORED] * (size - len(row))] for row in comments]
+        ids, _ = self.network.pad_rows(labels)
         return {"comments": comment_losses(logits.float(), ids).sum() / total}
 
 

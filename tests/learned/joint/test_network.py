@@ -243,3 +243,25 @@ def test_a_review_takes_its_comments_from_the_folder(folder, tmp_path):
     assert said and {one["by"] for one in said} == {"composed"}
     done = CliRunner().invoke(cli, [*asked[:-1], str(tmp_path)])
     assert isinstance(done.exception, InputError)
+
+
+def test_rows_of_like_length_pass_together_and_states_are_those_of_each_alone(causal, monkeypatch):
+    import torch
+
+    from fabula.learned.joint import backbone
+
+    network = backbone.open_trained(causal, torch.device("cpu"))
+    rows = [[1, *range(3, 3 + size)] for size in (9, 2, 20, 14)]
+    comments = [[4, 5, 6], [7], [], [8, 9]]
+    alone = [network.net.base_model(input_ids=torch.tensor([row])).last_hidden_state[0, -1]
+             for row in rows]  # fmt: skip
+    said = [network.net(input_ids=torch.tensor([row + more])).logits[0, len(row) - 1 :]
+            for row, more in zip(rows, comments, strict=True)]  # fmt: skip
+    monkeypatch.setattr(backbone, "_WORTH_A_PASS", 20)
+    assert backbone._group_by_length([len(row) for row in rows]) == [[2], [3, 0], [1]]
+    assert torch.allclose(network.text_states(rows), torch.stack(alone), atol=1e-5)
+    for head in (network._word_head, None):
+        network.__dict__["_word_head"] = head
+        logits = network.comment_logits(rows, comments)
+        for row, wanted, more in zip(logits, said, comments, strict=True):
+            assert torch.allclose(row[: len(more)], wanted[: len(more)], atol=1e-5)

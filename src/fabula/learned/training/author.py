@@ -215,11 +215,11 @@ class TrainedAuthor:
     def _logits(self, places: Tensor, **given: Tensor) -> Tensor:
         """Give the logits at places of the rows, laid end to end; of no others, if that can be."""
         if self._word_head is None:
-            logits: Tensor = self.net(**given, use_cache=False).logits  # (B, T, V)
-            return logits.flatten(0, 1)[places]
+            whole: Tensor = self.net(**given, use_cache=False).logits  # (B, T, V)
+            return whole.flatten(0, 1)[places]
         body = self._causal.base_model
         states: Tensor = body(**given, use_cache=False).last_hidden_state  # (B, T, H)
-        logits = self._word_head(states.flatten(0, 1)[places])
+        logits: Tensor = self._word_head(states.flatten(0, 1)[places])
         return logits
 
     @property

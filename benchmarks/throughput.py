@@ -37,6 +37,7 @@ FAMILIES = {
     "criteria": "criteria",
     "storyer": "storyer",
     "learned": "learned",
+    "large": "criteria(weights='large'), storyer(weights='large')",
     "bertscore": "bertscore",
     "embedding": "bertscore, moverscore, supert",
     "masked": "masked_entropy",
@@ -61,17 +62,22 @@ def main() -> None:
         return
     if given.home:
         os.environ["FABULA_HOME"] = str(Path(given.home).absolute())
-    has_gpu = "cuda" in given.devices.split(",") and see_gpu()
+    devices = given.devices.split(",")
+    gpu = see_gpu() if "cuda" in devices else ""
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{len(cores)} cores; load {os.getloadavg()[0]:.1f}; GPU: {has_gpu or 'none'}")
-    columns = ["one core", "two cores", *(["GPU", "GPU MiB"] if has_gpu else [])]
+    print(f"{len(cores)} cores; load {os.getloadavg()[0]:.1f}; GPU: {gpu or 'none'}")
+    columns = ["one core", "two cores"] if "cpu" in devices else []
+    columns += ["GPU", "GPU MiB"] if gpu else []
     print(f"{'stories/s':14}" + "".join(f"{name:>16}" for name in columns))
     for family in given.families:
-        cells = [run([family], [cores[:1]], given.seconds)]
-        if cells[0]["rate"]:
-            cells.append(run([family] * 2, [cores[:1], cores[1:2] or cores[:1]], given.seconds))
+        cells = list[dict[str, Any]]()
+        if "cpu" in devices:
+            cells.append(run([family], [cores[:1]], given.seconds))
+            if cells[0]["rate"]:
+                pair = [cores[:1], cores[1:2] or cores[:1]]
+                cells.append(run([family] * 2, pair, given.seconds))
         row = [show(cell) for cell in cells]
-        if has_gpu and cells[0]["rate"]:
+        if gpu:
             cells.append(run([family], [cores], given.seconds, at_once=256, device="cuda"))
             row += [f"{cells[-1]['rate']:,.0f}", f"{cells[-1]['gpu_mib']:.0f}"]
         print(f"{family:14}" + "".join(f"{cell:>16}" for cell in row), flush=True)

@@ -24,7 +24,6 @@ from fabula.core.metric import Metric
 from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.core.table import (
-    COLUMNS,
     SCORES,
     STORIES,
     check_parts,
@@ -33,8 +32,8 @@ from fabula.core.table import (
     plain_row,
     read_scores,
     story_line,
-    without_halves,
 )
+from fabula.scoring.run_parts import SCORE_ROWS, ParquetColumns, score_schema
 
 PARQUET, RUN = "scores.parquet", "run.json"
 # What lies in the hidden folder of a run that is being written, for those who look on.
@@ -43,7 +42,6 @@ _FILES = (STORIES, SCORES, PARQUET)
 _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
 _INSTEAD = "choose another folder with -o, or pass --overwrite"
-SCORE_ROWS = 50_000  # of Parquet, held in memory until there are so many
 _AGAIN = "put back what was there, or score again with --overwrite"
 
 
@@ -349,46 +347,6 @@ class RowWriter:
             yield
         except OSError as error:
             raise unwritable(self._folder.parent, error) from error
-
-
-class ParquetColumns:
-    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
-
-    def __init__(self, path: Path, schema: Any, most: int) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self._pa, self._schema, self._most, self.rows = pa, schema, most, 0
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
-        self._held: list[list[Any]] = [[] for _ in schema]
-
-    def add(self, cells: Iterable[Any]) -> None:
-        """Take a row in; halves of characters, which Parquet cannot hold, are spelled."""
-        for column, cell in zip(self._held, cells, strict=True):
-            column.append(without_halves(cell) if isinstance(cell, str) else cell)
-        self.rows += 1
-        if len(self._held[0]) >= self._most:
-            self._flush()
-
-    def _flush(self) -> None:
-        arrays = list(map(self._pa.array, self._held, self._schema.types))
-        self._writer.write_table(self._pa.Table.from_arrays(arrays, schema=self._schema))
-        for column in self._held:
-            column.clear()
-
-    def close(self) -> None:
-        """Write what is held; the file is whole then."""
-        if self._writer.is_open:
-            self._flush()
-            self._writer.close()
-
-
-def score_schema() -> Any:
-    """Arrow's schema of scores, which does not depend on what they hold."""
-    import pyarrow as pa
-
-    numbers = ("value", "coverage")
-    return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in COLUMNS])
 
 
 def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:

@@ -75,6 +75,28 @@ def test_the_parquet_rows_are_those_of_scores_parquet(tmp_path: Path, shards: st
     assert codecs == {"ZSTD"}
 
 
+def test_parts_and_the_copy_of_a_run_of_one_file_have_the_columns_of_the_manual(
+    tmp_path: Path, shards: str, rows: Any
+):
+    import pyarrow.parquet as pq
+
+    from fabula.scoring.run_parts import part_scores, part_stories
+
+    score_whole(write_parquet(tmp_path / "all.parquet", rows), tmp_path / "whole", "words")
+    score(shards, tmp_path / "parts", "words")
+    # As docs/scale.md lists them.
+    stories = "id text prompt references images system item".split()
+    scores = "story item system scorer aspect value status coverage note".split()
+    copied = {
+        "stories": part_stories(tmp_path / "whole", tmp_path / "copy" / "stories"),
+        "scores": part_scores(tmp_path / "whole", None, tmp_path / "copy" / "scores"),
+    }
+    for what, names in (("stories", stories), ("scores", scores)):
+        part = pq.read_schema(tmp_path / "parts" / what / "part-00000.parquet")
+        assert part.names == names
+        assert pq.read_schema(copied[what][0]).equals(part)
+
+
 def test_the_summary_is_that_of_a_run_of_one_file(tmp_path: Path, shards: str, rows: Any):
     score_whole(write_parquet(tmp_path / "all.parquet", rows), tmp_path / "whole")
     score(shards, tmp_path / "parts")

@@ -150,8 +150,8 @@ def test_a_run_that_is_there_is_not_made_again(tmp_path: Path, shards: str):
     stamp = (tmp_path / "run" / "run.json").stat().st_mtime_ns
     assert score(shards, tmp_path / "run", "words").kept == ("words",)
     assert (tmp_path / "run" / "run.json").stat().st_mtime_ns == stamp
-    with pytest.raises(UserError, match=r"another run \(other metrics"):
-        score(shards, tmp_path / "run", "mattr")
+    with pytest.raises(UserError, match=r"another run \(other shard_stories"):
+        score(shards, tmp_path / "run", "mattr", stories=64)
     score(shards, tmp_path / "run", "mattr", overwrite=True, stories=64)
     assert {s.scorer for s in read_scores(tmp_path / "run")} == {"mattr"}
     assert len(files_of(tmp_path / "run")) == 2 * len(read_run(tmp_path / "run")["parts"])
@@ -230,6 +230,28 @@ def test_judges_and_nothing_to_read_are_refused(tmp_path: Path, shards: str):
     empty = write_jsonl(tmp_path / "empty.jsonl", [])
     with pytest.raises(InputError, match="no stories"):
         score(str(empty), tmp_path / "run", "words")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("line", ['{"id": "s3", "text": "twice"}', "{broken", '{"id": "x"}'])
+def test_of_an_input_that_will_not_do_nothing_is_left(tmp_path: Path, line: str, jobs: int):
+    file = write_jsonl(tmp_path / "all.jsonl", make_rows(60))
+    sound = file.read_text()
+    file.write_text(f"{sound}{line}\n")
+    with pytest.raises(InputError):
+        score(str(file), tmp_path / "deep" / "run", "words, cider", stories=16, jobs=jobs)
+    assert not (tmp_path / "deep").exists()
+    file.write_text(sound)  # mended, the same command goes through
+    score(str(file), tmp_path / "deep" / "run", "words, cider", stories=16, jobs=jobs)
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    empty = write_jsonl(tmp_path / "empty.jsonl", [])
+    with pytest.raises(InputError, match="no stories"):
+        score(str(empty), tmp_path / "mine", "words")
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 def test_a_part_that_is_lost_or_cut_is_told(tmp_path: Path, shards: str):

@@ -61,11 +61,19 @@ class Part:
         return summary
 
 
-class PartWriter:
-    """Writes stories and scores of a shard; `publish` puts both files in place."""
+def staged_name(number: int) -> str:
+    """Name the scores of a shard that wait for being put in place, beside a finished run."""
+    return f"{HIDDEN}/scores-{number:05d}.parquet"
 
-    def __init__(self, place: Place, number: int) -> None:
-        self._place, self._number = place, number
+
+class PartWriter:
+    """Writes stories and scores of a shard; `publish` puts both files in place.
+
+    Beside a finished run, to which scores are added, its stories are there and the scores wait.
+    """
+
+    def __init__(self, place: Place, number: int, *, adds: bool = False) -> None:
+        self._place, self._number, self._adds = place, number, adds
         self._paths = (place.scratch(), place.scratch())
         self._stories = ParquetColumns(self._paths[0], story_schema(), STORY_ROWS)
         self._scores = ParquetColumns(self._paths[1], score_schema(), SCORE_ROWS)
@@ -89,8 +97,10 @@ class PartWriter:
         self._scores.close()
         sums = [checksum_file(path) for path in self._paths]
         sizes = [path.stat().st_size for path in self._paths]
-        for folder, path in zip(("stories", "scores"), self._paths, strict=True):
-            self._place.put(part_name(folder, self._number), path)
+        scores = staged_name(self._number) if self._adds else part_name("scores", self._number)
+        if not self._adds:
+            self._place.put(part_name("stories", self._number), self._paths[0])
+        self._place.put(scores, self._paths[1])
         return Part(
             self._stories.rows,
             self._scores.rows,

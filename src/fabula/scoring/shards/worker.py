@@ -21,10 +21,12 @@ from fabula.core.addresses import open_place
 from fabula.core.errors import UserError
 from fabula.core.metric import needs_batch
 from fabula.core.protocols import Watch, watch
+from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import json_text
 from fabula.datasets.tables.shards import ShardStories
 from fabula.scoring.engine import Engine, changed_error
+from fabula.scoring.shards.adding import join_kept
 from fabula.scoring.shards.parts import HIDDEN, PartWriter
 from fabula.scoring.shards.plan import Plan
 from fabula.scoring.shards.states import (
@@ -45,7 +47,8 @@ class Call:
     """Something to do: `survey` a shard, `merge` states into another, `score` a shard.
 
     `number` is that of the shard, `first` the number of its first story, `about` names its stories.
-    `names` are the states to merge, into the last of them.
+    `names` are the states to merge, into the last of them. `kept` is the checksum of the scores
+    that are there, where others are added.
     """
 
     verb: str
@@ -54,6 +57,7 @@ class Call:
     names: tuple[str, ...] = ()
     digest: str = ""
     about: str = ""
+    kept: str = ""
 
 
 def mark_name(verb: str, number: int) -> str:
@@ -149,8 +153,11 @@ class ShardWorker:
             at_once=self.plan.at_once,
             check=False,
         )
-        with PartWriter(self.place, call.number) as writer:
-            for story, score in engine.run(self._check(source, call.digest)):
+        scores: Iterator[tuple[Story, Score]] = engine.run(self._check(source, call.digest))
+        if self.plan.adds:
+            scores = join_kept(self.place, call.number, self.plan.kept, call.kept, scores)
+        with PartWriter(self.place, call.number, adds=self.plan.adds) as writer:
+            for story, score in scores:
                 writer.add(story, score)
             part = writer.publish(engine.seconds)
         return self._leave_mark(call, part.plain())

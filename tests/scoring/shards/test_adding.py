@@ -180,7 +180,9 @@ def test_a_kill_while_files_are_put_in_place_is_made_good_by_the_next_command(
         with pytest.raises(OSError, match="killed"):
             score(shards, tmp_path / "run", "mattr")
     if turn > 1:
-        with pytest.raises(InputError, match=r"just being put in place; wait .* fabula score again"):
+        with pytest.raises(
+            InputError, match=r"just being put in place; wait .* fabula score again"
+        ):
             read_run(tmp_path / "run")
     assert score(shards, tmp_path / "run", "words").kept == ("words", "mattr")
     score(shards, tmp_path / "all", "words, mattr")

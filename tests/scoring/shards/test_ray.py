@@ -168,10 +168,11 @@ def test_after_the_death_of_the_head_the_same_command_goes_on_with_another_clust
     tmp_path: Path, toy_environment: dict[str, str]
 ):
     file = write_parquet(tmp_path / "all.parquet", make_rows(320))
-    finish(start(file, tmp_path / "quiet", "-m", TOYS, env=toy_environment))
-    words = ("-m", TOYS, "--engine", "ray", "-j", "2")
-    # Ray itself waits a minute for a head that is gone.
-    with start_cluster(RAY_gcs_rpc_server_reconnect_timeout_s="5") as (address, pid):
+    toys = TOYS.replace("0.01", "0.08")  # 2.5 s a shard
+    finish(start(file, tmp_path / "quiet", "-m", toys, "-j", "2", env=toy_environment))
+    words = ("-m", toys, "--engine", "ray", "-j", "2")
+    # Workers go on meanwhile; Ray itself waits a minute for a head that is gone.
+    with start_cluster(RAY_gcs_rpc_server_reconnect_timeout_s="2") as (address, pid):
         env = toy_environment | {n: v for n, v in os.environ.items() if n.startswith("RAY_")}
         driver = start(file, tmp_path / "run", *words, "--address", address, env=env)
         end = time.monotonic() + 60

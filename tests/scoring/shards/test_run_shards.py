@@ -125,6 +125,15 @@ def test_a_jsonl_file_may_be_cut_anywhere(tmp_path: Path, stories: int):
     assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
 
 
+def test_what_many_shards_gather_is_merged_in_parts_to_the_same_values(tmp_path: Path):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(200))
+    score_whole(file, tmp_path / "whole", "cider, self_bleu")
+    plans: list[Any] = []
+    score(str(file), tmp_path / "parts", "cider, self_bleu", stories=3, on_plan=plans.append)
+    assert len(plans[0].shards) == 67 and plans[0].parts == 9
+    assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
+
+
 def test_stories_without_ids_are_numbered_through_all_shards(tmp_path: Path):
     rows = [{"story": f"story number {number}"} for number in range(50)]
     file = write_jsonl(tmp_path / "all.jsonl", rows)

@@ -22,6 +22,8 @@ from fabula.scoring.shards.parts import HIDDEN, digest_lines
 PLAN = f"{HIDDEN}/plan.json"
 # Of Parquet a multiple of what the engine reads at once: a run of one file has the same batches.
 SHARD_STORIES = 8192
+# CIDEr gathers some 55 MB of a shard of 8,192 stories; a part of eight shards is as much.
+_SHARDS_PER_PART, _MOST_PARTS = 8, 64
 _FOLDERS = ("stories", "scores", HIDDEN)
 
 
@@ -51,6 +53,11 @@ class Plan:
     def numbered(self) -> bool:
         """Whether stories have no ids, and are numbered instead."""
         return "id" not in self.columns.names
+
+    @property
+    def parts(self) -> int:
+        """In how many parts what is gathered is merged: none of many shards is too large then."""
+        return min(_MOST_PARTS, -(-len(self.shards) // _SHARDS_PER_PART))
 
     @property
     def gathers(self) -> bool:

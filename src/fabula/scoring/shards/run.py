@@ -55,6 +55,7 @@ from fabula.scoring.shards.worker import (
     ids_name,
     mark_name,
     read_mark,
+    sealed_name,
     state_name,
 )
 from fabula.scoring.survey import SetDigest
@@ -247,22 +248,30 @@ def _name_doubled(plan: Plan, hashes: set[int]) -> None:
 
 
 def _merge(plan: Plan, place: Place, crew: Crew) -> None:
-    """Merge what was gathered, some states at a time, until one is left."""
+    """Merge what was gathered part by part; what is left of the parts fits into one process."""
     if STATE.rpartition("/")[2] in place.sizes(HIDDEN):
         return
-    names, level = [state_name(0, number) for number in range(len(plan.shards))], 0
-    while names != [STATE]:
-        watch.get().tell(f"merging {count_text(len(names), 'part')} of what was gathered")
+    numbers = range(len(plan.shards))
+    names = {part: [state_name(0, at, part) for at in numbers] for part in range(plan.parts)}
+    level = 0
+    while any(own != [sealed_name(part)] for part, own in names.items()):
+        count = sum(map(len, names.values()))
+        watch.get().tell(f"merging {count_text(count, 'part')} of what was gathered")
         level += 1
-        groups = [names[at : at + _MERGED_AT_ONCE] for at in range(0, len(names), _MERGED_AT_ONCE)]
-        targets = [state_name(level, at) for at in range(len(groups))] if groups[1:] else [STATE]
-        calls = [
-            Call("merge", at, names=(*group, target))
-            for at, (group, target) in enumerate(zip(groups, targets, strict=True))
-        ]
+        calls = []
+        for part, own in names.items():
+            groups = [own[at : at + _MERGED_AT_ONCE] for at in range(0, len(own), _MERGED_AT_ONCE)]
+            targets = [state_name(level, at, part) for at in range(len(groups))]
+            names[part] = targets if groups[1:] else [sealed_name(part)]
+            calls += [
+                Call("merge", at, names=(*group, target))
+                for at, (group, target) in enumerate(zip(groups, names[part], strict=True))
+            ]
         for _ in do_calls(crew, calls, plan):
             pass
-        names = targets
+    whole = Call("merge", 0, names=(*(sealed_name(part) for part in names), STATE))
+    for _ in do_calls(crew, [whole], plan):
+        pass
 
 
 def _score(

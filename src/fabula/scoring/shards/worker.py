@@ -34,6 +34,7 @@ from fabula.scoring.shards.states import (
     merge_states,
     read_state,
     seal_state,
+    split_state,
     write_state,
 )
 from fabula.scoring.survey import Batches, SetDigest, Survey, digest_whole
@@ -70,9 +71,14 @@ def ids_name(number: int) -> str:
     return f"{HIDDEN}/ids-{number:05d}.npy"
 
 
-def state_name(level: int, number: int) -> str:
-    """Name what was gathered of a shard (level 0), or merged of several."""
-    return f"{HIDDEN}/batches-{level}-{number:05d}.state"
+def state_name(level: int, number: int, part: int) -> str:
+    """Name a part of what was gathered of a shard (level 0), or merged of several."""
+    return f"{HIDDEN}/batches-{part:02d}-{level}-{number:05d}.state"
+
+
+def sealed_name(part: int) -> str:
+    """Name a part of what was gathered of all shards, without what nobody will ask for."""
+    return f"{HIDDEN}/batches-{part:02d}.state"
 
 
 class ShardWorker:
@@ -119,8 +125,8 @@ class ShardWorker:
             file = io.BytesIO()
             np.save(file, np.sort(np.array(hashes, dtype=np.uint64)))
             self.place.write(ids_name(call.number), file.getvalue())
-        if gathering:
-            self.place.write(state_name(0, call.number), write_state(state))
+        for part, own in enumerate(split_state(state, self.plan.parts) if gathering else ()):
+            self.place.write(state_name(0, call.number, part), write_state(own))
         return self._leave_mark(
             call,
             {
@@ -133,11 +139,11 @@ class ShardWorker:
         )
 
     def merge(self, call: Call) -> Mark:
-        """Merge states into one; the last of all is sealed."""
+        """Merge states into one; one of all shards is sealed."""
         *sources, target = call.names
         states = (read_state(self.place.read(name), self.plan.metrics) for name in sources)
         merged = merge_states(states)
-        if target == STATE:
+        if target in (STATE, *map(sealed_name, range(self.plan.parts))):
             merged = seal_state(merged, self.plan.metrics)
         self.place.write(target, write_state(merged))
         return {}

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,8 @@ def test_what_many_shards_gather_is_merged_in_parts_to_the_same_values(tmp_path:
     score_whole(file, tmp_path / "whole", "cider, self_bleu")
     plans: list[Any] = []
     score(str(file), tmp_path / "parts", "cider, self_bleu", stories=3, on_plan=plans.append)
-    assert len(plans[0].shards) == 67 and plans[0].parts == 9
+    assert len(plans[0].shards) == 67 and plans[0].parts == 34
+    assert replace(plans[0], metrics=tuple(choose_metrics("words, self_bleu"))).parts == 1
     assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
 
 

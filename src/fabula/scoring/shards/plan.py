@@ -22,8 +22,8 @@ from fabula.scoring.shards.parts import HIDDEN, digest_lines
 PLAN = f"{HIDDEN}/plan.json"
 # Of Parquet a multiple of what the engine reads at once: a run of one file has the same batches.
 SHARD_STORIES = 8192
-# CIDEr gathers some 55 MB of a shard of 8,192 stories; a part of eight shards is as much.
-_SHARDS_PER_PART, _MOST_PARTS = 8, 64
+# CIDEr gathers some 55 MB of a shard of 8,192 stories, and merging takes several times as much.
+_SHARDS_PER_PART, _MOST_PARTS = 2, 64
 _FOLDERS = ("stories", "scores", HIDDEN)
 
 
@@ -56,7 +56,10 @@ class Plan:
 
     @property
     def parts(self) -> int:
-        """In how many parts what is gathered is merged: none of many shards is too large then."""
+        """In how many parts what is gathered is merged, so that none of many shards is large."""
+        gathered = [metric.empty_statistics() for metric in self.metrics if needs_batch(metric)]
+        if not any(hasattr(statistics, "split") for statistics in gathered):
+            return 1
         return min(_MOST_PARTS, -(-len(self.shards) // _SHARDS_PER_PART))
 
     @property

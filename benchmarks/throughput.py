@@ -8,8 +8,9 @@ seconds. `--home` is the FABULA_HOME that holds the models; without it those of 
 (weights/) and of the user's own store are there. On a GPU (FABULA_DEVICE=cuda) a family uses it
 whose network computes there; the last column says whether it did, by what torch took of its memory.
 
-On processors the rate is by the time of the processor, which others on the machine hardly change,
-and in brackets by the clock; on a GPU it is by the clock.
+Families in int8 are `dtype='int8'` of the metric or its encoder: benchmarks/int8.py says what that
+costs in agreement. On processors the rate is by the time of the processor, which others on the
+machine hardly change, and in brackets by the clock; on a GPU it is by the clock.
 """
 
 from __future__ import annotations
@@ -39,12 +40,18 @@ FAMILIES = {
     "learned": "learned",
     "large": "criteria(weights='large'), storyer(weights='large')",
     "bertscore": "bertscore",
+    "criteria int8": "criteria(dtype='int8')",
+    "storyer int8": "storyer(dtype='int8')",
+    "coherence": "coherence",
+    "coherence int8": "coherence(dtype='int8')",
+    "bertscore int8": "bertscore(model=\"embedded('minilm', dtype='int8')\")",
     "embedding": "bertscore, moverscore, supert",
     "masked": "masked_entropy",
     "perplexity": "perplexity",
 }
-# `storyer` and `embedding` and `baselines` add little to what these say.
-USUAL = [name for name in FAMILIES if name not in ("baselines", "storyer", "embedding")]
+# These add little to what the others say.
+_FURTHER = ("baselines", "storyer", "storyer int8", "coherence", "coherence int8", "embedding")
+USUAL = [name for name in FAMILIES if name not in _FURTHER]
 _TIMEOUT_S = 60
 
 
@@ -77,7 +84,7 @@ def main() -> None:
                 pair = [cores[:1], cores[1:2] or cores[:1]]
                 cells.append(run([family] * 2, pair, given.seconds))
         row = [show(cell) for cell in cells]
-        if gpu:
+        if gpu and "int8" not in family:  # which is for processors
             cells.append(run([family], [cores], given.seconds, at_once=256, device="cuda"))
             row += [f"{cells[-1]['rate']:,.0f}", f"{cells[-1]['gpu_mib']:.0f}"]
         print(f"{family:14}" + "".join(f"{cell:>16}" for cell in row), flush=True)

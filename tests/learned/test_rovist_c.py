@@ -43,7 +43,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     source = Told()
     config = ReaderConfig("order", Pin("story_encoder", ""), 254, {"order": Head(("order",))}, {})
     reader = Reader(config, "told", source)  # type: ignore[arg-type]
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     return source
 
 

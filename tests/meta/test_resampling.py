@@ -199,7 +199,7 @@ def test_very_many_units_are_drawn_in_groups_of_a_size() -> None:
     assert sorted(np.unique(np.bincount(groups))) == [7, 8] and groups.max() == 9_999
     assert groups.tolist() == resampling.group_units(70_001, seed=3).tolist()
     assert groups.tolist() != resampling.group_units(70_001, seed=4).tolist()
-    assert resampling.group_units(50_000, seed=3).tolist() == list(range(50_000))
+    assert resampling.group_units(15_000, seed=3).tolist() == list(range(15_000))
 
 
 def test_groups_give_the_interval_that_units_give(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,3 +217,13 @@ def test_groups_give_the_interval_that_units_give(monkeypatch: pytest.MonkeyPatc
     mean = bootstrap_mean(known, resamples=2000)
     assert mean.value == known.mean()
     assert mean.high - mean.low == pytest.approx(2 * 1.96 * error, rel=0.08)
+
+
+def test_groups_of_one_and_of_two_units_give_the_interval_that_units_give() -> None:
+    # Just above the bound, where some groups are twice as large as others.
+    values = np.random.default_rng(9).exponential(2.0, size=resampling.MOST_UNITS + 1)
+    sizes = np.bincount(resampling.group_units(len(values), seed=0))
+    assert sorted(np.unique(sizes)) == [1, 2]
+    error = values.std() / math.sqrt(len(values))
+    mean = bootstrap_mean(values, resamples=4000)
+    assert mean.high - mean.low == pytest.approx(2 * 1.96 * error, rel=0.05)

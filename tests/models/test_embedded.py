@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import SettingError, UnknownName
-from fabula.core.model import Embedder
+from fabula.core.model import Embedder, GapFiller
 from fabula.models import AssetError, path_of
+from fabula.models._runtime import runs_precision
 from fabula.models.embedded import load
 from fabula.models.networks.encoder import Encoder
 
@@ -85,6 +86,40 @@ def test_minilm_says_all_that_its_values_depend_on(minilm: Path) -> None:
 @pytest.mark.assets
 def test_minilm_says_its_precision(minilm: Path, bf16: str) -> None:
     assert opened(dtype=bf16).signature == opened().signature.replace("fp32", "bf16")
+
+
+@pytest.mark.assets
+def test_in_8_bits_minilm_says_so_and_gives_nearly_the_same(minilm: Path) -> None:
+    if not runs_precision("int8"):
+        pytest.skip("this processor or torch does not multiply in int8")
+    exact, coarse = opened(), opened(dtype="int8")
+    assert coarse.signature == exact.signature.replace("fp32", "int8")
+    texts = ["The dog chased the ball.", "A puppy ran after a toy.", "Taxes are due in April."]
+    assert (exact.vectors(texts) * coarse.vectors(texts)).sum(axis=1).min() > 0.995
+
+
+@pytest.mark.assets
+def test_in_8_bits_the_story_encoder_fills_no_gaps() -> None:
+    try:
+        path_of("story_encoder")
+    except AssetError as error:
+        pytest.skip(str(error))
+    if not runs_precision("int8"):
+        pytest.skip("this processor or torch does not multiply in int8")
+    model = load("story_encoder", dtype="int8")
+    assert isinstance(model, Embedder) and not isinstance(model, GapFiller)
+    assert isinstance(load("story_encoder"), GapFiller)
+
+
+@pytest.mark.assets
+@pytest.mark.parametrize("name", ["smollm2", "t5_titles"])
+def test_models_that_are_no_encoders_are_not_read_in_8_bits(name: str) -> None:
+    try:
+        path_of(name)
+    except AssetError as error:
+        pytest.skip(str(error))
+    with pytest.raises(SettingError, match=r"int8|8 bits"):
+        load(name, dtype="int8")
 
 
 @pytest.mark.assets

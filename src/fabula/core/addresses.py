@@ -59,6 +59,9 @@ class Place(Protocol):
     def put(self, name: str, file: Path) -> None:
         """Put a file in place that was written here, and take it away from here."""
 
+    def move(self, name: str, target: str) -> None:
+        """Put a file that is here already in the place of another."""
+
     def sizes(self, folder: str = "") -> dict[str, int]:
         """Give the bytes of every file right in a folder by its name there; of none, nothing."""
         ...
@@ -92,6 +95,11 @@ class Folder:
         """Rename a file into its place."""
         with self._explain_errors():
             self._rename(file, name)
+
+    def move(self, name: str, target: str) -> None:
+        """Rename a file into the place of another."""
+        with self._explain_errors():
+            self._rename(self.path / name, target)
 
     def _rename(self, file: Path, name: str) -> None:
         target = self.path / name
@@ -149,6 +157,12 @@ class RemotePlace:
         """Put a file there; a request that breaks off leaves nothing."""
         try_again(lambda: self._files.put_file(str(file), self._at(name)), self._say(name))
         file.unlink()
+
+    def move(self, name: str, target: str) -> None:
+        """Let the store copy a file into the place of another; it takes the copy whole or not."""
+        copy = self._files.cp_file
+        try_again(lambda: copy(self._at(name), self._at(target)), self._say(name))
+        self.remove(name)
 
     def sizes(self, folder: str = "") -> dict[str, int]:
         """Give the bytes of every file right in a folder."""

@@ -32,8 +32,8 @@ WeightedStatistic = Callable[[Values], Values]  # (draws, units) -> (draws,)
 _CELLS = 4_000_000
 # Of fewer units an interval would say nothing of others.
 FEWEST_UNITS = 5
-# Of more units, so many groups are drawn instead.
-MOST_UNITS, GROUPS = 50_000, 10_000
+# Of more units, so many groups are drawn instead: up to there units by themselves cost no more.
+MOST_UNITS, GROUPS = 15_000, 10_000
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,12 @@ _ENDED_FROM_OUTSIDE = tuple(-getattr(signal, name, 0) for name in ("SIGKILL", "S
 # Few rows and many, since kernels are chosen by size.
 _PROBE = """
 import sys, torch
+if sys.argv[1] == "int8":
+    for rows in (1, 24, 512):
+        given = torch.ones(rows, 384, dtype=torch.int8)
+        made = torch._int_mm(given, torch.ones(384, 1536, dtype=torch.int8))
+        assert made.eq(384).all()
+    sys.exit()
 kind = {"bf16": torch.bfloat16, "fp16": torch.float16}[sys.argv[1]]
 layer = torch.nn.Linear(384, 384, dtype=kind)
 with torch.inference_mode():
@@ -93,7 +99,7 @@ def silence(transformers: Any) -> Iterator[None]:
 
 
 def require_precision(dtype: str) -> None:
-    """Refuse a reduced precision that this processor cannot compute with."""
+    """Refuse a reduced precision that this processor, or this torch, cannot compute with."""
     if dtype != "fp32" and not runs_precision(dtype):
         raise SettingError(
             f"dtype={dtype!r} does not run on this processor, whatever it says of itself",

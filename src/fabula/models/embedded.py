@@ -24,7 +24,7 @@ from fabula.models.store.asset import get_asset
 from fabula.models.store.folder import path_of
 from fabula.models.word_vectors import VectorTable, open_folder
 
-Dtype = Literal["fp32", "bf16"]
+Dtype = Literal["fp32", "bf16", "int8"]
 Window = Annotated[int, AtLeast(16)] | None
 Count = Annotated[int, AtLeast(0)] | None
 Side = Annotated[int, AtLeast(32)] | None
@@ -62,6 +62,11 @@ class _Opening:
         return get_asset(self.name).tree_sha256[:12]
 
     @property
+    def identity(self) -> str:
+        """What the signature of an encoder begins with."""
+        return f"embedded,{self.name}@{self.digest},{self.settings.dtype}"
+
+    @property
     def checkpoint(self) -> Checkpoint:
         """The asset as transformers reads it; of a difference, the model that it belongs to."""
         folder, pinned, adapter = self.folder, self.digest, None
@@ -70,6 +75,9 @@ class _Opening:
             folder = path_of(adapter.model)
             pinned += f"+{adapter.model}@{get_asset(adapter.model).tree_sha256[:12]}"
         dtype = self.settings.dtype
+        if dtype == "int8":
+            problem = f"embedded: {self.name} is not read in int8"
+            raise SettingError(problem, "take dtype='bf16', or an encoder such as minilm")
         return Checkpoint(folder, self.name, pinned, dtype, backend="embedded", adapter=adapter)
 
     def overlap(self, room: int, usual: int) -> int:
@@ -120,6 +128,7 @@ def load(
 ) -> Model:
     """Open the model that an asset holds.
 
+    With `dtype='int8'` an encoder multiplies in 8 bits, on a processor, and fills no gaps.
     `window` is how many tokens it reads at once (as many as it was trained for), `overlap` how many
     of them neighbouring windows share (a quarter), `layer` whose mean an encoder's vectors are (the
     last), `size` to how many pixels either way crops of pictures are brought (160).
@@ -140,7 +149,9 @@ def _open_encoder(opening: _Opening) -> Encoder:
     return Encoder(**_encoder_fields(opening))
 
 
-def _open_masked(opening: _Opening) -> MaskedEncoder:
+def _open_masked(opening: _Opening) -> Encoder:
+    if opening.settings.dtype == "int8":
+        return _open_encoder(opening)  # what fills gaps is read by transformers
     fields = _encoder_fields(opening)
     stride = fields["window"] - 2 - fields["overlap"]
     masked = MaskedLanguageModel(opening.checkpoint, fields["window"], stride, apart=_APART)
@@ -209,7 +220,7 @@ def _encoder_fields(opening: _Opening) -> dict[str, Any]:
     overlap = opening.overlap(window - 2, window // 4 - 2)
     layer = len(bert.stack) if settings.layer is None else settings.layer
     check_layer(layer, len(bert.stack) + 1)
-    signature = f"{opening.checkpoint.identity},encoder,window={window},overlap={overlap}"
+    signature = f"{opening.identity},encoder,window={window},overlap={overlap}"
     return {
         "bert": bert,
         "tokenizer": tokenizer,

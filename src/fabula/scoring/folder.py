@@ -9,7 +9,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -24,7 +24,6 @@ from fabula.core.metric import Metric
 from fabula.core.plain import from_plain
 from fabula.core.story import Story
 from fabula.core.table import (
-    COLUMNS,
     SCORES,
     STORIES,
     check_parts,
@@ -33,17 +32,18 @@ from fabula.core.table import (
     plain_row,
     read_scores,
     story_line,
-    without_halves,
 )
+from fabula.scoring.run_parts import SCORE_ROWS, ParquetColumns, score_schema
 
 PARQUET, RUN = "scores.parquet", "run.json"
 # What lies in the hidden folder of a run that is being written, for those who look on.
 BEGUN = "begun.json"
+# The record of a run in shards to which metrics were added, until its parts are in place.
+STAGED_RUN = f".shards/{RUN}"
 _FILES = (STORIES, SCORES, PARQUET)
 _LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
-_INSTEAD = "choose another folder with -o, or pass --overwrite"
-SCORE_ROWS = 50_000  # of Parquet, held in memory until there are so many
+INSTEAD = "choose another folder with -o, or pass --overwrite"
 _AGAIN = "put back what was there, or score again with --overwrite"
 
 
@@ -123,24 +123,10 @@ class RunFolder:
         record = self.read_earlier()
         if record is None:
             return KeptMetrics()
-        if differences := _list_differences(record["question"], question):
-            raise UserError(f"{self.path} holds another run ({', '.join(differences)})", _INSTEAD)
-        identities, entries = record["question"]["metrics"], record["metrics"]
-        asked = {metric.spec: metric.identity for metric in metrics}
-        for entry, identity in zip(entries, identities, strict=True):
-            if asked.get(entry["spec"], identity) != identity:
-                problem = f"{self.path} holds {entry['spec']} in another version"
-                raise UserError(problem, _INSTEAD)
-        shared = {entry["spec"] for entry in entries if entry["spec"] in asked}
-        again = self._list_unfinished(shared) if shared else set()
-        kept = [
-            pair for pair in zip(identities, entries, strict=True) if pair[1]["spec"] not in again
-        ]
-        return KeptMetrics(
-            tuple(identity for identity, _ in kept),
-            tuple(entry for _, entry in kept),
-            self._stamp(),
-            record["question"].get("pictures", ""),
+        if differences := list_differences(record["question"], question):
+            raise UserError(f"{self.path} holds another run ({', '.join(differences)})", INSTEAD)
+        return choose_kept(
+            record, metrics, str(self.path), stamp=self._stamp(), unfinished=self._list_unfinished
         )
 
     def _stamp(self) -> str:
@@ -163,7 +149,11 @@ class RunFolder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other runs out of the folder; a second one is refused."""
+        absent = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         with ExitStack() as stack:
+            # Folders that were made for a run that came to nothing go again, the inner one first.
+            for folder in reversed(absent):
+                stack.callback(_remove_empty, folder)
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(lock_file(self.path / _LOCK, wait=False))
@@ -223,6 +213,32 @@ class RunFolder:
         (partial / RUN).replace(self.path / RUN)
 
 
+def choose_kept(
+    record: Mapping[str, Any],
+    metrics: Sequence[Metric],
+    where: str,
+    *,
+    stamp: str,
+    unfinished: Callable[[Collection[str]], set[str]],
+) -> KeptMetrics:
+    """Say which metrics of a finished run stay as they are, when these are asked for.
+
+    `unfinished` says which of some specs lack values that may be had by now.
+    """
+    identities, entries = record["question"]["metrics"], record["metrics"]
+    asked = {metric.spec: metric.identity for metric in metrics}
+    for entry, identity in zip(entries, identities, strict=True):
+        if asked.get(entry["spec"], identity) != identity:
+            raise UserError(f"{where} holds {entry['spec']} in another version", INSTEAD)
+    shared = {entry["spec"] for entry in entries if entry["spec"] in asked}
+    again = unfinished(shared) if shared else set()
+    kept = [pair for pair in zip(identities, entries, strict=True) if pair[1]["spec"] not in again]
+    pictures = record["question"].get("pictures", "")
+    return KeptMetrics(
+        tuple(identity for identity, _ in kept), tuple(entry for _, entry in kept), stamp, pictures
+    )
+
+
 @contextmanager
 def make_partial(path: Path) -> Iterator[Path]:
     """Give a hidden folder within a folder to write into; it goes when the block ends."""
@@ -236,6 +252,11 @@ def make_partial(path: Path) -> Iterator[Path]:
         yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _sweep(path: Path) -> None:
@@ -254,7 +275,7 @@ def read_run(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
     if record.get("parts") is not None:
-        check_parts(path, record["parts"])
+        _check_parts(path, record["parts"])
         return record
     for name in (STORIES, SCORES):
         file, checksum = path / name, record["files"].get(name)
@@ -263,6 +284,17 @@ def read_run(path: Path) -> dict[str, Any]:
         if checksum_file(file) != checksum:
             raise InputError(f"{file} was altered since the run wrote it", _AGAIN)
     return record
+
+
+def _check_parts(path: Path, parts: Iterable[Mapping[str, Any]]) -> None:
+    try:
+        check_parts(path, parts)
+    except InputError:
+        if (path / STAGED_RUN).is_file():
+            problem = f"metrics that were added to {path} are just being put in place"
+            remedy = "wait for it; where that was ended, run the same fabula score again"
+            raise InputError(problem, remedy) from None
+        raise
 
 
 def load_record(path: Path) -> dict[str, Any]:
@@ -351,47 +383,7 @@ class RowWriter:
             raise unwritable(self._folder.parent, error) from error
 
 
-class ParquetColumns:
-    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
-
-    def __init__(self, path: Path, schema: Any, most: int) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self._pa, self._schema, self._most, self.rows = pa, schema, most, 0
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
-        self._held: list[list[Any]] = [[] for _ in schema]
-
-    def add(self, cells: Iterable[Any]) -> None:
-        """Take a row in; halves of characters, which Parquet cannot hold, are spelled."""
-        for column, cell in zip(self._held, cells, strict=True):
-            column.append(without_halves(cell) if isinstance(cell, str) else cell)
-        self.rows += 1
-        if len(self._held[0]) >= self._most:
-            self._flush()
-
-    def _flush(self) -> None:
-        arrays = list(map(self._pa.array, self._held, self._schema.types))
-        self._writer.write_table(self._pa.Table.from_arrays(arrays, schema=self._schema))
-        for column in self._held:
-            column.clear()
-
-    def close(self) -> None:
-        """Write what is held; the file is whole then."""
-        if self._writer.is_open:
-            self._flush()
-            self._writer.close()
-
-
-def score_schema() -> Any:
-    """Arrow's schema of scores, which does not depend on what they hold."""
-    import pyarrow as pa
-
-    numbers = ("value", "coverage")
-    return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in COLUMNS])
-
-
-def _list_differences(before: dict[str, Any], question: dict[str, Any]) -> list[str]:
+def list_differences(before: Mapping[str, Any], question: Mapping[str, Any]) -> list[str]:
     """What is asked of other stories, or of the same read otherwise; metrics may be added."""
     # Where no metric has looked at a picture yet, they may be any.
     keys = [key for key in question if key != "metrics" and (key != "pictures" or key in before)]

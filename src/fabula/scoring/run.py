@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from fabula.core.metric import Metric
 from fabula.core.protocols import Progress
 from fabula.core.score import Score, Summary
 from fabula.core.story import Story
-from fabula.core.table import read_scores, score_row
+from fabula.core.table import read_scores, score_row, without_halves
 from fabula.scoring.cache import open_cache
 from fabula.scoring.engine import Engine
 from fabula.scoring.folder import KeptMetrics, RowWriter, RunFolder
@@ -122,16 +122,25 @@ def _join(
             yield from scores
         return
     earlier = (score for score in read_scores(folder) if score.scorer in kept.specs)
-    groups = groupby(earlier, key=attrgetter("story"))
     with closing(engine.run(source)) as scores:
         fresh = groupby(scores, key=itemgetter(0)) if engine.metrics else zip(source, repeat(()))
-        for story, new in fresh:
-            name, own = next(groups, ("", ()))
-            if name != story.id:
-                problem = f"{folder}: scores are not in the order of the stories"
-                raise InputError(problem, "score again with --overwrite")
-            yield from ((story, score) for score in own)
-            yield from new
+        yield from join_scores(fresh, earlier, str(folder))
+
+
+def join_scores(
+    fresh: Iterable[tuple[Story, Iterable[tuple[Story, Score]]]],
+    earlier: Iterable[Score],
+    where: str,
+) -> Generator[tuple[Story, Score], None, None]:
+    """Give all scores, story by story: the earlier ones, which lie at `where`, then the new."""
+    groups = groupby(earlier, key=attrgetter("story"))
+    for story, new in fresh:
+        name, own = next(groups, ("", ()))
+        if name not in (story.id, without_halves(story.id)):
+            problem = f"{where}: scores are not in the order of the stories"
+            raise InputError(problem, "score again with --overwrite")
+        yield from ((story, score) for score in own)
+        yield from new
 
 
 def _score(

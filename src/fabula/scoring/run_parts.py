@@ -1,9 +1,13 @@
-"""Stories and scores of a run as Parquet in parts, each with whole stories and a fixed schema."""
+"""Stories and scores of a run as Parquet: their columns, how rows are written, a run in parts.
+
+One schema for `scores.parquet`, the parts of a run in shards (docs/scale.md), and the copy that is
+made of a run of one file to read it lazily. Each part holds whole stories.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,54 +15,88 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.story import Story
 from fabula.core.table import (
     COLUMNS,
+    part_name,
     plain_row,
     read_scores,
     read_stories,
     score_row,
     without_halves,
 )
+from fabula.datasets.tables.workbook import need_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Rows that are held in memory until they are written as one group.
+SCORE_ROWS, STORY_ROWS = 50_000, 2_048
 PART_STORIES = 10_000
 _GROUP_ROWS = 100_000  # of scores, read at once
+_LISTS, _NUMBERS = ("references", "images"), ("value", "coverage")
 
 
 def story_schema() -> pa.Schema:
-    """Columns of a part of stories."""
-    import pyarrow as pa
-
+    """Give Arrow's schema of stories: the fields of a story."""
+    pa = need_arrow()
+    names = [one.name for one in fields(Story)]
     texts = pa.list_(pa.string())
-    kinds = {name: pa.string() for name in ("id", "text", "prompt", "system", "item")}
-    kinds |= {"references": texts, "images": texts}
-    order = ("id", "text", "prompt", "references", "images", "system", "item")
-    return pa.schema([(name, kinds[name]) for name in order])
+    return pa.schema([(name, texts if name in _LISTS else pa.string()) for name in names])
 
 
 def score_schema() -> pa.Schema:
-    """Columns of a part of scores: those of `scores.parquet`."""
-    import pyarrow as pa
+    """Give Arrow's schema of scores, which does not depend on what they hold."""
+    pa = need_arrow()
+    numbers = pa.float64()
+    return pa.schema([(name, numbers if name in _NUMBERS else pa.string()) for name in COLUMNS])
 
-    kinds = {name: pa.string() for name in COLUMNS}
-    kinds |= {"value": pa.float64(), "coverage": pa.float64()}
-    return pa.schema(list(kinds.items()))
+
+def story_cells(story: Story) -> list[Any]:
+    """Give the cells of a story's row."""
+    return [getattr(story, one.name) for one in fields(Story)]
+
+
+class ParquetColumns:
+    """Rows on their way into a Parquet file, column by column, in groups of at most so many."""
+
+    def __init__(self, path: Path, schema: pa.Schema, most: int) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._pa, self._schema, self._most, self.rows = pa, schema, most, 0
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._held: list[list[Any]] = [[] for _ in schema]
+
+    def add(self, cells: Iterable[Any]) -> None:
+        """Take a row in."""
+        for column, cell in zip(self._held, cells, strict=True):
+            column.append(_clean(cell))
+        self.rows += 1
+        if len(self._held[0]) >= self._most:
+            self._flush()
+
+    def _flush(self) -> None:
+        arrays = list(map(self._pa.array, self._held, self._schema.types))
+        self._writer.write_table(self._pa.Table.from_arrays(arrays, schema=self._schema))
+        for column in self._held:
+            column.clear()
+
+    def close(self) -> None:
+        """Write what is held; the file is whole then."""
+        if self._writer.is_open:
+            self._flush()
+            self._writer.close()
 
 
 def part_stories(folder: Path, into: Path) -> list[Path]:
     """Write the stories of a run folder in parts."""
-    return write_parts(into, read_stories(folder), size=PART_STORIES)
-
-
-def write_parts(into: Path, stories: Iterable[Story], *, size: int) -> list[Path]:
-    """Write stories in parts of so many."""
-    import pyarrow as pa
-
-    rows = ({name: _clean(cell) for name, cell in asdict(story).items()} for story in stories)
+    stories = read_stories(folder)
     paths: list[Path] = []
-    while group := list(islice(rows, size)):
-        table = pa.Table.from_pylist(group, schema=story_schema())
-        paths.append(_write_part(into, len(paths), table))
+    while group := list(islice(stories, PART_STORIES)):
+        path = _name_part(into, len(paths))
+        rows = ParquetColumns(path, story_schema(), STORY_ROWS)
+        for story in group:
+            rows.add(story_cells(story))
+        rows.close()
+        paths.append(path)
     return paths
 
 
@@ -125,7 +163,12 @@ def _clean(cell: Any) -> Any:
 def _write_part(into: Path, number: int, table: pa.Table) -> Path:
     import pyarrow.parquet as pq
 
-    path = into / f"part-{number:05d}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = _name_part(into, number)
     pq.write_table(table, path, compression="zstd")
+    return path
+
+
+def _name_part(into: Path, number: int) -> Path:
+    path = into / part_name("", number).lstrip("/")
+    path.parent.mkdir(parents=True, exist_ok=True)
     return path

@@ -119,7 +119,7 @@ def test_one_pass_serves_all_metrics(fake: Reader, monkeypatch: pytest.MonkeyPat
     methods = {"window_outputs": staticmethod(ask), "count_unknown": staticmethod(count)}
     source = type("Asked", (), methods)()
     reader = Reader(fake.config, "once", source)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     for metric in (Storyer(), Storyer(negatives=True), Aspects(), Criteria(), Coherence(), Union()):
         assert all(score.ok for score in metric.score(STORIES))
     assert asked == [story.text for story in STORIES]
@@ -147,7 +147,7 @@ def test_a_text_in_which_the_reader_sees_no_token_has_no_value(
     }
     source = type("Blind", (), methods)()
     reader = Reader(fake.config, "blind", source)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     for metric in (Storyer(), Aspects(), Aspects(confidence=True), Criteria(), Manplts()):
         for score in metric.score(STORIES[:1]):
             assert (score.status, score.note) == (
@@ -180,7 +180,7 @@ def test_with_an_interval_the_table_says_how_sure_the_preference_is(fake: Reader
 def test_weights_without_percentiles_say_so(fake: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     scales = {name: replace(one, percentiles=None) for name, one in fake.config.scales.items()}
     reader = Reader(replace(fake.config, scales=scales), "plain", fake.source)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     value, percentile = Storyer().score(STORIES[:1])
     assert value.ok
     assert percentile.status is Status.UNDEFINED
@@ -201,7 +201,7 @@ def test_a_scale_that_the_weights_lack_is_for_the_user_to_mend(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = Reader(replace(fake.config, scales={}), "bare", fake.source)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     with pytest.raises(SettingError, match="the weights bare have no scale 'union'"):
         Union().score(STORIES[:1])
 
@@ -231,7 +231,7 @@ def test_an_aspect_that_cannot_be_told_from_the_prior_is_missing_and_says_why(
         "aspects.horror": same,
     }
     reader = _with_records(fake, changed)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     by_aspect = {score.aspect: score for score in Aspects().score(STORIES[:1])}
     missing = {name: score.note for name, score in by_aspect.items() if not score.ok}
     assert missing == {
@@ -251,7 +251,7 @@ def test_shares_that_hardly_move_are_missing_and_the_others_stay_as_they_were(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = _with_records(fake, {f"confidence.{name}": {"slope": 0.0} for name in ASPECTS[1:]})
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: reader)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: reader)
     first, *others = Aspects(confidence=True).score(STORIES[:1])
     assert first.ok and {score.status for score in others} == {Status.UNDEFINED}
     assert first.value == Aspects(confidence=True, guesses=True).score(STORIES[:1])[0].value
@@ -272,7 +272,7 @@ def _reader_of(fake: Reader, name: str, **scales: dict[str, Any]) -> Reader:
 
 
 def _use(monkeypatch: pytest.MonkeyPatch, **readers: Reader) -> None:
-    monkeypatch.setattr(learned_metric, "load_reader", readers.__getitem__)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: readers[name])
 
 
 def test_writers_score_from_one_to_ten_and_have_a_percentile(fake: Reader) -> None:

@@ -212,7 +212,7 @@ def test_a_reader_beside_counts_as_the_fit_lets_it(bench, tmp_path, monkeypatch)
     asked: list[str] = []
     pinned = SimpleNamespace(tree_sha256="of the folder")
     monkeypatch.setattr(inference, "get_asset", lambda name: pinned)
-    monkeypatch.setattr(inference, "load_reader", lambda name: asked.append(name) or Beside())
+    monkeypatch.setattr(inference, "load_reader", lambda name, **_: asked.append(name) or Beside())
     raw = reader.raw("preference", TEXTS)
     assert raw.mean() == pytest.approx(0, abs=0.05)
     assert raw.std() == pytest.approx(1, abs=0.1)

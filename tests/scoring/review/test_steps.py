@@ -254,7 +254,7 @@ def test_weights_that_no_writer_taught_leave_writers_out_and_nothing_else(
     fake = load_reader("fake")
     scales = {name: scale for name, scale in fake.config.scales.items() if name != "writers"}
     lay = Reader(replace(fake.config, scales=scales), "lay", fake.source)
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: lay)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: lay)
     found = reviewed(STORY)
     assert found.writers is None and not found.missing and not found.warnings
     [lack] = [one for one in found.left_out if one.part == "writers"]
@@ -326,7 +326,7 @@ def test_weights_that_were_named_must_be_there() -> None:
 
 def test_both_weights_are_asked_where_there_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = load_reader("fake")
-    monkeypatch.setattr(learned_metric, "load_reader", lambda name: fake)
+    monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: fake)
     specs = {part: metric.spec for part, metric in choose_parts("both").parts.items()}
     assert specs["storyer"] == "storyer(weights='both', interval=True)"
     assert specs["criteria"] == "criteria(weights='both')"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,15 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
-    """The address of a cluster of two processors on this machine, for all tests.
+@contextmanager
+def start_cluster(**settings: str) -> Iterator[tuple[str, int]]:
+    """Give the address of a cluster of two processors on this machine, and the process it hangs on.
 
     It has a token of its own, so that nobody else's driver joins it, nor ours another's.
     """
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    own |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(paths)}
+    own |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(paths)} | settings
     with pytest.MonkeyPatch.context() as patch:
         for name, value in own.items():
             if name != "PYTHONPATH":
@@ -58,10 +59,46 @@ def cluster() -> Iterator[str]:
             text=True,
         )
         assert head.stdout and head.stdin
-        yield head.stdout.readline().strip()
+        yield head.stdout.readline().strip(), head.pid
+        below = list_below(head.pid)
         head.stdin.close()
         head.stdout.close()
-        head.wait(60)
+        try:
+            head.wait(60)
+        except subprocess.TimeoutExpired:  # one whose head is dead may wait for it
+            head.kill()
+            head.wait()
+        for pid in below:
+            if is_ray(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+def list_below(pid: int) -> list[int]:
+    """Processes that a process has started, and those that they have."""
+    found, todo = [], [pid]
+    while todo:
+        try:
+            children = Path(f"/proc/{todo[-1]}/task/{todo.pop()}/children").read_text().split()
+        except OSError:
+            continue
+        found += [*map(int, children)]
+        todo += [*map(int, children)]
+    return found
+
+
+def is_ray(pid: int, part: bytes = b"ray") -> bool:
+    """Whether a number is still that of a process of Ray."""
+    try:
+        return part in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """A cluster for all tests that do not kill it."""
+    with start_cluster() as (address, _):
+        yield address
 
 
 def start(file: Path, folder: Path, *options: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -123,6 +160,39 @@ def test_killed_actors_and_a_killed_driver_cost_nothing(
     driver.communicate()
     finish(start(file, tmp_path / "killed", *words, env=toy_environment))
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "quiet")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_after_the_death_of_the_head_the_same_command_goes_on_with_another_cluster(
+    tmp_path: Path, toy_environment: dict[str, str]
+):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(320))
+    toys = TOYS.replace("0.01", "0.08")  # 2.5 s a shard
+    finish(start(file, tmp_path / "quiet", "-m", toys, "-j", "2", env=toy_environment))
+    words = ("-m", toys, "--engine", "ray", "-j", "2")
+    # Workers go on meanwhile; Ray itself waits a minute for a head that is gone.
+    with start_cluster(RAY_gcs_rpc_server_reconnect_timeout_s="2") as (address, pid):
+        env = toy_environment | {n: v for n, v in os.environ.items() if n.startswith("RAY_")}
+        driver = start(file, tmp_path / "run", *words, "--address", address, env=env)
+        end = time.monotonic() + 60
+        scored = tmp_path / "run" / ".shards"
+        while driver.poll() is None and len(list(scored.glob("score-*.json"))) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        [head] = [one for one in list_below(pid) if is_ray(one, b"gcs_server")]
+        os.kill(head, signal.SIGKILL)
+        _, said = driver.communicate(timeout=120)
+        assert driver.returncode not in (0, None), said
+    done = {path.name for path in scored.glob("score-*.json")}
+    assert 2 <= len(done) < 10, "it was too fast to be killed"
+    assert not (tmp_path / "run" / "run.json").exists()
+    parts = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "stories").glob("*")}
+    finish(start(file, tmp_path / "run", *words, env=toy_environment))
+    assert files_of(tmp_path / "run") == files_of(tmp_path / "quiet")
+    kept = [path for path, stamp in parts.items() if path.stat().st_mtime_ns == stamp]
+    assert len(kept) >= len(done)  # what was done was not done again
+    assert not (tmp_path / "run" / ".shards").exists()
 
 
 def test_a_cluster_that_is_not_there_is_named(tmp_path: Path):

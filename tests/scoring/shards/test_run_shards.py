@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,28 @@ def test_the_parquet_rows_are_those_of_scores_parquet(tmp_path: Path, shards: st
     assert codecs == {"ZSTD"}
 
 
+def test_parts_and_the_copy_of_a_run_of_one_file_have_the_columns_of_the_manual(
+    tmp_path: Path, shards: str, rows: Any
+):
+    import pyarrow.parquet as pq
+
+    from fabula.scoring.run_parts import part_scores, part_stories
+
+    score_whole(write_parquet(tmp_path / "all.parquet", rows), tmp_path / "whole", "words")
+    score(shards, tmp_path / "parts", "words")
+    # As docs/scale.md lists them.
+    stories = "id text prompt references images system item".split()
+    scores = "story item system scorer aspect value status coverage note".split()
+    copied = {
+        "stories": part_stories(tmp_path / "whole", tmp_path / "copy" / "stories"),
+        "scores": part_scores(tmp_path / "whole", None, tmp_path / "copy" / "scores"),
+    }
+    for what, names in (("stories", stories), ("scores", scores)):
+        part = pq.read_schema(tmp_path / "parts" / what / "part-00000.parquet")
+        assert part.names == names
+        assert pq.read_schema(copied[what][0]).equals(part)
+
+
 def test_the_summary_is_that_of_a_run_of_one_file(tmp_path: Path, shards: str, rows: Any):
     score_whole(write_parquet(tmp_path / "all.parquet", rows), tmp_path / "whole")
     score(shards, tmp_path / "parts")
@@ -103,6 +126,16 @@ def test_a_jsonl_file_may_be_cut_anywhere(tmp_path: Path, stories: int):
     assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
 
 
+def test_what_many_shards_gather_is_merged_in_parts_to_the_same_values(tmp_path: Path):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(200))
+    score_whole(file, tmp_path / "whole", "cider, self_bleu")
+    plans: list[Any] = []
+    score(str(file), tmp_path / "parts", "cider, self_bleu", stories=3, on_plan=plans.append)
+    assert len(plans[0].shards) == 67 and plans[0].parts == 34
+    assert replace(plans[0], metrics=tuple(choose_metrics("words, self_bleu"))).parts == 1
+    assert rows_of(tmp_path / "parts") == rows_of(tmp_path / "whole")
+
+
 def test_stories_without_ids_are_numbered_through_all_shards(tmp_path: Path):
     rows = [{"story": f"story number {number}"} for number in range(50)]
     file = write_jsonl(tmp_path / "all.jsonl", rows)
@@ -128,8 +161,8 @@ def test_a_run_that_is_there_is_not_made_again(tmp_path: Path, shards: str):
     stamp = (tmp_path / "run" / "run.json").stat().st_mtime_ns
     assert score(shards, tmp_path / "run", "words").kept == ("words",)
     assert (tmp_path / "run" / "run.json").stat().st_mtime_ns == stamp
-    with pytest.raises(UserError, match=r"another run \(other metrics"):
-        score(shards, tmp_path / "run", "mattr")
+    with pytest.raises(UserError, match=r"another run \(other shard_stories"):
+        score(shards, tmp_path / "run", "mattr", stories=64)
     score(shards, tmp_path / "run", "mattr", overwrite=True, stories=64)
     assert {s.scorer for s in read_scores(tmp_path / "run")} == {"mattr"}
     assert len(files_of(tmp_path / "run")) == 2 * len(read_run(tmp_path / "run")["parts"])
@@ -208,6 +241,28 @@ def test_judges_and_nothing_to_read_are_refused(tmp_path: Path, shards: str):
     empty = write_jsonl(tmp_path / "empty.jsonl", [])
     with pytest.raises(InputError, match="no stories"):
         score(str(empty), tmp_path / "run", "words")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("line", ['{"id": "s3", "text": "twice"}', "{broken", '{"id": "x"}'])
+def test_of_an_input_that_will_not_do_nothing_is_left(tmp_path: Path, line: str, jobs: int):
+    file = write_jsonl(tmp_path / "all.jsonl", make_rows(60))
+    sound = file.read_text()
+    file.write_text(f"{sound}{line}\n")
+    with pytest.raises(InputError):
+        score(str(file), tmp_path / "deep" / "run", "words, cider", stories=16, jobs=jobs)
+    assert not (tmp_path / "deep").exists()
+    file.write_text(sound)  # mended, the same command goes through
+    score(str(file), tmp_path / "deep" / "run", "words, cider", stories=16, jobs=jobs)
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    empty = write_jsonl(tmp_path / "empty.jsonl", [])
+    with pytest.raises(InputError, match="no stories"):
+        score(str(empty), tmp_path / "mine", "words")
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 def test_a_part_that_is_lost_or_cut_is_told(tmp_path: Path, shards: str):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,8 +23,8 @@ from fabula.learned.reader.config import ENCODER, REMEDY, ReaderConfig, Scale, r
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
 from fabula.learned.reader.network import PooledEncoder, is_plain_bert, open_network
-from fabula.learned.reader.relation import relate
-from fabula.models import asset_names, get_asset, load_pooled_bert, path_of
+from fabula.learned.reader.relation import ReaderDtype, relate
+from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
 from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.layout import lay_out
@@ -74,6 +75,7 @@ class Reader:
     signature: str
     source: Source = field(repr=False)
     relate: Relate = field(default=relate, repr=False)
+    dtype: ReaderDtype = "fp32"
     _windows: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
     _pairs: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_PAIRS), repr=False)
     _laid_out: LruCache[str] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
@@ -169,7 +171,7 @@ class Reader:
         if get_asset(pin.name).tree_sha256 != pin.tree_sha256:
             problem = f"{self.signature} was fitted beside another {pin.name} than this Fabula has"
             raise InputError(problem, "train it again, or take the Fabula that it was made for")
-        return load_reader(pin.name)
+        return load_reader(pin.name, dtype=self.dtype)
 
     def values(
         self, scales: Sequence[str], texts: Sequence[str], prompts: Prompts | None = None
@@ -198,7 +200,7 @@ class Reader:
         if not asked:
             return said
         assert self.config.beside
-        other = load_reader(self.config.beside.name)
+        other = load_reader(self.config.beside.name, dtype=self.dtype)
         names = {name: borrowed[name].outputs[0] for name in asked}
         return [
             {**own, **{name: more[head] for name, head in names.items()}}
@@ -222,23 +224,23 @@ class Reader:
         return self._features.get([text_key(text) for text in texts], make)
 
 
-def load_reader(name: str) -> Reader:
+def load_reader(name: str, *, dtype: ReaderDtype = "fp32") -> Reader:
     """Load the reader of an asset or of the folder of a training; once a process.
 
-    `fake` is a reader without weights, for tests.
+    In `int8` its encoder multiplies in 8 bits. `fake` is a reader without weights, for tests.
     """
     with _lock:
         if name == FAKE:
             return _loaded.setdefault(FAKE, _fake_reader())
         folder = find_folder(name)
-        key = (folder, *_stamps(folder))
+        key = (folder, dtype, *_stamps(folder))
         if key not in _loaded:
             with watch.get().during(f"loading {name}"):
-                _loaded[key] = _open_folder(folder)
+                _loaded[key] = _open_folder(folder, dtype)
         return _loaded[key]
 
 
-def open_reader(folder: Path, encoder: PooledEncoder) -> Reader:
+def open_reader(folder: Path, encoder: PooledEncoder, *, dtype: ReaderDtype = "fp32") -> Reader:
     """Open the reader of a folder on an encoder that is at hand."""
     config = read_config(folder)
     network = open_network(folder, config, encoder)
@@ -246,17 +248,29 @@ def open_reader(folder: Path, encoder: PooledEncoder) -> Reader:
     for file in (reader_config.FILE, reader_network.FILE):
         digest.update((folder / file).read_bytes())
     signature = f"{config.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
-    return Reader(config, signature, network)
+    if dtype == "fp32":
+        return Reader(config, signature, network)
+    if not isinstance(network.encoder, PooledBert):
+        raise _refuse_int8(folder)
+    quantised = replace(network, encoder=network.encoder.to_int8())
+    return Reader(config, f"{signature},{dtype}", quantised, partial(relate, dtype=dtype), dtype)
 
 
-def _open_folder(folder: Path) -> Reader:
+def _open_folder(folder: Path, dtype: ReaderDtype) -> Reader:
     if (folder / joint_config.FILE).is_file():
+        if dtype != "fp32":
+            raise _refuse_int8(folder)
         return Reader(*open_joint(folder))
     config = read_config(folder)
     if config.encoder.own:
-        return open_reader(folder, _open_own_encoder(folder, config))
+        return open_reader(folder, _open_own_encoder(folder, config), dtype=dtype)
     _check_encoder(folder, config)
-    return open_reader(folder, _open_asset(config))
+    return open_reader(folder, _open_asset(config), dtype=dtype)
+
+
+def _refuse_int8(folder: Path) -> SettingError:
+    problem = f"the weights in {folder} are read by transformers, and not in int8"
+    return SettingError(problem, "leave dtype out, or take weights on a BERT, such as 'reader'")
 
 
 def _open_asset(config: ReaderConfig) -> PooledEncoder:

@@ -18,6 +18,7 @@ from fabula.core.settings import Means
 from fabula.core.story import Story
 from fabula.learned.reader.config import describe_doubt
 from fabula.learned.reader.inference import Reader, load_reader
+from fabula.learned.reader.relation import ReaderDtype
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
@@ -59,6 +60,11 @@ class LearnedMetric(Metric, Generic[Model]):
         return self.weights
 
     @property
+    def is_usual(self) -> bool:
+        """Whether the weights are ours."""
+        return self.source in self.card.assets
+
+    @property
     def vocabulary(self) -> str:
         """The weights, by whose tokens texts are read."""
         return self.source
@@ -85,7 +91,7 @@ class LearnedMetric(Metric, Generic[Model]):
             return self.load()
         except (SettingError, UnknownName) as error:
             # Weights of ours that this Fabula does not know yet are no mistake of the user's.
-            if self.source in self.card.assets:
+            if self.is_usual:
                 return str(error)
             raise
         except UserError as error:
@@ -99,6 +105,15 @@ class ReaderMetric(LearnedMetric[Reader]):
     The note of a score says what about a story is unlike those that the reader has learned from.
     """
 
+    dtype: Annotated[
+        ReaderDtype, Means("'int8': layers multiply in 8 bits, faster, values differ a little")
+    ] = field(default="fp32", kw_only=True)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the weights are ours and read as they come."""
+        return super().is_usual and self.dtype == "fp32"
+
     @property
     def scales(self) -> tuple[str, ...]:
         """Names of the scales that values come from, where they come from some."""
@@ -106,7 +121,7 @@ class ReaderMetric(LearnedMetric[Reader]):
 
     def load(self) -> Reader:
         """Load the reader."""
-        return load_reader(self.source)
+        return load_reader(self.source, dtype=self.dtype)
 
     def find_lack(self) -> str:
         """Say that the weights have not learned what is asked; "" where they have, or are away."""
@@ -150,6 +165,9 @@ class ScaleMetric(ReaderMetric):
         super().check()
         if self.weights == BOTH and not self.small:
             raise self.setting_error(f"weights={BOTH!r} is not for it", "name one of them")
+        if self.weights == BOTH and self.dtype != "fp32":
+            problem = f"weights={BOTH!r} are not read in {self.dtype}: the large ones are not"
+            raise self.setting_error(problem, "name the small ones, or leave dtype out")
 
     @property
     def source(self) -> str:

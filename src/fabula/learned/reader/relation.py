@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fabula.core.model import Array
     from fabula.models.networks.bert import PooledBert
 
+ReaderDtype = Literal["fp32", "int8"]
 ENCODER = "minilm"
 RELATION_NAMES = ("overlap", "similarity")
 # Goes up whenever `relate` gives other numbers for the same texts.
@@ -79,28 +80,30 @@ def fit_relation(relations: Sequence[Array], weight: float) -> Relation:
     )
 
 
-def relate(prompts: Sequence[str | None], texts: Sequence[str]) -> Array:
+def relate(
+    prompts: Sequence[str | None], texts: Sequence[str], *, dtype: ReaderDtype = "fp32"
+) -> Array:
     """Give overlap and similarity of every story and its prompt: (texts, 2).
 
     Overlap is the share of the prompt's words that the story has, by their stems; the rarer a word,
     the more it counts. Similarity is the cosine of what MiniLM makes of the prompt and of the part
     of the story that is nearest to it. Where there is no prompt, or no word, both are NaN.
     """
-    return open_relater().relate(prompts, texts)
+    return open_relater(dtype).relate(prompts, texts)
 
 
-def open_relater() -> Relater:
+def open_relater(dtype: ReaderDtype = "fp32") -> Relater:
     """Give what reads prompts and stories; a UserError says how to get what it needs."""
     from fabula.models.networks.encoder import Encoder
 
     with _lock:
-        if ENCODER not in _opened:
-            model = load_model(f"embedded({ENCODER!r})")
+        if dtype not in _opened:
+            model = load_model(f"embedded({ENCODER!r}, dtype={dtype!r})")
             if not isinstance(model, Encoder):
                 raise SettingError(f"{ENCODER!r} is no encoder", "name one such as 'minilm'")
-            pooled = load_pooled_bert(ENCODER)
-            _opened[ENCODER] = Relater(pooled, model.signature, model.cache.vectors)
-        return _opened[ENCODER]
+            pooled = load_pooled_bert(ENCODER, dtype=dtype)
+            _opened[dtype] = Relater(pooled, model.signature, model.cache.vectors)
+        return _opened[dtype]
 
 
 @dataclass(frozen=True, eq=False)

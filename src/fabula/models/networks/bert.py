@@ -17,6 +17,7 @@ from fabula.core.errors import InputError, SettingError
 from fabula.core.plain import read_json, read_tensors
 from fabula.models._load import load_model
 from fabula.models._runtime import own_device, package, require_precision
+from fabula.models.networks.linear import Linear, LinearMap, quantise, require_int8
 from fabula.models.reading.windows import run_batches
 
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from fabula.models.networks.encoder import Edges
 
-Dtype = Literal["fp32", "bf16"]
+Dtype = Literal["fp32", "bf16", "int8"]
 _GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _SELVES = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
 _JOINED = "attention.output"
+_MATRICES = ("attention", "joined", "inner", "outer")
 _MOST = 10_000  # layers, or heads
 # A GPU is not filled by what fits into the cache of a core.
 _GPU_TIMES = 32
@@ -51,32 +53,14 @@ class Norm:
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A matrix (inputs × outputs) and a bias."""
-
-    weight: Tensor
-    bias: Tensor
-
-    def __call__(self, rows: Tensor) -> Tensor:
-        """Multiply, and add the bias."""
-        import torch
-
-        return torch.addmm(self.bias, rows, self.weight)
-
-    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
-        """Add the result for `inputs` to rows that are not needed afterwards."""
-        return rows.add_(self.bias).addmm_(inputs, self.weight)
-
-
-@dataclass(frozen=True)
 class Layer:
     """One layer: attention, then two matrices with a GELU between them."""
 
-    attention: Linear  # (H, 3H): queries, keys and values in one product
-    joined: Linear  # (H, H)
+    attention: LinearMap  # (H, 3H): queries, keys and values in one product
+    joined: LinearMap  # (H, H)
     norm: Norm
-    inner: Linear  # (H, I)
-    outer: Linear  # (I, H)
+    inner: LinearMap  # (H, I)
+    outer: LinearMap  # (I, H)
     last_norm: Norm
     heads: int
     gelu: str
@@ -190,6 +174,15 @@ class Bert:
         )
         return replace(self, stack=stack)
 
+    def to_int8(self) -> Bert:
+        """Give one whose layers multiply in 8 bits; tables, attention and norms stay."""
+        require_int8()
+        stack = []
+        for layer in self.stack:
+            matrices: dict[str, Any] = {name: quantise(getattr(layer, name)) for name in _MATRICES}
+            stack.append(replace(layer, **matrices))
+        return replace(self, stack=tuple(stack))
+
 
 def _move(part: Any, device: str) -> Any:
     """Give a part of an encoder with all its tensors on a device."""
@@ -204,7 +197,10 @@ def _move(part: Any, device: str) -> Any:
 def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     """Read `config.json` and `model.safetensors` of a folder."""
     torch, _ = package("torch"), package("safetensors")
-    require_precision(dtype)
+    if dtype == "int8":
+        require_int8()
+    else:
+        require_precision(dtype)
     config = _read_config(folder)
     stored = read_tensors(folder / "model.safetensors", remedy=_REMEDY)
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32
@@ -218,7 +214,7 @@ def load_bert(folder: Path, *, dtype: Dtype = "fp32") -> Bert:
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
         problem = f"{folder} is no BERT encoder: its weights do not go together ({error})"
         raise InputError(problem[:400], _REMEDY) from error
-    return bert
+    return bert.to_int8() if dtype == "int8" else bert
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -275,16 +271,13 @@ def _layer(tensors: Mapping[str, Tensor], name: str, *, heads: int, gelu: str, e
 
 
 def _parts(layer: Layer) -> dict[str, Tensor]:
-    """Weights of one layer by name: what `_layer` was given."""
-    maps = {
-        f"{_JOINED}.dense": layer.joined,
-        "intermediate.dense": layer.inner,
-        "output.dense": layer.outer,
-    }
+    """Weights of one layer by name: what `_layer` was given; in 8 bits they are gone."""
+    whole, joined, inner, outer = (getattr(layer, name) for name in _MATRICES)
+    maps = {f"{_JOINED}.dense": joined, "intermediate.dense": inner, "output.dense": outer}
     named: dict[str, Linear | Norm] = {
         name: Linear(linear.weight.t(), linear.bias) for name, linear in maps.items()
     }
-    queries = layer.attention.weight.t().chunk(3), layer.attention.bias.chunk(3)
+    queries = whole.weight.t().chunk(3), whole.bias.chunk(3)
     named |= {name: Linear(*both) for name, *both in zip(_SELVES, *queries, strict=True)}
     named |= {f"{_JOINED}.LayerNorm": layer.norm, "output.LayerNorm": layer.last_norm}
     weights = {f"{name}.weight": part.weight for name, part in named.items()}
@@ -339,6 +332,10 @@ class PooledBert:
         """Give one with other layers on the same embeddings, which are not copied."""
         return replace(self, bert=self.bert.with_layers(tensors))
 
+    def to_int8(self) -> PooledBert:
+        """Give one whose layers multiply in 8 bits."""
+        return replace(self, bert=self.bert.to_int8())
+
     @cached_property
     def unknown(self) -> int | None:
         """The number of the sign for what is not in the vocabulary."""
@@ -383,11 +380,11 @@ class PooledBert:
             return torch.stack(vectors).float() if vectors else torch.empty(0, self.width)
 
 
-def load_pooled_bert(name: str) -> PooledBert:
+def load_pooled_bert(name: str, *, dtype: Dtype = "fp32") -> PooledBert:
     """Give the encoder that an asset holds; it is loaded once a process, whoever else asks it."""
     from fabula.models.networks.encoder import Encoder
 
-    encoder = load_model(f"embedded({name!r})")
+    encoder = load_model(f"embedded({name!r}, dtype={dtype!r})")
     if not isinstance(encoder, Encoder):
         raise SettingError(f"{name!r} is no encoder", "name one such as 'story_encoder'")
     return PooledBert(encoder.bert, encoder.tokenizer, encoder.edges)

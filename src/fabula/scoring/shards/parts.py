@@ -17,14 +17,17 @@ from fabula.core.addresses import Place
 from fabula.core.files import checksum_file
 from fabula.core.score import Score, Summary
 from fabula.core.story import Story
-from fabula.core.table import part_name, without_halves
-from fabula.datasets.tables.workbook import need_arrow
-from fabula.scoring.folder import SCORE_ROWS, ParquetColumns, score_schema
+from fabula.core.table import part_name
+from fabula.scoring.run_parts import (
+    SCORE_ROWS,
+    STORY_ROWS,
+    ParquetColumns,
+    score_schema,
+    story_cells,
+    story_schema,
+)
 
 HIDDEN = ".shards"
-_LISTS = ("references", "images")
-# Held in memory until they are written as one group of rows.
-_STORY_ROWS = 2_048
 
 
 @dataclass
@@ -58,22 +61,21 @@ class Part:
         return summary
 
 
-def story_schema() -> Any:
-    """Give Arrow's schema of stories."""
-    pa = need_arrow()
-    names = [one.name for one in fields(Story)]
-    return pa.schema(
-        [(name, pa.list_(pa.string()) if name in _LISTS else pa.string()) for name in names]
-    )
+def staged_name(number: int) -> str:
+    """Name the scores of a shard that wait for being put in place, beside a finished run."""
+    return f"{HIDDEN}/scores-{number:05d}.parquet"
 
 
 class PartWriter:
-    """Writes stories and scores of a shard; `publish` puts both files in place."""
+    """Writes stories and scores of a shard; `publish` puts both files in place.
 
-    def __init__(self, place: Place, number: int) -> None:
-        self._place, self._number = place, number
+    Beside a finished run, to which scores are added, its stories are there and the scores wait.
+    """
+
+    def __init__(self, place: Place, number: int, *, adds: bool = False) -> None:
+        self._place, self._number, self._adds = place, number, adds
         self._paths = (place.scratch(), place.scratch())
-        self._stories = ParquetColumns(self._paths[0], story_schema(), _STORY_ROWS)
+        self._stories = ParquetColumns(self._paths[0], story_schema(), STORY_ROWS)
         self._scores = ParquetColumns(self._paths[1], score_schema(), SCORE_ROWS)
         self._latest: Story | None = None
         self._began = time.process_time()
@@ -83,16 +85,11 @@ class PartWriter:
         """Write a score, and its story if that is a new one."""
         if story is not self._latest:
             self._latest = story
-            self.add_story(story)
+            self._stories.add(story_cells(story))
         self._summary.add(story.system, score)
         value = None if score.value != score.value else score.value
         about = (score.story, story.item, story.system, score.scorer, score.aspect)
         self._scores.add((*about, value, str(score.status), score.coverage, score.note))
-
-    def add_story(self, story: Story) -> None:
-        """Write a story."""
-        texts = [[*map(without_halves, texts)] for texts in (story.references, story.images)]
-        self._stories.add((story.id, story.text, story.prompt, *texts, story.system, story.item))
 
     def publish(self, seconds: dict[str, float]) -> Part:
         """Put both files in place and say what they are; `seconds` are those of each metric."""
@@ -100,8 +97,10 @@ class PartWriter:
         self._scores.close()
         sums = [checksum_file(path) for path in self._paths]
         sizes = [path.stat().st_size for path in self._paths]
-        for folder, path in zip(("stories", "scores"), self._paths, strict=True):
-            self._place.put(part_name(folder, self._number), path)
+        scores = staged_name(self._number) if self._adds else part_name("scores", self._number)
+        if not self._adds:
+            self._place.put(part_name("stories", self._number), self._paths[0])
+        self._place.put(scores, self._paths[1])
         return Part(
             self._stories.rows,
             self._scores.rows,

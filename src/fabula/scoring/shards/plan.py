@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fabula._version import __version__
@@ -16,14 +16,15 @@ from fabula.core.table import json_text
 from fabula.datasets.tables.shards import Shard, choose_columns, cut_files, list_files
 from fabula.datasets.tables.stories import StoryColumns, StoryLayout
 from fabula.scoring.engine import BATCH
-from fabula.scoring.folder import RUN
+from fabula.scoring.folder import INSTEAD, RUN, KeptMetrics, list_differences
 from fabula.scoring.shards.parts import HIDDEN, digest_lines
 
 PLAN = f"{HIDDEN}/plan.json"
 # Of Parquet a multiple of what the engine reads at once: a run of one file has the same batches.
 SHARD_STORIES = 8192
+# CIDEr gathers some 55 MB of a shard of 8,192 stories, and merging takes several times as much.
+_SHARDS_PER_PART, _MOST_PARTS = 2, 64
 _FOLDERS = ("stories", "scores", HIDDEN)
-_INSTEAD = "choose another folder with -o, or pass --overwrite"
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,26 @@ class Plan:
     stories: int = SHARD_STORIES
     strict: bool = False
     at_once: int = BATCH
+    kept: KeptMetrics = field(default_factory=KeptMetrics)
+    """Metrics of a finished run in the folder, to which those of this plan are added."""
+
+    @property
+    def adds(self) -> bool:
+        """Whether there is a finished run that metrics are added to."""
+        return bool(self.kept.stamp)
 
     @property
     def numbered(self) -> bool:
         """Whether stories have no ids, and are numbered instead."""
         return "id" not in self.columns.names
+
+    @property
+    def parts(self) -> int:
+        """In how many parts what is gathered is merged, so that none of many shards is large."""
+        gathered = [metric.empty_statistics() for metric in self.metrics if needs_batch(metric)]
+        if not any(hasattr(statistics, "split") for statistics in gathered):
+            return 1
+        return min(_MOST_PARTS, -(-len(self.shards) // _SHARDS_PER_PART))
 
     @property
     def gathers(self) -> bool:
@@ -66,7 +82,7 @@ class Plan:
             "skip_bad": self.layout.skip_bad,
             "shard_stories": self.stories,
             "at_once": self.at_once,
-            "metrics": [metric.identity for metric in self.metrics],
+            "metrics": [*self.kept.identities, *(metric.identity for metric in self.metrics)],
         }
 
 
@@ -94,21 +110,19 @@ def read_record(place: Place) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError):
-        raise InputError(f"{place.name}/{RUN} is not the record of a run", _INSTEAD) from None
+        raise InputError(f"{place.name}/{RUN} is not the record of a run", INSTEAD) from None
     return record if isinstance(record, dict) else {}
 
 
 def find_finished(place: Place, plan: Plan) -> dict[str, Any] | None:
-    """Give the record of the same run, if it is there whole; another run is refused."""
+    """Give the record of a run of the same stories, if it is there whole; others are refused."""
     record = read_record(place)
     if record is None:
         return None
-    question = plan.question()
-    before = record.get("question") or {}
-    differences = [f"other {key}" for key in question if before.get(key) != question[key]]
+    differences = list_differences(record.get("question") or {}, plan.question())
     if "parts" not in record or differences:
         what = ", ".join(differences) if "parts" in record else "not in shards"
-        raise UserError(f"{place.name} holds another run ({what})", _INSTEAD)
+        raise UserError(f"{place.name} holds another run ({what})", INSTEAD)
     return record
 
 
@@ -120,7 +134,8 @@ def keep_plan(place: Place, plan: Plan) -> None:
     try:
         before = json.loads(place.read(PLAN))
     except FileNotFoundError:
-        _refuse_foreign(place)
+        if not plan.adds:
+            _refuse_foreign(place)
         data = {"fabula": __version__, **told}
         place.write(PLAN, (json_text(data, indent=1) + "\n").encode())
         return
@@ -131,16 +146,16 @@ def keep_plan(place: Place, plan: Plan) -> None:
         f"other {key}" for key in question if asked.get(key) != told["question"][key]
     ]:
         problem = f"{place.name} holds another run that was begun ({', '.join(differences)})"
-        raise UserError(problem, _INSTEAD)
+        raise UserError(problem, INSTEAD)
     if before.get("shards") != told["shards"]:
-        raise UserError(f"{place.name} holds a run that was cut otherwise", _INSTEAD)
+        raise UserError(f"{place.name} holds a run that was cut otherwise", INSTEAD)
 
 
 def _refuse_foreign(place: Place) -> None:
     """Refuse a folder that holds parts of which no plan speaks."""
     for folder in _FOLDERS[:2]:
         if parts := _list_parts(place, folder):
-            raise UserError(f"{place.name}/{parts[0]} is there, and not by this run", _INSTEAD)
+            raise UserError(f"{place.name}/{parts[0]} is there, and not by this run", INSTEAD)
 
 
 def clear_place(place: Place) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
@@ -31,10 +31,11 @@ from fabula.core.table import json_text, part_name
 from fabula.datasets.tables.shards import ShardStories
 from fabula.datasets.tables.stories import StoryColumns, StoryLayout
 from fabula.scoring.engine import BATCH
-from fabula.scoring.folder import RUN, RunFolder, digest_record
+from fabula.scoring.folder import INSTEAD, RUN, STAGED_RUN, RunFolder, digest_record
 from fabula.scoring.run import RunResult, describe_metrics, list_versions
+from fabula.scoring.shards.adding import add_to_run, merge_records, put_in_place
 from fabula.scoring.shards.crew import Crew, OwnCrew, ProcessCrew, do_calls
-from fabula.scoring.shards.parts import HIDDEN, Part, digest_lines
+from fabula.scoring.shards.parts import HIDDEN, Part, digest_lines, staged_name
 from fabula.scoring.shards.plan import (
     SHARD_STORIES,
     Plan,
@@ -54,6 +55,7 @@ from fabula.scoring.shards.worker import (
     ids_name,
     mark_name,
     read_mark,
+    sealed_name,
     state_name,
 )
 from fabula.scoring.survey import SetDigest
@@ -88,28 +90,37 @@ def run_shards(
     place = open_place(options.output)
     folder = None if is_address(options.output) else Path(options.output)
     how = {"stories": options.stories, "strict": options.strict, "at_once": options.at_once}
+    plan = make_plan(names, layout, metrics, place, **how)
+    if options.on_plan:
+        options.on_plan(plan)
     with _lock(folder):
-        plan = make_plan(names, layout, metrics, place, **how)
-        if options.on_plan:
-            options.on_plan(plan)
+        earlier: dict[str, Any] | None = None
         if options.overwrite:
             _refuse_inputs(folder, plan)
             clear_place(place)
-        elif record := find_finished(place, plan):
-            clear_hidden(place)
-            kept = tuple(entry["spec"] for entry in record["metrics"])
-            return RunResult(record, Summary.from_rows(record["summary"]), folder, kept)
+        else:
+            put_in_place(place)
+            earlier = find_finished(place, plan)
+        if earlier:
+            plan = add_to_run(place, plan, earlier)
+            if not plan.metrics:
+                return _result(earlier, folder, plan)
         keep_plan(place, plan)
         with closing(_open_crew(plan, options)) as crew:
             clock = [started, time.monotonic()]
-            surveyed = _survey(plan, place, crew)
+            surveyed = _survey(plan, place, crew, earlier)
             clock.append(time.monotonic())
-            parts = _score(plan, place, crew, surveyed, options.progress)
+            parts = _score(plan, place, crew, surveyed, options.progress, earlier)
             clock.append(time.monotonic())
-        record = _record(plan, surveyed, parts, clock)
-        place.write(RUN, (json_text(record, indent=1) + "\n").encode())
+        record = _record(plan, surveyed, parts, clock, earlier)
+        place.write(STAGED_RUN if earlier else RUN, (json_text(record, indent=1) + "\n").encode())
+        put_in_place(place)
         clear_hidden(place)
-    return RunResult(record, Summary.from_rows(record["summary"]), folder)
+    return _result(record, folder, plan)
+
+
+def _result(record: dict[str, Any], folder: Path | None, plan: Plan) -> RunResult:
+    return RunResult(record, Summary.from_rows(record["summary"]), folder, tuple(plan.kept.specs))
 
 
 def _lock(folder: Path | None) -> AbstractContextManager[None]:
@@ -133,7 +144,20 @@ def _open_crew(plan: Plan, options: ShardOptions) -> Crew:
     return ProcessCrew(plan, jobs) if jobs > 1 else OwnCrew(plan)
 
 
-def _survey(plan: Plan, place: Place, crew: Crew) -> list[Mark]:
+def _survey(plan: Plan, place: Place, crew: Crew, earlier: Mapping[str, Any] | None) -> list[Mark]:
+    """Go over all stories; where they will not do, what was written down of them goes again."""
+    try:
+        surveyed = _survey_shards(plan, place, crew)
+        if earlier and _digest_stories(surveyed) != earlier["question"]["input"]:
+            problem = f"the stories are not those that the run in {place.name} has scored"
+            raise InputError(problem, INSTEAD)
+    except InputError:
+        clear_hidden(place)
+        raise
+    return surveyed
+
+
+def _survey_shards(plan: Plan, place: Place, crew: Crew) -> list[Mark]:
     """Go over all shards that were not surveyed yet; then look at what concerns all together."""
     marks = _read_marks(place, "survey", range(len(plan.shards)))
     todo = [Call("survey", number) for number in range(len(plan.shards)) if number not in marks]
@@ -153,7 +177,9 @@ def _survey(plan: Plan, place: Place, crew: Crew) -> list[Mark]:
     return surveyed
 
 
-def _read_marks(place: Place, verb: str, numbers: Iterable[int]) -> dict[int, Mark]:
+def _read_marks(
+    place: Place, verb: str, numbers: Iterable[int], *, adds: bool = False
+) -> dict[int, Mark]:
     """Give the marks that are there; of a part that is not as its mark says, none."""
     there = place.sizes(HIDDEN)
     names = {number: mark_name(verb, number) for number in numbers}
@@ -166,6 +192,9 @@ def _read_marks(place: Place, verb: str, numbers: Iterable[int]) -> dict[int, Ma
     sizes = [place.sizes(folder) if marks else {} for folder in ("stories", "scores")]
 
     def is_whole(number: int) -> bool:
+        if adds:
+            size = there.get(staged_name(number).rpartition("/")[2])
+            return bool(size == marks[number]["bytes"][1])
         name = part_name("", number).lstrip("/")
         return bool([known.get(name) for known in sizes] == marks[number]["bytes"])
 
@@ -219,29 +248,43 @@ def _name_doubled(plan: Plan, hashes: set[int]) -> None:
 
 
 def _merge(plan: Plan, place: Place, crew: Crew) -> None:
-    """Merge what was gathered, some states at a time, until one is left."""
+    """Merge what was gathered part by part; what is left of the parts fits into one process."""
     if STATE.rpartition("/")[2] in place.sizes(HIDDEN):
         return
-    names, level = [state_name(0, number) for number in range(len(plan.shards))], 0
-    while names != [STATE]:
-        watch.get().tell(f"merging {count_text(len(names), 'part')} of what was gathered")
+    numbers = range(len(plan.shards))
+    names = {part: [state_name(0, at, part) for at in numbers] for part in range(plan.parts)}
+    level = 0
+    while any(own != [sealed_name(part)] for part, own in names.items()):
+        count = sum(map(len, names.values()))
+        watch.get().tell(f"merging {count_text(count, 'part')} of what was gathered")
         level += 1
-        groups = [names[at : at + _MERGED_AT_ONCE] for at in range(0, len(names), _MERGED_AT_ONCE)]
-        targets = [state_name(level, at) for at in range(len(groups))] if groups[1:] else [STATE]
-        calls = [
-            Call("merge", at, names=(*group, target))
-            for at, (group, target) in enumerate(zip(groups, targets, strict=True))
-        ]
+        calls = []
+        for part, own in names.items():
+            groups = [own[at : at + _MERGED_AT_ONCE] for at in range(0, len(own), _MERGED_AT_ONCE)]
+            targets = [state_name(level, at, part) for at in range(len(groups))]
+            names[part] = targets if groups[1:] else [sealed_name(part)]
+            calls += [
+                Call("merge", at, names=(*group, target))
+                for at, (group, target) in enumerate(zip(groups, names[part], strict=True))
+            ]
         for _ in do_calls(crew, calls, plan):
             pass
-        names = targets
+    whole = Call("merge", 0, names=(*(sealed_name(part) for part in names), STATE))
+    for _ in do_calls(crew, [whole], plan):
+        pass
 
 
 def _score(
-    plan: Plan, place: Place, crew: Crew, surveyed: Sequence[Mark], progress: Progress | None
+    plan: Plan,
+    place: Place,
+    crew: Crew,
+    surveyed: Sequence[Mark],
+    progress: Progress | None,
+    earlier: Mapping[str, Any] | None,
 ) -> list[Part]:
     """Score all shards that were not scored yet."""
-    marks = _read_marks(place, "score", range(len(plan.shards)))
+    marks = _read_marks(place, "score", range(len(plan.shards)), adds=plan.adds)
+    files = earlier["files"] if earlier else {}
     counts = [mark["stories"] for mark in surveyed]
     before = [0, *accumulate(counts)]
     calls = [
@@ -251,6 +294,7 @@ def _score(
             first=before[number] + 1,
             digest=mark["digest"],
             about=f"stories {mark['ids'][0]!r} to {mark['ids'][1]!r}",
+            kept=files.get(part_name("scores", number), ""),
         )
         for number, mark in enumerate(surveyed)
         if number not in marks
@@ -272,15 +316,25 @@ def _score(
     return [Part.from_plain(marks[number]) for number in range(len(plan.shards))]
 
 
-def _record(
-    plan: Plan, surveyed: Sequence[Mark], parts: Sequence[Part], clock: Sequence[float]
-) -> dict[str, Any]:
-    summary, digest = Summary(), SetDigest()
-    for mark, part in zip(surveyed, parts, strict=True):
-        summary.merge(part.summarise())
+def _digest_stories(surveyed: Sequence[Mark]) -> str:
+    digest = SetDigest()
+    for mark in surveyed:
         digest.merge(SetDigest.parse(mark["digest"]))
+    return digest_lines([digest.hex()])
+
+
+def _record(
+    plan: Plan,
+    surveyed: Sequence[Mark],
+    parts: Sequence[Part],
+    clock: Sequence[float],
+    earlier: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    summary = Summary()
+    for part in parts:
+        summary.merge(part.summarise())
     question = plan.question()
-    record = {
+    record: dict[str, Any] = {
         "fabula": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(clock[-1] - clock[0], 3),
@@ -288,7 +342,7 @@ def _record(
         # Of this command: of a run that was resumed, less than it took.
         "phases": dict(zip(("start", "survey", "score"), _list_spans(clock), strict=True)),
         "input": {"format": question["format"], **_describe_input(plan, surveyed)},
-        "question": {"input": digest_lines([digest.hex()]), **question},
+        "question": {"input": _digest_stories(surveyed), **question},
         "metrics": describe_metrics(
             plan.metrics,
             {m.spec: sum(part.seconds[m.spec] for part in parts) for m in plan.metrics},
@@ -305,6 +359,8 @@ def _record(
             for at, folder in enumerate(("stories", "scores"))
         },
     }
+    if earlier:
+        merge_records(record, earlier, plan.kept)
     return record | {"checksum": digest_record(record)}
 
 

@@ -69,6 +69,23 @@ def merge_states(states: Iterable[State]) -> State:
     return whole
 
 
+def split_state(state: State, parts: int) -> list[State]:
+    """Part what was gathered, so that each part of all shards can be merged by itself.
+
+    Statistics that know `split` are parted; others, and what else is known of batches, are in the
+    first part.
+    """
+    split: list[State] = [{spec: Batches() for spec in state} for _ in range(parts)]
+    for spec, batches in state.items():
+        split[0][spec].digests, split[0][spec].failed = batches.digests, batches.failed
+        for name, statistics in batches.gathered.items():
+            part = getattr(statistics, "split", None)
+            pieces = part(parts) if part else [statistics]
+            for own, piece in zip(split, pieces, strict=False):
+                own[spec].gathered[name] = piece
+    return split
+
+
 def seal_state(state: State, metrics: Sequence[Metric]) -> State:
     """Let metrics drop what no story will be asked about."""
     for metric in metrics:

@@ -21,10 +21,12 @@ from fabula.core.addresses import open_place
 from fabula.core.errors import UserError
 from fabula.core.metric import needs_batch
 from fabula.core.protocols import Watch, watch
+from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.core.table import json_text
 from fabula.datasets.tables.shards import ShardStories
 from fabula.scoring.engine import Engine, changed_error
+from fabula.scoring.shards.adding import join_kept
 from fabula.scoring.shards.parts import HIDDEN, PartWriter
 from fabula.scoring.shards.plan import Plan
 from fabula.scoring.shards.states import (
@@ -32,6 +34,7 @@ from fabula.scoring.shards.states import (
     merge_states,
     read_state,
     seal_state,
+    split_state,
     write_state,
 )
 from fabula.scoring.survey import Batches, SetDigest, Survey, digest_whole
@@ -45,7 +48,8 @@ class Call:
     """Something to do: `survey` a shard, `merge` states into another, `score` a shard.
 
     `number` is that of the shard, `first` the number of its first story, `about` names its stories.
-    `names` are the states to merge, into the last of them.
+    `names` are the states to merge, into the last of them. `kept` is the checksum of the scores
+    that are there, where others are added.
     """
 
     verb: str
@@ -54,6 +58,7 @@ class Call:
     names: tuple[str, ...] = ()
     digest: str = ""
     about: str = ""
+    kept: str = ""
 
 
 def mark_name(verb: str, number: int) -> str:
@@ -66,9 +71,14 @@ def ids_name(number: int) -> str:
     return f"{HIDDEN}/ids-{number:05d}.npy"
 
 
-def state_name(level: int, number: int) -> str:
-    """Name what was gathered of a shard (level 0), or merged of several."""
-    return f"{HIDDEN}/batches-{level}-{number:05d}.state"
+def state_name(level: int, number: int, part: int) -> str:
+    """Name a part of what was gathered of a shard (level 0), or merged of several."""
+    return f"{HIDDEN}/batches-{part:02d}-{level}-{number:05d}.state"
+
+
+def sealed_name(part: int) -> str:
+    """Name a part of what was gathered of all shards, without what nobody will ask for."""
+    return f"{HIDDEN}/batches-{part:02d}.state"
 
 
 class ShardWorker:
@@ -115,8 +125,8 @@ class ShardWorker:
             file = io.BytesIO()
             np.save(file, np.sort(np.array(hashes, dtype=np.uint64)))
             self.place.write(ids_name(call.number), file.getvalue())
-        if gathering:
-            self.place.write(state_name(0, call.number), write_state(state))
+        for part, own in enumerate(split_state(state, self.plan.parts) if gathering else ()):
+            self.place.write(state_name(0, call.number, part), write_state(own))
         return self._leave_mark(
             call,
             {
@@ -129,11 +139,11 @@ class ShardWorker:
         )
 
     def merge(self, call: Call) -> Mark:
-        """Merge states into one; the last of all is sealed."""
+        """Merge states into one; one of all shards is sealed."""
         *sources, target = call.names
         states = (read_state(self.place.read(name), self.plan.metrics) for name in sources)
         merged = merge_states(states)
-        if target == STATE:
+        if target in (STATE, *map(sealed_name, range(self.plan.parts))):
             merged = seal_state(merged, self.plan.metrics)
         self.place.write(target, write_state(merged))
         return {}
@@ -149,8 +159,11 @@ class ShardWorker:
             at_once=self.plan.at_once,
             check=False,
         )
-        with PartWriter(self.place, call.number) as writer:
-            for story, score in engine.run(self._check(source, call.digest)):
+        scores: Iterator[tuple[Story, Score]] = engine.run(self._check(source, call.digest))
+        if self.plan.adds:
+            scores = join_kept(self.place, call.number, self.plan.kept, call.kept, scores)
+        with PartWriter(self.place, call.number, adds=self.plan.adds) as writer:
+            for story, score in scores:
                 writer.add(story, score)
             part = writer.publish(engine.seconds)
         return self._leave_mark(call, part.plain())

@@ -39,9 +39,9 @@ ASPECT_WORDS = {
 }
 GAUGE_LEGEND = (
     "People: eight of ten stories of such a length that people wrote lie between the two. "
-    "Shuffled: the middle of such stories, their sentences or words in a chance order. The "
-    "criteria hardly tell a story from its own sentences shuffled; these two do, in 7 to 9 "
-    "of 10 stories."
+    "Shuffled: the middle of such stories, their sentences or words in a chance order. Of the "
+    "criteria only coherence tells a story from its own sentences shuffled; these two do, in 7 "
+    "to 9 of 10 stories."
 )
 NOTHING_RARE = (
     "Nothing that is measured here is rarer than in 1 of 10 human stories: there is no comment "

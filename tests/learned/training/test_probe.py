@@ -189,10 +189,10 @@ class Beside:
         return [{"count": np.array([float(len(text.split()))])} for text in texts]
 
 
-def test_a_reader_beside_counts_as_the_fit_lets_it(bench, tmp_path, monkeypatch):
+def test_a_reader_beside_counts_as_much_as_the_recipe_says(bench, tmp_path, monkeypatch):
     from fabula.learned.reader import inference
 
-    head = replace(bench.probes["preference"], beside=2.0, penalty=0.3)
+    head = replace(bench.probes["preference"], beside=0.5, unique=0.0, penalty=0.3)
     recipe = replace(
         bench, probes={"preference": head}, beside="judge", beside_heads=("count",)
     )  # fmt: skip
@@ -206,7 +206,6 @@ def test_a_reader_beside_counts_as_the_fit_lets_it(bench, tmp_path, monkeypatch)
     counts = [len(text.split()) for text in TEXTS]
     assert borrowed.mean == pytest.approx(np.mean(counts))
     assert borrowed.deviation == pytest.approx(np.std(counts))
-    assert borrowed.weight > 0  # more words are liked
     how = {"is_bert": False, "is_asset": True, "layer": 1, "surprisal": True}
     reader = open_reader(tmp_path / "out", open_pooled(tmp_path / "llama", "llama", **how))
     asked: list[str] = []
@@ -216,6 +215,8 @@ def test_a_reader_beside_counts_as_the_fit_lets_it(bench, tmp_path, monkeypatch)
     raw = reader.raw("preference", TEXTS)
     assert raw.mean() == pytest.approx(0, abs=0.05)
     assert raw.std() == pytest.approx(1, abs=0.1)
+    told = borrowed.weight * (np.array(counts) - borrowed.mean) / borrowed.deviation
+    assert told.std() / (raw - told).std() == pytest.approx(0.5, abs=0.01)
     assert asked == ["judge"]
     assert reader.open_beside(["preference"]) is not None
     pinned.tree_sha256 = "of another"

@@ -39,10 +39,11 @@ class ProbeHead:
 
     `choices` are corpora of choices and `made` those that nobody made; or `ratings` is a data set
     and `aspect` what its raters rated. Groups of columns are standardised and multiplied by
-    `states`, `surprisal`, `surface` and `beside` (what the heads of another reader say): the same
-    penalty holds a column of a smaller weight down more. `unique`, `repetition` and `relation` are
-    how much the number of different words, runs of three words that come again (against a text)
-    and the relation to the prompt count beside what was learned, in standard deviations of it.
+    `states`, `surprisal` and `surface`: the same penalty holds a column of a smaller weight down
+    more. `unique`, `repetition`, `relation` and `beside` are how much the number of different
+    words, runs of three words that come again (against a text), the relation to the prompt and
+    what the heads of another reader say count beside what was learned, in standard deviations of
+    it.
     `people` is a corpus whose texts percentiles are among. Beside ratings, choices that nobody
     made count with `made_weight`.
     """
@@ -115,7 +116,9 @@ class Ratings:
 class Layout:
     """How columns are made of what is known of texts: means and deviations of all of it.
 
-    Vectors are states, surprisals and the outputs of `beside` heads of another reader.
+    Vectors are states, surprisals and the outputs of `beside` heads of another reader. Columns are
+    states, surprisals, one of all heads beside (the sum of what they say, each standardised, whose
+    deviation over the texts is `beside_spread`), and surface features.
     """
 
     means: Array
@@ -123,46 +126,55 @@ class Layout:
     feature_means: Array
     feature_deviations: Array
     beside: int = 0
+    beside_spread: float = 1.0
 
     @classmethod
     def of(cls, vectors: Array, features: Array, beside: int = 0) -> Layout:
         """Measure means and deviations over texts: (texts, vector), (texts, 17)."""
         means, deviations = vectors.mean(0), np.maximum(vectors.std(0), _LEAST)
         spreads = np.maximum(features.std(0), _LEAST)
-        return cls(means, deviations, features.mean(0), spreads, beside)
+        others = ((vectors - means) / deviations)[:, len(means) - beside :].sum(1)
+        together = max(float(others.std()), _LEAST) if beside else 1.0
+        return cls(means, deviations, features.mean(0), spreads, beside, together)
 
     def columns(self, head: ProbeHead, vectors: Array, features: Array) -> Array:
         """Give the columns that a head is linear in: states, surprisals, heads beside, surface."""
-        scaled = (vectors - self.means) / self.deviations * self._weights(head)
+        scaled = (vectors - self.means) / self.deviations
+        own, others = np.split(scaled, [self._own], axis=1)
+        others = others.sum(1, keepdims=True) / self.beside_spread * bool(head.beside)
         surface = standardise_features(features, self.feature_means, self.feature_deviations, CLIP)
         used = [name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES]
-        return np.concatenate([scaled, surface * used * head.surface], axis=1)
+        parts = [own * self._weights(head), others, surface * used * head.surface]
+        return np.concatenate(parts, axis=1)
 
     def part(self, head: ProbeHead, weights: Array) -> tuple[Array, float, Array]:
         """Give a fit's weights of plain vectors, their bias, and those of standardised features."""
-        count, own = len(self.means), len(self.means) - self.beside
-        plain = (weights[:count] * self._weights(head) / self.deviations)[:own]
+        own = self._own
+        plain = weights[:own] * self._weights(head) / self.deviations[:own]
         used = np.array([name not in PARAGRAPH_FEATURES for name in FEATURE_NAMES])
-        surface = weights[count : count + len(FEATURE_NAMES)] * used * head.surface
+        surface = weights[own + 1 :] * used * head.surface
         return plain, -float(plain @ self.means[:own]), surface
 
-    def beside_terms(self, head: ProbeHead, weights: Array) -> list[tuple[float, float, float]]:
+    def beside_terms(self, weights: Array) -> list[tuple[float, float, float]]:
         """Give weight, mean and deviation of every head beside."""
-        start, stop = len(self.means) - self.beside, len(self.means)
-        shares = (weights[start:stop] * head.beside).tolist()
-        means, deviations = self.means[start:].tolist(), self.deviations[start:].tolist()
-        return list(zip(shares, means, deviations, strict=True))
+        share, own = float(weights[self._own]) / self.beside_spread, self._own
+        means, deviations = self.means[own:].tolist(), self.deviations[own:].tolist()
+        return [(share, *pair) for pair in zip(means, deviations, strict=True)]
+
+    @property
+    def _own(self) -> int:
+        return len(self.means) - self.beside
 
     def _weights(self, head: ProbeHead) -> Array:
-        width = len(self.means) - SURPRISALS - self.beside
-        parts = (width, head.states / width**0.5), (SURPRISALS, head.surprisal)
-        both = (*parts, (self.beside, head.beside))
-        return np.concatenate([np.full(count, weight) for count, weight in both])
+        width = self._own - SURPRISALS
+        states = np.full(width, head.states / width**0.5)
+        return np.concatenate([states, np.full(SURPRISALS, head.surprisal)])
 
 
 def fit_choices(head: ProbeHead, corpora: Sequence[Choices], columns: Columns) -> Array:
-    """Fit a head's weights of columns to choices, and let different words count beside."""
-    weights = fit_preference(corpora, columns, head.penalty)
+    """Fit a head's weights of columns to choices, and let what is not learned count beside."""
+    seen = {one.corpus: _hide_beside(columns[one.corpus]) for one in corpora}
+    weights = fit_preference(corpora, seen, head.penalty)
     people = [columns[one.corpus] for one in corpora if one.question != "spoiled"]
     return _add_fixed(head, weights, np.concatenate(people))
 
@@ -175,25 +187,40 @@ def fit_ratings(
     `gaps` are columns of better texts less those of the same made worse: a deviation is wanted
     between the two.
     """
-    said = ratings.values[rows]
-    x = columns[rows] - columns[rows].mean(0)
+    said, seen = ratings.values[rows], _hide_beside(columns[rows])
+    x = seen - seen.mean(0)
     y = (said - said.mean()) / (said.std() or 1.0)
     bend = x.T @ x / len(rows) + head.penalty * np.eye(x.shape[1])
     right = x.T @ y / len(rows)
     if gaps is not None and len(gaps):
+        gaps = _hide_beside(gaps)
         bend += head.made_weight * gaps.T @ gaps / len(gaps)
         right = right + head.made_weight * gaps.mean(0)
     return _add_fixed(head, np.linalg.solve(bend, right), columns[rows])
 
 
+def _hide_beside(columns: Array) -> Array:
+    """Give columns without what the reader beside says: how much it counts is not learned.
+
+    It has learned from stories made worse, which heads learn from as well: a fit would trust it
+    too much.
+    """
+    hidden = columns.copy()
+    hidden[:, _beside_place(columns)] = 0.0
+    return hidden
+
+
+def _beside_place(columns: Array) -> int:
+    return int(columns.shape[1]) - len(FEATURE_NAMES) - 1
+
+
 def _add_fixed(head: ProbeHead, weights: Array, rows: Array) -> Array:
-    """Let different words and repetition count as much as the recipe says, whatever was learned."""
-    added = weights.copy()
-    if not head.surface:
-        return added
-    spread, start = float((rows @ weights).std()), rows.shape[1] - len(FEATURE_NAMES)
-    added[start + _UNIQUE] += head.unique * spread / head.surface
-    added[start + _REPEATED] -= head.repetition * spread / head.surface
+    """Let other things count as much as the recipe says, whatever was learned."""
+    added, spread, place = weights.copy(), float((rows @ weights).std()), _beside_place(rows)
+    added[place] = head.beside * spread
+    if head.surface:
+        added[place + 1 + _UNIQUE] += head.unique * spread / head.surface
+        added[place + 1 + _REPEATED] -= head.repetition * spread / head.surface
     return added
 
 

@@ -232,7 +232,7 @@ def _make_scale(bench: Bench, name: str, fit: _Fit) -> Scale:
     )  # fmt: skip
     head, beside = fit.head, list[Term]()
     if head.beside:
-        terms = zip(bench.recipe.beside_heads, layout.beside_terms(head, fit.weights), strict=True)
+        terms = zip(bench.recipe.beside_heads, layout.beside_terms(fit.weights), strict=True)
         beside = [
             Term(borrowed_name(bench.recipe.beside, other), 0, weight / fit.spread, mean, deviation)
             for other, (weight, mean, deviation) in terms

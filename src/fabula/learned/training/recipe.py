@@ -82,8 +82,9 @@ class Task:
     `corrupted`: people's stories and UNION's negatives of them; `filled`: the same with words that
     the encoder guessed; `order`: which of two neighbouring sentences comes first; `spoiled`: which
     of two is a human story as it was written, and which the same put out of order, looped, mixed
-    up or grafted (with `rated`, stories that people rated, too: folds part them); `taught`: what the heads of a `teacher`, named by `aspects`, say of human
-    stories, and of the same corrupted and spoiled.
+    up or grafted (with `rated`, stories that people rated, too: folds part them); `taught`: what
+    the heads of a `teacher`, named by `aspects`, say of human stories, and of the same corrupted
+    and spoiled.
     """
 
     kind: TaskKind

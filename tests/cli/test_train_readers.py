@@ -236,7 +236,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_config(folder, fake_config())
     (folder / "model.safetensors").write_bytes(b"weights")
 
-    def opened(folder: Path) -> Reader:
+    def opened(folder: Path, dtype: str) -> Reader:
         about = read_config(folder)
         return Reader(about, "fake@0", FakeNetwork(about.heads))
 

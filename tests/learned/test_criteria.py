@@ -38,7 +38,9 @@ def use_relating(monkeypatch: pytest.MonkeyPatch, fake: Reader, relate: Any) -> 
     part = Relation(RELATION_VERSION, (0.0, 0.0), (1.0, 1.0))
     scales = {**fake.config.scales, RELEVANCE: Scale((), relation=part)}
     reader = Reader(replace(fake.config, scales=scales), "relating", fake.source, relate)
-    monkeypatch.setattr(learned_metric, "load_reader", {"permissive": reader}.__getitem__)
+    monkeypatch.setattr(
+        learned_metric, "load_reader", lambda name, **_: {"permissive": reader}[name]
+    )
 
 
 def test_without_a_prompt_relevance_alone_is_missing_and_says_why(fake: Reader) -> None:

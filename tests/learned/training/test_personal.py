@@ -144,7 +144,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     write_config(source, fake_config())
     (source / "model.safetensors").write_bytes(b"weights")
 
-    def opened(folder: Path) -> Reader:
+    def opened(folder: Path, dtype: str) -> Reader:
         about = read_config(folder)
         return Reader(about, f"fake@{len(str(folder))}", FakeNetwork(about.heads))
 

@@ -158,7 +158,7 @@ def test_both_directions_of_neighbours_count(monkeypatch: pytest.MonkeyPatch) ->
         return np.array([[1.0 if one < other else -1.0] for one, other in pairs])
 
     reader = SimpleNamespace(pair_outputs=outputs)
-    monkeypatch.setattr(text_models, "load_reader", lambda name: reader)
+    monkeypatch.setattr(text_models, "load_reader", lambda name, **_: reader)
     stories = [
         Story("1", "Ann came. Bob left. Bob left."),
         Story("2", "Cid slept. Ann woke. Dan ate."),

@@ -62,9 +62,8 @@ class Int8Linear:
         """Multiply, and add the bias."""
         import torch
 
-        largest = rows.abs().amax(
-            1, keepdim=True
-        )  # (T, 1); a norm of torch takes ten times as long
+        # A norm of torch takes ten times as long.
+        largest = rows.abs().amax(1, keepdim=True)  # (T, 1)
         steps = largest.div_(_MOST).clamp_min_(_LEAST_STEP)
         sums = torch._int_mm((rows / steps).round_().char(), self.weight)  # (T, O), 32 bits
         return torch.addcmul(self.bias, sums * steps, self.steps)

@@ -311,6 +311,9 @@ def check_learned_prompts(data: Path | None) -> Iterator[CheckResult]:
         both = {"ours": np.concatenate(values)}
         found = measure_pairs(both, places, places + len(places), story_items(stories))
         words = f"{found.words('ours')}, {found.n} stories"
+        if not _reads_prompts(weights):
+            yield report(_PROMPTS, spec, f"{words}: they do not read it")
+            continue
         good = found.value["ours"] >= _LEAST_PROMPTS
         wanted = f"≥ {_LEAST_PROMPTS:.2f}"
         yield judge(_PROMPTS, spec, wanted=wanted, found=words, good=good)

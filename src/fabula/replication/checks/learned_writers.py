@@ -30,7 +30,7 @@ from fabula.scoring.evaluate import BASELINES
 
 _PART = "Writers' scores (writers), LAMP's paragraphs, 5 folds by item"
 _CLAIM = "writers agrees with professional writers beyond what can be counted"
-_SCALE, _TASK, _WEIGHTS = "writers", "writers", "reader"
+_SCALE, _TASK, _WEIGHTS = "writers", "writers", "permissive"
 _ALIKE = 0.15  # of the longer paragraph's words
 
 

@@ -44,7 +44,8 @@ def story_schema() -> pa.Schema:
 
 def score_schema() -> pa.Schema:
     """Give Arrow's schema of scores, which does not depend on what they hold."""
-    pa = need_arrow()
+    import pyarrow as pa
+
     numbers = pa.float64()
     return pa.schema([(name, numbers if name in _NUMBERS else pa.string()) for name in COLUMNS])
 

@@ -216,8 +216,14 @@ def test_the_right_prompt_must_make_four_of_five_stories_more_relevant(
         return right * np.array([story.id in "ab" for story in some], dtype=float)
 
     monkeypatch.setattr(learned_ratings, "score_stories", score)
+    monkeypatch.setattr(learned_ratings, "_reads_prompts", lambda weights: True)
     good, poor = learned_ratings.check_learned_prompts(None)
     assert (good.outcome, poor.outcome) == ("verified", "short")
     assert good.found.startswith("1.000") and good.found.endswith("5 stories")
     # Two are right, and three that are as good either way count half.
     assert poor.found.startswith("0.700")
+    # Of weights that do not read prompts nothing is wanted.
+    monkeypatch.setattr(learned_ratings, "_reads_prompts", lambda weights: weights != "reader")
+    good, poor = learned_ratings.check_learned_prompts(None)
+    assert (good.outcome, poor.outcome) == ("verified", "reported")
+    assert poor.found.endswith("they do not read it")

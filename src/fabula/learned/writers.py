@@ -40,9 +40,9 @@ class Writers(StandingMetric):
             "not seen the paragraph nor its edit, one seed: .284 [.240, .328], where nothing that "
             "can be counted tells anything; of a paragraph and its edit it finds the better in "
             ".791 [.764, .817] (`fabula verify`). weights='large' .356.",
-            "It learned from sound prose alone, of which smooth sentences were marked down: mistyped "
-            "words, and words out of order within their sentences, raise it (for all of 24 stories). "
-            "Ask it only about prose that `coherence` and `criteria` do not mark down.",
+            "It learned from sound prose alone, of which smooth sentences were marked down: "
+            "mistyped words, and words out of order within their sentences, raise it (for all of "
+            "24 stories). Ask it only about prose that `coherence` does not mark down.",
             "Where the weights have no head for it, the value is missing and the note says so.",
         ),
         cannot_see="Whether anything happens, whether a story holds together, and whether readers "

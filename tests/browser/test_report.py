@@ -128,6 +128,7 @@ def test_a_phone_does_not_scroll_sideways(open_page, report: Path, scheme: str) 
     page.get_by_label("Show recall").check()
     assert page.evaluate(wide) == 0
     page.locator("a.story-link").first.click()
+    page.wait_for_selector("#reader[open]")
     reader = "document.getElementById('reader')"
     assert page.evaluate(f"{reader}.scrollWidth - {reader}.clientWidth") == 0
 
@@ -147,6 +148,7 @@ def test_hostile_texts_are_shown_not_run(open_page, tmp_path: Path) -> None:
     page = open_page(write_run(tmp_path, stories, raters=1))
     assert page.locator("#systems .screen tbody th").first.inner_text().startswith("</script>")
     page.locator("a.story-link").nth(1).click()
+    page.wait_for_selector("#reader[open]")
     shown = page.locator("#reader-text").inner_text()
     assert shown.startswith("</script><script>window.bad=1") and "שלום" in shown
     assert page.locator("#position").inner_text() == "2 of 3"
@@ -237,6 +239,7 @@ def test_a_story_of_the_list_shows_how_it_begins(open_page, report: Path) -> Non
     first = page.locator("table.stories tbody tr").first
     words = first.locator(".preview").inner_text()
     first.locator("a.story-link").click()
+    page.wait_for_selector("#reader[open]")
     assert len(words) > 40 and page.locator("#reader-text").inner_text().startswith(words[:40])
 
 

@@ -26,6 +26,11 @@ def test_without_a_file_it_says_what_would_be_left(fabula, folder: Path) -> None
     assert "nothing is written: add -o FILE" in result.stderr.decode()
 
 
+def test_where_nothing_is_asked_for_the_columns_are_named(fabula, folder: Path) -> None:
+    words = " ".join(fabula("filter", folder).stdout.decode().split())
+    assert "nothing was asked for; the run's columns: " in words and "rouge(n=1).f" in words
+
+
 def test_what_it_writes_can_be_scored(fabula, folder: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     result = fabula(
@@ -58,6 +63,7 @@ def test_its_steps_are_for_programs_too(fabula, folder: Path) -> None:
         (["--top", "120%", "--by", "words"], "--top '120%' will not do"),
         (["--top", "5"], "--top needs to know by what"),
         (["--by", "words"], "--by does nothing by itself"),
+        (["--sample", "5", "--quantiles", "4"], "--quantiles cuts the values of --by"),
     ],
 )
 def test_what_will_not_do_is_said_on_one_line(

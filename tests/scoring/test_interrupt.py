@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from fabula.scoring.cache import ScoreCache
+from fakes.factories import find_slowness
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
 # A shell lets what it starts in the background ignore interrupts, and so do their children.
@@ -96,13 +97,13 @@ def test_ctrl_c_is_answered_soon_and_says_what_is_kept(
     asked = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     _, words = process.communicate(timeout=20)
-    assert time.monotonic() - asked < 2
+    assert time.monotonic() - asked < 2 * find_slowness()
     assert process.returncode == 130
     said = KEPT.fullmatch(words.strip())
     assert said, words
     assert int(said[1]) == count_kept(cache) >= 3
     while left := list_running(process.pid):
-        assert time.monotonic() - asked < 5, left
+        assert time.monotonic() - asked < 5 * find_slowness(), left
 
 
 def test_ctrl_c_is_answered_where_python_is_not_asked(start: Start, cache: Path) -> None:
@@ -111,7 +112,7 @@ def test_ctrl_c_is_answered_where_python_is_not_asked(start: Start, cache: Path)
     asked = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     _, words = process.communicate(timeout=20)
-    assert time.monotonic() - asked < 2.5
+    assert time.monotonic() - asked < 2.5 * find_slowness()
     assert process.returncode == 130 and words.startswith("fabula: stopped; ")
 
 

@@ -11,8 +11,12 @@ import pytest
 from fabula.core.score import Score, Status, Summary
 from fabula.core.story import Story
 from fabula.core.table import score_row
+from fabula.datasets.tables.stories import StoryLayout
+from fabula.scoring.catalogue import choose_metrics
 from fabula.scoring.folder import RUN
-from fabula.scoring.run_list import Follower, find_runs
+from fabula.scoring.run_list import Follower, find_runs, open_follower
+from fabula.scoring.shards.run import ShardOptions, run_shards
+from fabula.scoring.shards.worker import ShardWorker
 from fakes.runs import write_run
 
 DEAD, HERE = 2**22 - 3, platform.node()
@@ -119,3 +123,51 @@ def test_a_summary_comes_back_from_its_rows():
     again = Summary.from_rows(summary.rows())
     assert again.rows() == summary.rows()
     assert again.systems == ["a"]
+
+
+def test_a_run_in_shards_is_seen_from_its_first_moment(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    rows = [{"id": f"s{n}", "text": "A lamp went out.", "system": "ab"[n % 2]} for n in range(40)]
+    file = tmp_path / "all.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer, seen = ShardWorker.answer, []
+
+    def look(self, call):
+        [run] = find_runs(tmp_path)
+        follower = open_follower(run.partial)
+        follower.look()
+        seen.append((call.verb, run.state, run.stories, follower.stories))
+        return answer(self, call)
+
+    def score(metrics):
+        seen.clear()
+        options = ShardOptions(str(tmp_path / "run"), stories=20)
+        run_shards([str(file)], StoryLayout(), choose_metrics(metrics), options)
+
+    monkeypatch.setattr(ShardWorker, "answer", look)
+    score("words")
+    assert seen[0] == ("survey", "going", None, 0)
+    # The file is cut by bytes.
+    assert seen[2:] == [("score", "going", 40, 0), ("score", "going", 40, 21)]
+    [run] = find_runs(tmp_path)
+    assert (run.state, run.partial) == ("finished", None)
+    score("words, mattr")
+    assert seen[-1] == ("score", "going", 40, 21)
+
+
+def test_a_run_in_shards_that_was_ended_is_stopped(tmp_path):
+    hidden = tmp_path / "run" / ".shards"
+    hidden.mkdir(parents=True)
+    told = {"started": "2026-01-01T00:00:00+00:00", "input": "a", "stories": 3, "metrics": ["x"]}
+    (hidden / "begun.json").write_text(json.dumps(told))
+    lock = tmp_path / "run" / ".lock"
+    for words, state in (
+        (None, "stopped"),
+        (f"{DEAD} on {platform.node()}", "stopped"),
+        (f"{os.getpid()} on {platform.node()}", "going"),
+        (f"{DEAD} on another-machine", "going"),
+    ):
+        if words:
+            lock.write_text(words)
+        [run] = find_runs(tmp_path)
+        assert (run.name, run.state, run.stories) == ("run", state, 3), words

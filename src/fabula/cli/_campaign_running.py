@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fabula.cli import echo
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT
+from fabula.cli._output import print_rows
 from fabula.cli._studio_people import on_studio, spell_moment
 from fabula.core.story import count_text
 
@@ -124,7 +125,7 @@ def find_researcher(studio: Studio, name: str | None) -> Person:
 
 
 @click.command("list")
-@format_option
+@FORMAT
 @on_studio
 def list_command(*, studio: Studio, form: str) -> None:
     """List the campaigns of the studio, the newest first."""
@@ -215,7 +216,7 @@ def add_door_command(*, studio: Studio, name: str, way: Way, completion: str, mo
 
 @doors.command("list")
 @NAME
-@format_option
+@FORMAT
 @on_studio
 def list_doors_command(*, studio: Studio, name: str, form: str) -> None:
     """List the links into the campaign NAME and how many came by each."""

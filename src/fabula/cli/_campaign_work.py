@@ -10,8 +10,8 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._campaign_running import NAME, USER, find_researcher
-from fabula.cli._options import OVERWRITE, QUIET, existing_folder_type, output_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, OVERWRITE, QUIET, existing_folder_type, output_option
+from fabula.cli._output import print_rows
 from fabula.cli._studio_people import on_studio
 from fabula.core.story import count_text
 
@@ -45,7 +45,7 @@ def add_work_commands(group: click.Group) -> None:
 
 @click.command("raters")
 @NAME
-@format_option
+@FORMAT
 @on_studio
 def raters_command(*, studio: Studio, name: str, form: str) -> None:
     """List the raters of the campaign NAME: what they did, how long it took, what is odd."""
@@ -79,7 +79,7 @@ def _describe_rater(work: Work, rater: WorkRater, flags: int) -> dict[str, Any]:
 
 @click.command("flags", short_help="List what is odd about the work, with the evidence.")
 @NAME
-@format_option
+@FORMAT
 @on_studio
 def flags_command(*, studio: Studio, name: str, form: str) -> None:
     """List what is odd about the work in the campaign NAME, with the evidence.
@@ -194,7 +194,7 @@ def _find_work(studio: Studio, name: str, wanted: Sequence[str]) -> list[str]:
 
 @click.command("payments", short_help="List what each rater is owed, by the crowd site's names.")
 @NAME
-@format_option
+@FORMAT
 @on_studio
 def payments_command(*, studio: Studio, name: str, form: str) -> None:
     """List what each rater of the campaign NAME is owed, under the name that a crowd site knows.

@@ -1,5 +1,7 @@
 """What commands read: stories (`story_layout`), or a data set with ratings (`dataset_arguments`).
 
+Paths that a command reads or writes itself are of this machine (`LocalPath`, `OutputPath`).
+
 A group of options that travels together reaches the command as one value.
 """
 
@@ -8,13 +10,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
-from fabula.cli._options import COUNT, NUMBER, PARTIAL, path_option
 from fabula.core.errors import SettingError
 
 Command = Callable[..., Any]
@@ -24,6 +27,27 @@ INPUT_FORMATS = (
     *("jsonl", "json", "csv", "tsv", "parquet", "xlsx", "xls", "ods"),
     *("txt", "md", "docx", "odt", "epub", "html", "folder"),
 )
+
+
+class LocalPath(click.Path):
+    """A path of this machine: of an address `s3://…` a `Path` would make a folder called `s3:`."""
+
+    is_output = False
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse an address before anybody looks for it on the disk."""
+        if "://" in str(value):
+            from fabula.core.addresses import drop_scheme, refuse_address
+
+            value = drop_scheme(str(value))
+            refuse_address(Path(value), is_output=self.is_output)
+        return super().convert(value, param, ctx)
+
+
+class OutputPath(LocalPath):
+    """A path of this machine that is written to."""
+
+    is_output = True
 
 
 def parse_columns(pairs: Sequence[str], example: str = "rater") -> dict[str, str]:
@@ -56,6 +80,16 @@ def _split_names(_context: click.Context, _option: click.Parameter, text: str | 
     return split_names(text)
 
 
+path_option = partial(
+    click.option,
+    "--path",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Folder or file of the data set, where it was not added by `fabula data add`.",
+)
+PARTIAL = click.option(
+    "--partial", is_flag=True, help="Use a release of which some files are missing."
+)
 COLUMN = column_option("Column of a table that plays a role: rater=annotator; may be repeated.")
 GOLD = click.option(
     "--gold",
@@ -141,19 +175,19 @@ _SHARDING = (
     click.option(
         "--shard-stories",
         type=click.IntRange(1),
-        metavar=COUNT,
+        metavar="N",
         help="Cut the stories into shards of about so many, which are scored and kept one by one.",
     ),
     click.option(
         "--at-once",
         type=click.IntRange(1),
-        metavar=COUNT,
+        metavar="N",
         help="In shards, give a model so many stories at once; a GPU wants more than the usual 8.",
     ),
     click.option(
         "--worker-cpus",
         type=click.FloatRange(0),
-        metavar=NUMBER,
+        metavar="X",
         default=1.0,
         show_default=True,
         help="CPUs of each Ray worker, and threads of its models.",
@@ -161,7 +195,7 @@ _SHARDING = (
     click.option(
         "--worker-gpus",
         type=click.FloatRange(0),
-        metavar=NUMBER,
+        metavar="X",
         default=0.0,
         show_default=True,
         help="GPUs of each Ray worker; 0.5 lets two share one.",
@@ -182,10 +216,15 @@ class Sharding:
 
     def is_wanted(self, files: Sequence[str], output: str | None) -> bool:
         """Whether the run is in shards: because that was said, or by what is read or written."""
-        if self.engine == "ray" or self.shard_stories or self.at_once:
+        if self.engine == "ray":
             return True
         if self.address:
             raise SettingError("--address is that of a Ray cluster", "add --engine ray")
+        if (self.worker_cpus, self.worker_gpus) != (1.0, 0.0):
+            problem = "--worker-cpus and --worker-gpus are what a Ray worker is given"
+            raise SettingError(problem, "add --engine ray")
+        if self.shard_stories or self.at_once:
+            return True
         return _lie_elsewhere([*files, *([output] if output else [])])
 
 
@@ -194,13 +233,19 @@ def dataset_arguments(command: Command) -> Command:
 
     @functools.wraps(command)
     def gather(*, source: str, **options: Any) -> Any:
+        from fabula.core.addresses import drop_scheme, is_address
         from fabula.datasets.tables.text_file import FileForm
         from fabula.scoring.sources import DatasetSource
 
         form = FileForm(**pop_form(options))
         names = ("path", "partial", "gold", "columns", "lower")
-        given = DatasetSource(source, **{name: options.pop(name) for name in names}, form=form)
-        return command(source=given, **options)
+        told = {name: options.pop(name) for name in names}
+        if not is_address(source := drop_scheme(source)):
+            return command(source=DatasetSource(source, **told, form=form), **options)
+        from fabula.scoring.fetched_run import fetch_run
+
+        with fetch_run(source) as folder:
+            return command(source=DatasetSource(str(folder), **told, form=form), **options)
 
     return _add(_DATASET, gather)
 

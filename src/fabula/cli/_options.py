@@ -8,16 +8,30 @@ from pathlib import Path
 import click
 
 from fabula.cli import silence
+from fabula.cli._inputs import LocalPath, OutputPath
 
 # Words for what an option takes; `tests/cli/test_help.py` holds every command to them.
 FOLDER, FILE, NAME, COUNT, NUMBER = "FOLDER", "FILE", "NAME", "N", "X"
 
-folder_type = click.Path(file_okay=False, path_type=Path)
-file_type = click.Path(dir_okay=False, path_type=Path)
-existing_folder_type = click.Path(exists=True, file_okay=False, path_type=Path)
+
+folder_type = LocalPath(file_okay=False, path_type=Path)
+file_type = LocalPath(dir_okay=False, path_type=Path)
+existing_folder_type = LocalPath(exists=True, file_okay=False, path_type=Path)
 
 # Where to write. A partial and not a function: what it says differs, how it is spelled does not.
-output_option = partial(click.option, "-o", "--output", type=click.Path(path_type=Path))
+output_option = partial(click.option, "-o", "--output", type=OutputPath(path_type=Path))
+_format_option = partial(
+    click.option,
+    "-f",
+    "--format",
+    "form",
+    default="table",
+    show_default=True,
+    help="Form of what is printed.",
+)
+_FORMATS = ("table", "json", "jsonl", "csv")
+FORMAT = _format_option(type=click.Choice(_FORMATS))
+PAPER_FORMAT = _format_option(type=click.Choice((*_FORMATS, "latex")))
 seed_option = partial(
     click.option,
     "--seed",
@@ -44,13 +58,6 @@ alpha_option = partial(
     default=0.05,
     show_default=True,
     help="Level of the tests and intervals: 0.05 gives intervals of 95 %.",
-)
-path_option = partial(
-    click.option,
-    "--path",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Folder or file of the data set, where it was not added by `fabula data add`.",
 )
 database_option = partial(
     click.option,
@@ -86,9 +93,6 @@ TIMEOUT = click.option(
     default=120.0,
     show_default=True,
     help="Seconds that a text may take.",
-)
-PARTIAL = click.option(
-    "--partial", is_flag=True, help="Use a release of which some files are missing."
 )
 JOBS = click.option(
     "-j",

@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import click
-
 from fabula.cli import echo
-
-
-def _make_format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return click.option(
-        "-f",
-        "--format",
-        "form",
-        type=click.Choice(forms),
-        default="table",
-        show_default=True,
-        help="Form of what is printed.",
-    )
-
-
-format_option = _make_format_option("table", "json", "jsonl", "csv")
-paper_format_option = _make_format_option("table", "json", "jsonl", "csv", "latex")
 
 
 def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.cli import echo
 from fabula.core.addresses import is_address
 from fabula.core.errors import SettingError
+from fabula.core.story import count_text
 
 if TYPE_CHECKING:
     from fabula.cli._inputs import Sharding
@@ -30,6 +32,7 @@ def run_in_shards(
 ) -> RunResult:
     """Run in shards, saying what goes on unless quiet."""
     from fabula.cli import show_progress
+    from fabula.core.installation import spell_command
     from fabula.scoring.shards.plan import SHARD_STORIES
     from fabula.scoring.shards.ray_crew import Cluster
     from fabula.scoring.shards.run import ShardOptions, run_shards
@@ -37,25 +40,31 @@ def run_in_shards(
     if output is None:
         problem = f"{files[0]}: a run in shards is kept in a folder"
         raise SettingError(problem, "say which: -o FOLDER")
-    own = {"cpus": sharding.worker_cpus, "gpus": sharding.worker_gpus}
-    cluster = Cluster(sharding.address, how["jobs"], **own) if sharding.engine == "ray" else None
+    say = None if quiet else partial(echo, err=True)
+    own = (sharding.worker_cpus, sharding.worker_gpus, say)
+    cluster = Cluster(sharding.address, how["jobs"], *own) if sharding.engine == "ray" else None
     options = ShardOptions(
         output,
         cluster=cluster,
         stories=sharding.shard_stories or SHARD_STORIES,
         at_once=sharding.at_once or 8,
         progress=show_progress("stories", quiet=quiet),
-        on_plan=None if quiet else _say_plan,
+        on_plan=None if quiet else partial(_say_plan, named=len(files)),
         **how,
     )
     result = run_shards(list(files), layout, metrics, options)
     if is_address(output) and not quiet:
-        echo(f"scores and signatures are in {output}", err=True)
+        page = spell_command(f"report {output} -o report.html")
+        echo(f"scores and signatures are in {output}; for a report: {page}", err=True)
     return result
 
 
-def _say_plan(plan: Plan) -> None:
+def _say_plan(plan: Plan, *, named: int) -> None:
+    """Say what is read how; without shards, files that are named one by one would be systems."""
     names = ", ".join(f"{part}={'+'.join(n)}" for part, n in plan.columns.names.items())
-    count = f"{len(plan.files):,} file{'s' * (len(plan.files) > 1)}"
-    cut = f"{len(plan.shards):,} shard{'s' * (len(plan.shards) > 1)}"
-    echo(f"{Path(plan.files[0]).name} ({count}, {cut}): {names}", err=True)
+    files, cut = count_text(len(plan.files), "file"), count_text(len(plan.shards), "shard")
+    echo(f"{Path(plan.files[0]).name} ({files}, {cut}): {names}", err=True)
+    is_left_out = plan.layout.columns.get("system") == ""
+    if named > 1 and "system" not in plan.columns.names and not is_left_out:
+        words = f"no column says the system: {files} are one system without a name"
+        echo(f"{words}; in shards a file is none, add a column `system` for that", err=True)

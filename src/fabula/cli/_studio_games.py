@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import OVERWRITE, output_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, OVERWRITE, output_option
+from fabula.cli._output import print_rows
 from fabula.cli._studio_people import on_studio, spell_moment
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def game() -> None:
 
 @game.command("list")
 @click.option("--archived", is_flag=True, help="List archived games too.")
-@format_option
+@FORMAT
 @on_studio
 def list_command(*, studio: Studio, archived: bool, form: str) -> None:
     """List all games, the one that changed last first."""

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import database_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, database_option
+from fabula.cli._output import print_rows
 
 # As in the studio's table; spelled out here, for which nothing heavy is imported.
 _STATUS = click.option(
@@ -31,7 +31,7 @@ def machine_group() -> None:
 
 @machine_group.command("list", short_help="List the machines and what they wrote this month.")
 @database_option()
-@format_option
+@FORMAT
 def list_command(database: str | None, form: str) -> None:
     """List the machines: what they are, whether they are on offer, what they wrote this month."""
     from fabula.studio.machines import UNLIMITED, list_machines

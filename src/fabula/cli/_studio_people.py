@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import database_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, database_option
+from fabula.cli._output import print_rows
 
 if TYPE_CHECKING:
     from fabula.studio.database import Studio
@@ -113,7 +113,7 @@ def add_user(
 
 
 @user.command("list")
-@format_option
+@FORMAT
 @on_studio
 def list_users(*, studio: Studio, form: str) -> None:
     """List all people and what they may do."""
@@ -238,7 +238,7 @@ def make_user_token(
 
 @token.command("list")
 @click.argument("person")
-@format_option
+@FORMAT
 @on_studio
 def list_user_tokens(*, studio: Studio, person: str, form: str) -> None:
     """List a PERSON's tokens, without their secrets."""

@@ -8,8 +8,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
-from fabula.cli._options import QUIET, resamples_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._options import PAPER_FORMAT, QUIET, resamples_option, seed_option
 from fabula.core.errors import InputError, SettingError
 
 _MOST_SLOTS = 100
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 )
 @resamples_option()
 @seed_option()
-@paper_format_option
+@PAPER_FORMAT
 @QUIET
 def command(
     *,

@@ -10,8 +10,8 @@ import click
 
 from fabula.cli import Display, echo
 from fabula.cli._completion import complete_authors
-from fabula.cli._options import BATCH, HOST, TIMEOUT, port_option, seed_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import BATCH, FORMAT, HOST, TIMEOUT, port_option, seed_option
+from fabula.cli._output import print_rows
 from fabula.core.errors import SettingError, UserError
 from fabula.core.story import count_text
 
@@ -27,7 +27,7 @@ def command() -> None:
 
 
 @command.command("list", short_help="List co-authors, and which can write here.")
-@format_option
+@FORMAT
 def list_command(form: str) -> None:
     """List co-authors: what they need, whether they can write here, and what helps."""
     from fabula.authors import AUTHORS

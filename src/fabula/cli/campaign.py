@@ -12,8 +12,8 @@ from fabula.cli import echo
 from fabula.cli._campaign_running import add_running_commands
 from fabula.cli._campaign_work import add_work_commands
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import OVERWRITE, QUIET, output_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, OVERWRITE, QUIET, output_option
+from fabula.cli._output import print_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ add_work_commands(command)
 
 
 @command.command("presets")
-@format_option
+@FORMAT
 def presets_command(form: str) -> None:
     """List the presets: what each asks, and of how many."""
     from fabula.studio.campaigns.preset_files import list_presets

@@ -11,8 +11,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_runs, complete_specs
-from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._options import PAPER_FORMAT, QUIET, alpha_option, resamples_option, seed_option
 from fabula.core.errors import UnknownName, closest
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     shell_complete=complete_specs,
     help="Only these metrics of the run: specs or sets, separated by commas.",
 )
-@paper_format_option
+@PAPER_FORMAT
 @resamples_option(default=10_000, help="How often items are drawn again for intervals and tests.")
 @seed_option()
 @click.option(
@@ -61,11 +60,11 @@ def command(
 ) -> None:
     """Compare systems on the items they share: two of a run, or those of several runs.
 
-    RUN is the folder of a run (`fabula score -o RUN`), SYSTEM one of its systems; none need be
-    named where there are two, or of several runs. Of more than two the first is compared with
-    each of the others. For every metric: the difference of the means with a bootstrap interval,
-    turned so that positive favours the first; the p of a sign-flip test, corrected for the number
-    of comparisons; and on how many items the first wins.
+    RUN is the folder of a run (`fabula score -o RUN`) or its address, SYSTEM one of its systems;
+    none need be named where there are two, or of several runs. Of more than two the first is
+    compared with each of the others. For every metric: the difference of the means with a bootstrap
+    interval, turned so that positive favours the first; the p of a sign-flip test, corrected for
+    the number of comparisons; and on how many items the first wins.
     """
     from fabula.cli import show_progress
     from fabula.meta.compare import Procedure, compare_several
@@ -92,10 +91,18 @@ def command(
 @contextmanager
 def _pair(names: Sequence[str]) -> Iterator[tuple[PairedRuns | LargePairs, list[str]]]:
     """Tell runs from systems: a name that the first run knows as a system is one."""
+    from fabula.core.addresses import drop_scheme, is_address
+    from fabula.scoring.fetched_run import fetch_run
     from fabula.scoring.folder import RUN
     from fabula.scoring.large_pairing import open_pairs
 
-    with ExitStack() as opened:
+    names = [drop_scheme(name) for name in names]
+    with ExitStack() as fetched, ExitStack() as opened:
+        # What is not at an address is a folder or a system.
+        names = [
+            str(fetched.enter_context(fetch_run(name))) if is_address(name) else name
+            for name in names
+        ]
         paired = opened.enter_context(open_pairs([Path(names[0])]))
         runs = [Path(names[0])]
         for name in names[1:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,9 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_datasets
 from fabula.cli._data_games import games_command
-from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments
-from fabula.cli._options import OVERWRITE, output_option, path_option, seed_option
-from fabula.cli._output import format_option, paper_format_option, print_rows
+from fabula.cli._inputs import COLUMN, GOLD, LOWER, column_option, dataset_arguments, path_option
+from fabula.cli._options import FORMAT, OVERWRITE, PAPER_FORMAT, output_option, seed_option
+from fabula.cli._output import print_rows
 from fabula.core.errors import UnknownName, UserError, closest
 from fabula.core.story import count_text
 
@@ -45,7 +46,7 @@ command.add_command(games_command)
 
 
 @command.command("list", short_help="List all data sets and where yours lie.")
-@format_option
+@FORMAT
 def list_command(form: str) -> None:
     """List all data sets: what a whole release holds, where yours lies, its licence."""
     from fabula.datasets import DATASETS, read_places
@@ -97,7 +98,7 @@ def add_command(
     PATH is the folder of a data set's files, or the file of a table. Afterwards every command
     finds it by its name.
     """
-    from fabula.datasets import DATASETS, Place, add_place, load_place
+    from fabula.datasets import Place, add_place, list_findings, load_place
     from fabula.scoring.sources import split_names
 
     place = Place(str(path.absolute()), split_names(gold or ""), columns, lower)
@@ -106,10 +107,8 @@ def add_command(
     add_place(name, place)
     held = ", ".join(f"{count:,} {what}" for what, count in dataset.counts.items() if count)
     echo(f"{name}: {held}", err=True)
-    usual = DATASETS.get(name).CARD.quirks if name in DATASETS else ()
-    for finding in dataset.card.quirks:
-        if finding not in usual:
-            echo(finding, err=True)
+    for finding in list_findings(dataset):
+        echo(finding, err=True)
 
 
 @command.command("remove")
@@ -126,7 +125,7 @@ def remove_command(name: str) -> None:
 @command.command("verify", short_help="Compare files with what the card says.")
 @click.argument("name", shell_complete=complete_datasets)
 @path_option()
-@format_option
+@FORMAT
 def verify_command(name: str, path: Path | None, form: str) -> None:
     """Compare the files of a data set with what its card says: checksums, counts, scales."""
     from fabula.datasets import find_place
@@ -141,7 +140,7 @@ def verify_command(name: str, path: Path | None, form: str) -> None:
 @command.command("statistics", short_help="Count what games hold, as STORIUM's paper does.")
 @click.argument("name", shell_complete=complete_datasets)
 @path_option()
-@paper_format_option
+@PAPER_FORMAT
 def statistics_command(name: str, path: Path | None, form: str) -> None:
     """Count what games hold: stories, characters, cards, tokens, a split, and histograms.
 
@@ -288,10 +287,10 @@ def pairs_command(
     read = read_posts(posts, columns=columns)
     chosen, undated = Period(before, not_updated).choose(read)
     sides = part_posts(chosen, **bars)
+    sides = replace(sides, left_out={**undated, **sides.left_out})
     pairs = pair_sides(sides, seed=seed, per_prompt=per_prompt)
     _write_parts(split_by_prompt(pairs, split, seed=seed) if split else [pairs], files)
-    reasons = ", ".join(f"{count:,} {why}" for why, count in {**undated, **sides.left_out}.items())
-    left = f"; left out: {reasons}" if reasons else ""
+    left = f"; left out: {reasons}" if (reasons := sides.describe_left_out()) else ""
     echo(f"from {count_text(len(read), 'post')}{left}", err=True)
 
 
@@ -300,7 +299,8 @@ def _write_parts(parts: Sequence[Sequence[Pair]], files: Sequence[Path]) -> None
     from fabula.datasets.storyer import write_pairs
 
     for file, part in zip(files, parts, strict=True):
-        write_pairs(((pair.item, pair.better.text, pair.worse.text) for pair in part), file)
+        rows = ((one.better.prompt or one.item, one.better.text, one.worse.text) for one in part)
+        write_pairs(rows, file)
         prompts = count_text(len({pair.item for pair in part}), "prompt")
         echo(f"{count_text(len(part), 'pair')} of {prompts}", err=True)
         echo(file)

@@ -9,13 +9,21 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_runs
-from fabula.cli._options import COUNT, NAME, NUMBER, OVERWRITE, QUIET, output_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._options import (
+    COUNT,
+    NAME,
+    NUMBER,
+    OVERWRITE,
+    PAPER_FORMAT,
+    QUIET,
+    output_option,
+    seed_option,
+)
 from fabula.core.errors import SettingError
 
 
 @click.command("filter", short_help="Take the stories of a run that are good enough.")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_runs)
+@click.argument("run", shell_complete=complete_runs)
 @click.option(
     "--keep",
     default="",
@@ -62,11 +70,11 @@ from fabula.core.errors import SettingError
 @output_option(metavar="FILE", help="Write the stories here: .jsonl, .parquet or .csv.")
 @click.option("--scores", is_flag=True, help="Write every score as a column as well.")
 @seed_option()
-@paper_format_option
+@PAPER_FORMAT
 @OVERWRITE
 @QUIET
 def command(
-    run: Path,
+    run: str,
     *,
     top: str | None,
     output: Path | None,
@@ -78,20 +86,22 @@ def command(
 ) -> None:
     """Take stories of a run: by their scores, each once, the best, or a sample.
 
-    RUN is the folder of a run (`fabula score -o RUN`). Columns are named as its tables name them:
-    `words`, `rouge(n=2).f`, "ROUGE-2 F1". Conditions come first, then duplicates go, then the best
-    are taken or a sample is drawn. Without -o nothing is written, and the counts say what would be.
+    RUN is the folder of a run (`fabula score -o RUN`), or its address. Columns are named as its
+    tables name them: `words`, `rouge(n=2).f`, "ROUGE-2 F1". Conditions come first, then duplicates
+    go, then the best are taken or a sample is drawn. Without -o nothing is written, and the counts
+    say what would be.
     """
     from fabula.cli import show_progress
     from fabula.reports.filtering import render_filtered
+    from fabula.scoring.fetched_run import fetch_run
     from fabula.scoring.filtering.output import describe, refuse_output, write_filtered
     from fabula.scoring.filtering.steps import FilterPlan, filter_run
     from fabula.scoring.lazy_run import open_lazily
 
     plan = FilterPlan(top=_read_top(top), **given)
-    with open_lazily(run) as opened:
+    with fetch_run(run) as folder, open_lazily(folder) as opened:
         if output:
-            refuse_output(run, output, opened.record, overwrite=overwrite)
+            refuse_output(folder, output, opened.record, overwrite=overwrite)
         filtered = filter_run(opened, plan, show_progress("stories compared", quiet=quiet))
         if output:
             told = write_filtered(opened, plan, filtered, output, scores=scores)

@@ -11,21 +11,20 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources, complete_specs
-from fabula.cli._inputs import COLUMN, form_options, pop_form, story_layout
+from fabula.cli._inputs import COLUMN, PARTIAL, form_options, path_option, pop_form, story_layout
 from fabula.cli._options import (
     BUDGET,
     CACHE,
     DRY_RUN,
+    FORMAT,
     NO_CACHE,
-    PARTIAL,
+    PAPER_FORMAT,
     QUIET,
     alpha_option,
     output_option,
-    path_option,
     resamples_option,
     seed_option,
 )
-from fabula.cli._output import format_option, paper_format_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def command() -> None:
 @seed_option()
 @alpha_option()
 @output_option(metavar="FILE", help="Write the certificate here, and not where reports find it.")
-@paper_format_option
+@PAPER_FORMAT
 @CACHE
 @NO_CACHE
 @BUDGET
@@ -240,7 +239,7 @@ def _open_gold(
 @path_option()
 @PARTIAL
 @story_layout
-@paper_format_option
+@PAPER_FORMAT
 @BUDGET
 @DRY_RUN
 @QUIET
@@ -299,7 +298,7 @@ def _probe(judge: str, dataset: Dataset, count: int | None, own: str) -> list[Bi
 
 
 @command.command("list", short_help="List the certificates that are here.")
-@format_option
+@FORMAT
 def list_command(*, form: str) -> None:
     """List certificates: those that you made, then those that came with Fabula."""
     from fabula.reports.certificates import list_table
@@ -328,7 +327,7 @@ def list_command(*, form: str) -> None:
 
 @command.command("show", short_help="Show a certificate.")
 @click.argument("certificate", metavar="JUDGE|FILE", shell_complete=complete_specs)
-@paper_format_option
+@PAPER_FORMAT
 def show(certificate: str, *, form: str) -> None:
     """Show a certificate as it was printed when it was made.
 

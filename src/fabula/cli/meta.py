@@ -14,13 +14,13 @@ from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
 from fabula.cli._options import (
     OVERWRITE,
+    PAPER_FORMAT,
     QUIET,
     alpha_option,
     output_option,
     resamples_option,
     seed_option,
 )
-from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _gather_study(command: Callable[..., None]) -> Callable[..., None]:
 @alpha_option()
 @output_option(metavar="FOLDER", help="Write a study report into this folder as well.")
 @OVERWRITE
-@paper_format_option
+@PAPER_FORMAT
 @QUIET
 @_gather_study
 def command(

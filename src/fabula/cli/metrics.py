@@ -9,8 +9,9 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_datasets, complete_sets, complete_specs
-from fabula.cli._options import JOBS, OVERWRITE, QUIET, output_option, path_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._inputs import OutputPath, path_option
+from fabula.cli._options import FORMAT, JOBS, OVERWRITE, QUIET, output_option
+from fabula.cli._output import print_rows
 from fabula.core.card import ARROWS
 from fabula.core.errors import UnknownName, closest
 from fabula.core.story import count_text
@@ -29,7 +30,7 @@ def command() -> None:
     shell_complete=complete_sets,
     help="Only the specs that a set stands for; of hanna, its columns.",
 )
-@format_option
+@FORMAT
 def list_metrics(chosen: str | None, form: str) -> None:
     """List all metrics: what they need, which way is better, what they measure."""
     from fabula.scoring.catalogue import METRICS, SETS
@@ -96,7 +97,7 @@ def show(spec: str) -> None:
     "-o",
     "--output",
     "root",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(path_type=Path, file_okay=False),
     default=Path(),
     metavar="FOLDER",
     show_default="here",
@@ -122,7 +123,7 @@ def new(name: str, root: Path, *, model: bool) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(path_type=Path, file_okay=False),
     required=True,
     metavar="FOLDER",
     help="Folder for columns.csv (our values), columns.json and columns.md (the table).",
@@ -138,7 +139,7 @@ def new(name: str, root: Path, *, model: bool) -> None:
 @JOBS
 @OVERWRITE
 @QUIET
-@format_option
+@FORMAT
 def regenerate(
     release: str,
     *,

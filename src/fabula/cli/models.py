@@ -10,8 +10,8 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_assets
-from fabula.cli._options import QUIET, existing_folder_type
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, QUIET, existing_folder_type
+from fabula.cli._output import print_rows
 
 if TYPE_CHECKING:
     from fabula.models import Asset
@@ -26,7 +26,7 @@ def command() -> None:
 
 
 @command.command("list", short_help="List all assets, and which are here.")
-@format_option
+@FORMAT
 def list_command(form: str) -> None:
     """List all assets: licence, size, whether they are here, which metrics use them."""
     from fabula.models import asset_names, format_size, get_asset

@@ -11,9 +11,8 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
-from fabula.cli._inputs import COLUMN, GOLD, form_options, pop_form
-from fabula.cli._options import PARTIAL, alpha_option, path_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._inputs import COLUMN, GOLD, PARTIAL, form_options, path_option, pop_form
+from fabula.cli._options import PAPER_FORMAT, alpha_option, seed_option
 from fabula.core.errors import SettingError, UnknownName, closest
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def _gather_options(command: Callable[..., None]) -> Callable[..., None]:
     help="How many studies are simulated for each number of items and raters.",
 )
 @seed_option()
-@paper_format_option
+@PAPER_FORMAT
 @_gather_options
 def command(
     *,

@@ -9,8 +9,7 @@ import click
 
 from fabula.cli import echo
 from fabula.cli._inputs import dataset_arguments
-from fabula.cli._options import QUIET, alpha_option, resamples_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._options import PAPER_FORMAT, QUIET, alpha_option, resamples_option, seed_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ _RULES = tuple(dict.fromkeys(_OF_METRICS + _OF_SYSTEMS))
 @resamples_option()
 @seed_option()
 @alpha_option()
-@paper_format_option
+@PAPER_FORMAT
 @QUIET
 def command(
     *,

@@ -13,7 +13,7 @@ from fabula.core.errors import SettingError
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_runs)
+@click.argument("run", shell_complete=complete_runs)
 @output_option(metavar="FILE", show_default="RUN/report.html", help="The page to write.")
 @click.option(
     "--stories",
@@ -30,7 +30,7 @@ from fabula.core.errors import SettingError
 @OVERWRITE
 @QUIET
 def command(
-    run: Path,
+    run: str,
     output: Path | None,
     *,
     shown: str,
@@ -41,20 +41,28 @@ def command(
 ) -> None:
     """Make a page of a run: one HTML file that needs nothing else.
 
-    RUN is a folder that `fabula score -o` wrote. The tables of the page are written beside it as
-    CSV and LaTeX, into the folder `tables`. All scores are in the page; of long runs it shows the
-    texts of some stories only, unless `--stories all` is given.
+    RUN is a folder that `fabula score -o` wrote, or its address (then say -o). The tables of the
+    page are written beside it as CSV and LaTeX, into the folder `tables`. All scores are in the
+    page; of long runs it shows the texts of some stories only, unless `--stories all` is given.
     """
     from fabula.cli import show_progress
+    from fabula.core.addresses import drop_scheme, is_address
     from fabula.reports.report import write_report
+    from fabula.scoring.fetched_run import fetch_run
     from fabula.scoring.lazy_run import say_held
 
-    if not quiet and (words := say_held(run)):
-        echo(words, err=True)
-    progress = show_progress("stories read", quiet=quiet)
-    path = write_report(
-        run, output, stories=_count(shown), seed=seed, progress=progress, overwrite=overwrite
-    )
+    stories = _count(shown)
+    if output is None and is_address(drop_scheme(run)):
+        raise SettingError(
+            f"{run} is an address, and the page is written here", "say where: -o FILE"
+        )
+    with fetch_run(run) as folder:
+        if not quiet and (words := say_held(folder)):
+            echo(words, err=True)
+        progress = show_progress("stories read", quiet=quiet)
+        path = write_report(
+            folder, output, stories=stories, seed=seed, progress=progress, overwrite=overwrite
+        )
     echo(path)
     if opened:
         click.launch(str(path.resolve()))

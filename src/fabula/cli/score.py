@@ -19,10 +19,10 @@ from fabula.cli._options import (
     JOBS,
     NO_CACHE,
     OVERWRITE,
+    PAPER_FORMAT,
     QUIET,
     output_option,
 )
-from fabula.cli._output import paper_format_option
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 )
 @story_layout
 @sharding_options
-@paper_format_option
+@PAPER_FORMAT
 @click.option(
     "--scores", is_flag=True, help="Print every score as a line of JSON instead of the summary."
 )
@@ -90,6 +90,10 @@ def command(
     SPECS are metrics such as `rouge(n=2)` or sets: baselines, strings, checks, learned, hanna, all.
     See `fabula metrics list`. Scores are kept as they come: a run that was stopped goes on.
     """
+    if any("://" in name for name in (*files, output or "")):
+        from fabula.core.addresses import drop_scheme
+
+        files, output = tuple(map(drop_scheme, files)), output and drop_scheme(output)
     chosen = _choose_metrics(metrics or ("strings",), dry_run=told["dry_run"])
     if sharding.is_wanted(files, output):
         from fabula.cli._sharding import run_in_shards
@@ -289,7 +293,8 @@ def _say_kept(result: RunResult) -> str:
     """Say which metrics the run has now that it had not before."""
     specs = [entry["spec"] for entry in result.record["metrics"]]
     new = [spec for spec in specs if spec not in result.kept]
+    run = result.folder or "the run"  # at an address, which is named in the next line
     if not new:
-        return f"{result.folder} held all of these scores already; none was computed again"
+        return f"{run} held all of these scores already; none was computed again"
     count = f"{len(result.kept)} {'metric' if len(result.kept) == 1 else 'metrics'}"
-    return f"added to the {count} in {result.folder}: {', '.join(new)}"
+    return f"added to the {count} in {run}: {', '.join(new)}"

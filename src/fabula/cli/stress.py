@@ -22,13 +22,13 @@ from fabula.cli._options import (
     CACHE,
     JOBS,
     NO_CACHE,
+    PAPER_FORMAT,
     QUIET,
     alpha_option,
     output_option,
     resamples_option,
     seed_option,
 )
-from fabula.cli._output import paper_format_option
 
 if TYPE_CHECKING:
     from fabula.core.story import Story
@@ -101,7 +101,7 @@ def _gather_settings(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--overwrite", is_flag=True, help="Write over an earlier stress test in the folder.")
 @story_layout
-@paper_format_option
+@PAPER_FORMAT
 @resamples_option(default=None, show_default="as many as the table needs")
 @alpha_option(type=float)
 @JOBS

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo
-from fabula.cli._options import DATA, OVERWRITE, PARTIAL, QUIET, output_option, path_option
+from fabula.cli._inputs import PARTIAL, path_option
+from fabula.cli._options import DATA, OVERWRITE, QUIET, output_option
 from fabula.core.errors import InputError, SettingError, UserError
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import glob
 import io
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import time
@@ -26,6 +27,7 @@ from fabula.core.files import unwritable
 T = TypeVar("T")
 
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+://")
+_THIS_DISK = re.compile(r"(?:file|local)://")
 _PATTERN = re.compile(r"[*?]|\[[^\]]+\]")
 # A store that is busy, or a line that is cut, is tried again after 0.2, 0.4, 0.8 … seconds.
 _TRIES, _FIRST_WAIT_S = 8, 0.2
@@ -37,6 +39,22 @@ _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hf": "
 def is_address(name: str) -> bool:
     """Whether a name is that of something that lies elsewhere."""
     return bool(_ADDRESS.match(name))
+
+
+def drop_scheme(name: str) -> str:
+    """Give the plain path of `file://…` and `local://…`; what else there is stays as it is."""
+    return _THIS_DISK.sub("", name, count=1) if _THIS_DISK.match(name) else name
+
+
+def refuse_address(path: Path, *, is_output: bool = False) -> None:
+    """Refuse a path that was meant as an address (of `s3://` a path keeps `s3:/`)."""
+    if re.match(r"[A-Za-z][\w+.-]+:/", str(path)):
+        address = str(path).replace(":/", "://", 1)
+        if is_output:
+            problem = f"{address} is an address, and this is written to a disk alone"
+            raise UserError(problem, "write it to this machine, and copy it from here")
+        problem = f"{address} is an address, and this is read from a disk alone"
+        raise InputError(problem, "copy it to this machine, and name the copy")
 
 
 def is_pattern(name: str) -> bool:
@@ -147,7 +165,8 @@ class RemotePlace:
 
     def read(self, name: str) -> bytes:
         """Give what a file holds."""
-        return try_again(lambda: bytes(self._files.cat_file(self._at(name))), self._say(name))
+        what = self._say(name)
+        return try_again(lambda: bytes(self._files.cat_file(self._at(name))), what, may_lack=True)
 
     def write(self, name: str, data: bytes) -> None:
         """Put a file there by one request."""
@@ -205,7 +224,8 @@ class RemotePlace:
 
 def open_place(name: str | Path) -> Place:
     """Give the folder of a name or an address; it need not be there yet."""
-    return RemotePlace(str(name)) if is_address(str(name)) else Folder(Path(name))
+    plain = drop_scheme(str(name))
+    return RemotePlace(plain) if is_address(plain) else Folder(Path(plain))
 
 
 def open_files(address: str) -> tuple[Any, str]:
@@ -219,21 +239,29 @@ def open_files(address: str) -> tuple[Any, str]:
         # What others have put there since must be seen.
         files, path = fsspec.core.url_to_fs(address, use_listings_cache=False)
     except ImportError:
-        raise PackageMissing(
-            _PACKAGES.get(protocol, f"the package for {protocol}"), "remote"
-        ) from None
+        raise _name_missing(protocol) from None
     except ValueError as error:
         raise InputError(f"{address}: no address that can be read ({error})", "check it") from None
     return files, str(path).rstrip("/")
 
 
+def _name_missing(protocol: str) -> UserError:
+    """Say which package an address wants; the extra has that of s3:// alone."""
+    package = _PACKAGES.get(protocol, "")
+    if package in ("", "s3fs"):
+        return PackageMissing(package or f"the package for {protocol}", "remote")
+    from fabula.core.installation import find_pip
+
+    return UserError(f"{package} is not installed", f"run: {shlex.join([*find_pip(), package])}")
+
+
 def list_matches(pattern: str) -> list[str]:
     """Give the files that a pattern stands for, in the order of their names."""
+    pattern = drop_scheme(pattern)
     if is_address(pattern):
         files, path = open_files(pattern)
-        head = pattern.partition("://")[0]
         found = try_again(lambda: files.glob(path), pattern)
-        return [f"{head}://{str(name).lstrip('/')}" for name in sorted(found)]
+        return [files.unstrip_protocol(str(name)) for name in sorted(found)]
     # A pattern of the shell may begin anywhere, which a Path's own glob does not know.
     names = glob.glob(pattern, recursive=True)  # noqa: PTH207
     return sorted(name for name in names if Path(name).is_file())
@@ -249,7 +277,7 @@ def stamp_file(name: str) -> tuple[int, str]:
         return known.st_size, str(known.st_mtime_ns)
     files, path = open_files(name)
     try:
-        info = try_again(lambda: files.info(path), name)
+        info = try_again(lambda: files.info(path), name, may_lack=True)
     except FileNotFoundError:
         raise InputError(f"{name}: no such file", "check the address") from None
     for key in ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "mtime", "created"):
@@ -318,17 +346,18 @@ def fetch_file(name: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def try_again(act: Callable[[], T], what: str) -> T:
+def try_again(act: Callable[[], T], what: str, *, may_lack: bool = False) -> T:
     """Do something with a store; what may pass (throttling, a cut line) is tried again.
 
-    What does not pass is an error that names the file, and what the store said.
+    What does not pass is an error that names the file, and what the store said; with `may_lack`,
+    that a file is not there is left to who asked.
     """
     wait_s = _FIRST_WAIT_S
     for left in reversed(range(_TRIES)):
         try:
             return act()
         except _FINAL as error:
-            if isinstance(error, UserError | FileNotFoundError):
+            if isinstance(error, UserError) or (may_lack and isinstance(error, FileNotFoundError)):
                 raise
             raise _refuse(what, error) from error
         # Stores raise what their package, or the network's, has: there is no common name for it.
@@ -342,5 +371,7 @@ def try_again(act: Callable[[], T], what: str) -> T:
 
 def _refuse(what: str, error: BaseException) -> UserError:
     reason = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{what} is not there ({reason[:200]})", "check the address")
     remedy = "check the address and the credentials; what is done is kept, the same command goes on"
     return UserError(f"{what}: the store does not answer as it should ({reason[:200]})", remedy)

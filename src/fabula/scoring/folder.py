@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from fabula.core.addresses import refuse_address
 from fabula.core.card import Direction
 from fabula.core.errors import InputError, UserError
 from fabula.core.files import checksum_file, lock_file, refuse_foreign, unwritable, write_text
@@ -41,7 +42,7 @@ BEGUN = "begun.json"
 # The record of a run in shards to which metrics were added, until its parts are in place.
 STAGED_RUN = f".shards/{RUN}"
 _FILES = (STORIES, SCORES, PARQUET)
-_LOCK = ".lock"
+LOCK = ".lock"
 _HEAD = f".partial-{platform.node()}-"
 INSTEAD = "choose another folder with -o, or pass --overwrite"
 _AGAIN = "put back what was there, or score again with --overwrite"
@@ -156,7 +157,7 @@ class RunFolder:
                 stack.callback(_remove_empty, folder)
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(lock_file(self.path / _LOCK, wait=False))
+                stack.enter_context(lock_file(self.path / LOCK, wait=False))
             except BlockingIOError as error:
                 raise UserError(
                     f"another run is being written to {self.path} (process {error.strerror})",
@@ -272,6 +273,10 @@ def read_run(path: Path) -> dict[str, Any]:
     """Read a run folder's run.json; it and the files it speaks of must be as they were written."""
     # What is no plain file may have no end.
     if not (path / RUN).is_file():
+        refuse_address(path)
+        if (path / STAGED_RUN).parent.is_dir():
+            remedy = "the same command (fabula score) goes on with it"
+            raise InputError(f"{path} holds a run in shards that is not finished", remedy)
         raise InputError(f"{path} is no run folder", "make one with: fabula score -o")
     record = load_record(path / RUN)
     if record.get("parts") is not None:

@@ -14,7 +14,9 @@ from fabula.core.errors import UserError
 from fabula.core.machine import is_alive
 from fabula.core.score import Summary
 from fabula.core.table import SCORES, parse_score
-from fabula.scoring.folder import BEGUN, RUN, load_record
+from fabula.scoring.folder import BEGUN, LOCK, RUN, load_record
+from fabula.scoring.shards.parts import HIDDEN, Part
+from fabula.scoring.shards.worker import read_mark
 
 State = Literal["finished", "going", "stopped", "broken"]
 # Folders of runs lie near the top; a walk through a whole disk ends here.
@@ -129,7 +131,7 @@ def look_at(path: Path, folder: Path) -> FoundRun | None:
 def _find_partial(path: Path) -> Path | None:
     """The hidden folder that was begun last."""
     try:
-        found = [partial for partial in path.glob(f".partial-*/{BEGUN}") if partial.is_file()]
+        found = [*path.glob(f".partial-*/{BEGUN}"), *path.glob(f"{HIDDEN}/{BEGUN}")]
         return max(found, key=lambda begun: begun.stat().st_mtime).parent if found else None
     except OSError:
         return None  # It was put in place meanwhile.
@@ -145,8 +147,47 @@ def _read_begun(partial: Path) -> dict[str, Any] | None:
 
 def _is_written(partial: Path) -> bool:
     """Whether whoever began it lives; of other machines nobody can tell, and they are believed."""
+    if partial.name == HIDDEN:
+        return _is_locked(partial.parent)
     node, _, rest = partial.name.removeprefix(".partial-").rpartition("-")[0].rpartition("-")
     return node != platform.node() or (rest.isdigit() and is_alive(int(rest)))
+
+
+def _is_locked(folder: Path) -> bool:
+    """Whether the driver of a run in shards lives, by the lock that it holds."""
+    try:
+        pid, _, node = (folder / LOCK).read_text(encoding="utf-8").partition(" on ")
+    except OSError:
+        return False
+    return node != platform.node() or (pid.isdigit() and is_alive(int(pid)))
+
+
+def open_follower(partial: Path) -> Follower | ShardFollower:
+    """Give who follows the run that is being written to a hidden folder."""
+    return ShardFollower(partial) if partial.name == HIDDEN else Follower(partial)
+
+
+@dataclass
+class ShardFollower:
+    """Follows a run in shards that is being made: by the marks of the shards that are scored."""
+
+    partial: Path
+    summary: Summary = field(default_factory=Summary)
+    stories: int = 0
+    _seen: set[str] = field(default_factory=set)
+
+    def look(self) -> None:
+        """Take in the shards that were scored meanwhile."""
+        for path in sorted(self.partial.glob("score-*.json")):
+            if path.name in self._seen:
+                continue
+            try:
+                part = Part.from_plain(read_mark(path.read_bytes()))
+            except FileNotFoundError:
+                return  # It is done, and they go.
+            self._seen.add(path.name)
+            self.stories += part.stories
+            self.summary.merge(part.summarise())
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fabula.core.addresses import refuse_address
 from fabula.core.dataset import Dataset, ScorerCard
 from fabula.core.errors import InputError, SettingError, UserError, closest
 from fabula.core.settings import split_specs
@@ -98,6 +99,7 @@ class DatasetSource:
 
     def _read_table(self, path: Path) -> Dataset:
         if not is_there(path):
+            refuse_address(path)
             names = sorted({*DATASETS.names(), *list_added()} - {"table"})
             raise InputError(f"{path}: no such file or data set", closest(str(path), names))
         gold = split_names(self.gold or "")

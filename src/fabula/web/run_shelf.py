@@ -17,7 +17,7 @@ from fabula.scoring.folder import RUN
 from fabula.scoring.large_pairing import LargePairs, pair_large
 from fabula.scoring.lazy_run import LazyRun, is_read_lazily
 from fabula.scoring.pairing import PairedRuns, name_runs, pair_runs
-from fabula.scoring.run_list import Follower, FoundRun, find_runs
+from fabula.scoring.run_list import Follower, FoundRun, ShardFollower, find_runs, open_follower
 from fabula.web.rendering import answer_page, fill
 
 _RESAMPLES = 2_000
@@ -28,7 +28,7 @@ class RunShelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._followers: dict[Path, Follower] = {}
+        self._followers: dict[Path, Follower | ShardFollower] = {}
         self._reports = lru_cache(maxsize=4)(lambda path, stamp: render_report(path))
         self._opened = lru_cache(maxsize=2)(lambda path, stamp: LazyRun(path))
         self._pairs = lru_cache(maxsize=2)(self._pair)
@@ -53,13 +53,13 @@ class RunShelf:
             raise InputError(f"the run {name!r} cannot be read: {reason}", "look again later")
         return run
 
-    def follow(self, run: FoundRun) -> Follower:
+    def follow(self, run: FoundRun) -> Follower | ShardFollower:
         """Look at what has come of a run that is being written."""
         assert run.partial is not None
         if run.partial not in self._followers:
             # Those of runs that have ended are not looked at again.
             self._followers = {path: f for path, f in self._followers.items() if path.is_dir()}
-            self._followers[run.partial] = Follower(run.partial)
+            self._followers[run.partial] = open_follower(run.partial)
         follower = self._followers[run.partial]
         follower.look()
         return follower

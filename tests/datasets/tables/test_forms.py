@@ -15,6 +15,7 @@ from fabula.datasets.tables import text_file
 from fabula.datasets.tables.rows import sniff_delimiter
 from fabula.datasets.tables.stories import StoryFile, StoryLayout, load_stories
 from fabula.datasets.tables.text_file import FileForm
+from fakes.factories import find_slowness
 
 Write = Callable[[str, "str | bytes"], Path]
 
@@ -158,7 +159,7 @@ def test_a_small_gzip_file_of_nothing_but_blank_lines_is_refused_at_once(write: 
         began = time.monotonic()
         with pytest.raises(InputError, match=r"a\.jsonl\.gz: more than 200 times as large"):
             list(StoryFile(path, encoding=encoding))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 5 * find_slowness()
 
 
 def test_a_gzip_file_that_lies_about_its_size_is_refused_too(
@@ -175,7 +176,7 @@ def test_a_table_of_very_many_columns_is_read_in_little_time(write: Write) -> No
     path = write("a.csv", ",".join(["text", *names]) + "\n" + ",".join(["x", *names]) + "\n")
     began = time.monotonic()
     assert [story.text for story in StoryFile(path)] == ["x"]
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 5 * find_slowness()
 
 
 @pytest.mark.parametrize(

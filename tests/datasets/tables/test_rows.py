@@ -119,6 +119,8 @@ def test_a_format_may_be_said_instead_of_guessed(write: Write) -> None:
     assert got(write("a.data", FILES["a.csv"]), "csv") == PLAIN
     with pytest.raises(InputError, match=r"a\.data: cannot tell the format.*--input-format"):
         detect_format(write("a.data", ""))
+    with pytest.raises(InputError, match=r"test\.pkl: a pickle is read as a data set.*data add"):
+        detect_format(write("test.pkl", ""))
     tables = {"jsonl", "json", "csv", "tsv", "parquet", "xlsx", "xls", "ods"}
     assert {*tables, "txt", "md", "docx", "odt", "epub", "html", "folder"} == set(FORMATS)
 

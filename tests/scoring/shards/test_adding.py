@@ -213,7 +213,7 @@ def test_a_kill_while_metrics_are_added_leaves_the_run_as_it_was_and_is_gone_on_
     first, more = ["-m", "words, cider"], ["-m", "slow(seconds=0.01), self_bleu"]
     every = ["-m", "words, cider, slow(seconds=0.01), self_bleu"]
     for folder, metrics in (("whole", every), ("run", first)):
-        assert start(file, tmp_path / folder, *metrics, env=toy_environment).wait(60) == 0
+        assert start(file, tmp_path / folder, *metrics, env=toy_environment).wait(180) == 0
     before = files_of(tmp_path / "run")
     for _ in range(2):
         driver = start(file, tmp_path / "run", *more, "-j", "2", env=toy_environment)
@@ -226,7 +226,7 @@ def test_a_kill_while_metrics_are_added_leaves_the_run_as_it_was_and_is_gone_on_
         driver.wait()
         assert files_of(tmp_path / "run") == before and read_run(tmp_path / "run")
     assert (tmp_path / "run" / ".shards").is_dir(), "it was too fast to be killed"
-    assert start(file, tmp_path / "run", *more, "-j", "2", env=toy_environment).wait(60) == 0
+    assert start(file, tmp_path / "run", *more, "-j", "2", env=toy_environment).wait(180) == 0
     assert files_of(tmp_path / "run") == files_of(tmp_path / "whole")
 
 

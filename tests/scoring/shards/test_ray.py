@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fabula.datasets.tables.stories import StoryLayout
+from fabula.core.errors import UserError
+from fabula.datasets.tables.shards import Shard
+from fabula.datasets.tables.stories import StoryColumns, StoryLayout
 from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.shards.plan import Plan
 from fabula.scoring.shards.run import ShardOptions, run_shards
+from fabula.scoring.shards.worker import Call, ShardWorker
 
 from .conftest import METRICS, make_rows, write_parquet
 from .test_run_shards import files_of
@@ -101,10 +107,16 @@ def cluster() -> Iterator[str]:
         yield address
 
 
-def start(file: Path, folder: Path, *options: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
+def start(
+    file: Path, folder: Path, *options: str, env: dict[str, str], cwd: Path | None = None
+) -> subprocess.Popen[bytes]:
     words = [str(file), "-o", str(folder), "--shard-stories", "32", "-q", "--no-report"]
     return subprocess.Popen(
-        [*SCORE, *words, *options], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [*SCORE, *words, *options],
+        env=env,
+        cwd=cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -123,6 +135,95 @@ def test_actors_write_the_bytes_that_processes_write(cluster: str, tmp_path: Pat
     )  # fmt: skip
     finish(ray)
     assert files_of(tmp_path / "ray") == files_of(tmp_path / "local")
+
+
+def test_names_relative_to_the_drivers_folder_mean_the_same_to_actors(cluster: str, tmp_path: Path):
+    write_parquet(tmp_path / "all.parquet", make_rows(40))
+    words = ("-m", "words", "--engine", "ray", "--address", cluster)
+    finish(start(Path("all.parquet"), Path("run"), *words, env=dict(os.environ), cwd=tmp_path))
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["input"] == {"format": "parquet", "path": "all.parquet", "stories": 40}
+
+
+def test_a_worker_without_the_drivers_folder_says_so_only_where_it_needs_it(tmp_path: Path):
+    gone = str(tmp_path / "gone")
+    shard = Shard(0, "all.parquet", "parquet", 0, 40)
+    near = Plan("run", ("all.parquet",), (shard,), StoryColumns({}), StoryLayout(), (), "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        refused = ShardWorker(near, folder=gone).answer(Call("survey", 0))
+        assert isinstance(refused, UserError) and f"{gone} is not on " in str(refused)
+        far = replace(shard, file="s3://b/all.parquet")
+        elsewhere = replace(near, place=str(tmp_path / "run"), shards=(far,))
+        said = ShardWorker(elsewhere, folder=gone).answer(Call("merge", 0, names=("none", "x")))
+        assert not isinstance(said, UserError)
+
+
+NODES = """
+import ray, sys
+from ray.cluster_utils import Cluster
+one = {"num_cpus": 1, "object_store_memory": 100_000_000}
+cluster = Cluster(initialize_head=True, head_node_args=one | {"include_dashboard": False})
+node = cluster.add_node(**one)
+print(cluster.address, flush=True)
+for line in sys.stdin:
+    if "remove" in line:
+        cluster.remove_node(node, allow_graceful=False)
+    else:
+        node = cluster.add_node(**one)
+cluster.shutdown()
+"""
+
+
+@contextmanager
+def start_nodes(env: dict[str, str]) -> Iterator[tuple[str, Callable[[str], None]]]:
+    """Give the address of a cluster of two machines, and how to `remove` and `add` the second."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", NODES],
+        env=env | {"RAY_USAGE_STATS_ENABLED": "0"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin and stdout
+
+    def order(word: str) -> None:
+        stdin.write(f"{word}\n")
+        stdin.flush()
+
+    try:
+        yield stdout.readline().strip(), order
+    finally:
+        below = list_below(process.pid)
+        stdin.close()
+        stdout.close()
+        process.wait(60)
+        for pid in below:
+            if is_ray(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_after_the_end_of_a_machine_the_others_go_on(
+    tmp_path: Path, toy_environment: dict[str, str]
+):
+    file = write_parquet(tmp_path / "all.parquet", make_rows(320))
+    toys = TOYS.replace("0.01", "0.03")
+    finish(start(file, tmp_path / "quiet", "-m", toys, env=toy_environment))
+    with start_nodes(toy_environment) as (address, order):
+        words = ("-m", toys, "--engine", "ray", "-j", "2", "--address", address)
+        driver = start(file, tmp_path / "run", *words, env=toy_environment)
+        end = time.monotonic() + 60
+        while driver.poll() is None and not list((tmp_path / "run/.shards").glob("score-*.json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert driver.poll() is None, driver.communicate()[1]
+        order("remove")
+        finish(driver)
+    assert files_of(tmp_path / "run") == files_of(tmp_path / "quiet")
 
 
 def find_actors() -> list[int]:

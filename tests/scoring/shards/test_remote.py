@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 
 from fabula.core import addresses
 from fabula.core.addresses import RemotePlace, list_matches, open_place, read_range, stamp_file
-from fabula.core.errors import InputError, PackageMissing, UserError
+from fabula.core.errors import InputError, UserError
 from fabula.core.table import read_scores
-from fabula.datasets.tables.shards import Shard, ShardStories, choose_columns, cut_files
+from fabula.datasets.tables.shards import Shard, ShardStories, cut_files
 from fabula.datasets.tables.stories import StoryLayout
 from fabula.scoring.catalogue import choose_metrics
+from fabula.scoring.fetched_run import fetch_run
 from fabula.scoring.shards.run import ShardOptions, run_shards
 from fakes.object_store import BUCKET, FaultyProxy
 
@@ -78,8 +80,7 @@ def test_a_run_between_addresses_survives_a_store_that_fails(
 def test_a_jsonl_file_is_read_by_ranges_while_the_store_fails(folder: str, store: FaultyProxy):
     layout, file = StoryLayout(), f"{folder}/in/all.jsonl"
     store.on = True
-    columns = choose_columns(file, layout)
-    shards = cut_files([file], layout, 30)
+    columns, shards = cut_files([file], layout, 30)
     ids = [story.id for shard in shards for story in ShardStories(shard, columns, layout)]
     assert ids == [f"s{number}" for number in range(200)] and len(shards) > 4
     assert store.faults["cut"] and store.faults["throttled"]
@@ -94,7 +95,7 @@ def test_of_parquet_only_wanted_columns_and_rows_travel(store: FaultyProxy, tmp_
     place, read = open_place(f"s3://{BUCKET}/{tmp_path.name}"), []
     place.put("wide.parquet", file)
     layout, name = StoryLayout(), f"{place.name}/wide.parquet"
-    columns = choose_columns(name, layout)
+    columns, _ = cut_files([name], layout, 30)
 
     def note(name: str, start: int, stop: int) -> bytes:
         read.append(stop - start)
@@ -139,9 +140,14 @@ def test_what_is_not_there_or_not_reachable_is_said(folder: str, store: FaultyPr
         stamp_file(f"{folder}/in/none.jsonl")
     assert list_matches(f"{folder}/in/none-*.parquet") == []
     place = RemotePlace("s3://no-such-bucket/run")
-    with pytest.raises((UserError, FileNotFoundError)):
+    with pytest.raises(InputError, match=r"no-such-bucket/run/run\.json is not there .*bucket"):
         place.write("run.json", b"{}")
-    with pytest.raises(PackageMissing, match="gcsfs"):
+    with pytest.raises(InputError, match=r"^s3://no-such-bucket/in/a\*\.jsonl is not there "):
+        list_matches("s3://no-such-bucket/in/a*.jsonl")
+    with pytest.raises(InputError, match=rf"a folder, .* by a pattern: '{folder}/in/\*\.parquet'"):
+        score(f"{folder}/in/", f"{folder}/none")
+    # The extra `remote` does not bring it: what to run must.
+    with pytest.raises(UserError, match=r"gcsfs is not installed; run: .*install.* gcsfs$"):
         open_place("gs://bucket/run")
     with pytest.raises(InputError, match="no address that can be read"):
         open_place("nowhere://bucket/run")
@@ -158,3 +164,81 @@ def test_a_store_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UserError, match=r"s3://b/x: the store does not answer .*\(cut\)"):
         addresses.try_again(fail, "s3://b/x")
     assert len(tries) == 8
+
+
+def test_commands_that_read_a_run_from_a_disk_say_so_of_an_address():
+    from fabula.scoring.folder import read_run
+    from fabula.scoring.lazy_run import open_lazily
+    from fabula.scoring.sources import DatasetSource
+
+    wanted = r"^s3://stories/run is an address.*copy it to this machine, and name the copy$"
+    with pytest.raises(InputError, match=wanted):
+        read_run(Path("s3://stories/run"))
+    with pytest.raises(InputError, match=wanted):
+        DatasetSource("s3://stories/run").load()
+    with pytest.raises(InputError, match=wanted), open_lazily(Path("s3://stories/run")):
+        pass
+
+
+def test_the_command_names_the_address_of_the_run_it_made(folder: str):
+    from click.testing import CliRunner
+
+    from fabula.cli import cli
+
+    def say(metrics: str) -> str:
+        order = ["score", f"{folder}/in/all.jsonl", "-m", metrics, "-o", f"{folder}/told"]
+        done = CliRunner().invoke(cli, order)
+        assert done.exit_code == 0, done.output
+        return done.stderr
+
+    assert f"scores and signatures are in {folder}/told; for a report: " in say("words")
+    assert "added to the 1 metric in the run: mattr" in say("mattr")
+    assert "the run held all of these scores already" in say("mattr")
+
+
+def test_commands_read_a_run_at_an_address_by_a_copy_that_goes_again(
+    folder: str, store: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from click.testing import CliRunner
+
+    from fabula.cli import cli
+
+    def call(*words: str) -> str:
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    rows = [row | {"item": str(number // 3)} for number, row in enumerate(make_rows(200))]
+    file, run = str(write_jsonl(tmp_path / "items.jsonl", rows)), f"{folder}/run"
+    for output in (run, str(tmp_path / "run")):
+        score(file, output)
+    (tmp_path / "passing").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "passing"))
+    store.on = True
+    assert call("compare", run, "a", "b") == call("compare", str(tmp_path / "run"), "a", "b")
+    kept = str(tmp_path / "kept.jsonl")
+    assert "of 200" in call("filter", run, "--keep", "words > 30", "-o", kept)
+    told = json.loads(Path(f"{kept}.provenance.json").read_text())
+    assert told["run"]["name"] == "run" and told["run"]["stories"] == 200
+    call("report", run, "-o", str(tmp_path / "page.html"))
+    assert "CIDEr" in (tmp_path / "page.html").read_text()
+    gold = tmp_path / "gold.csv"
+    gold.write_text("story,overall\n" + "".join(f"s{n},{n % 5}\n" for n in range(60)))
+    assert "mattr" in call("meta", run, "--gold", str(gold), "--no-baselines", "-f", "csv")
+    assert list((tmp_path / "passing").glob("fabula-*")) == []
+
+
+def test_an_address_without_a_run_or_with_a_strange_one_is_refused(
+    folder: str, store: FaultyProxy, tmp_path: Path
+):
+    with pytest.raises(InputError, match="/in holds no finished run; name what was given to"):
+        fetch_run(f"{folder}/in").__enter__()
+    place = open_place(f"{folder}/strange")
+    place.write("run.json", b'{"files": {"../../secret": ""}}')
+    with pytest.raises(InputError, match=r"names '\.\./\.\./secret', outside of its run"):
+        fetch_run(place.name).__enter__()
+    place.write("run.json", b"[]")
+    with pytest.raises(InputError, match="not the record of a run"):
+        fetch_run(place.name).__enter__()
+    with fetch_run(str(tmp_path)) as near, fetch_run(f"file://{tmp_path}") as same:
+        assert near == same == tmp_path

@@ -59,6 +59,11 @@ def detect_format(path: Path) -> str:
     if path.is_dir():
         return "folder"
     suffix = _suffix(path)
+    if suffix in (".pkl", ".pickle"):
+        remedy = (
+            "for StoryER's, run: fabula data add storyer FILE (or storyer_ratings), and name it"
+        )
+        raise InputError(f"{path}: a pickle is read as a data set, not as a table", remedy)
     if suffix not in _SUFFIXES:
         raise InputError(
             f"{path}: cannot tell the format by the name",

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fabula.core.addresses import (
     RangeFile,
+    drop_scheme,
     fetch_file,
     is_address,
     is_pattern,
@@ -66,66 +67,109 @@ class Shard:
 
 
 def list_files(names: Sequence[str]) -> list[str]:
-    """Give the files that names, addresses and patterns stand for; each once."""
+    """Give the files that names, addresses, patterns and data sets stand for; each once."""
     files: dict[str, None] = {}
-    for name in names:
+    for name in map(drop_scheme, names):
         if name == "-":
             raise InputError("stdin (-) cannot be cut into shards", "write it to a file first")
-        found = list_matches(name) if is_pattern(name) else [name]
+        found = list_matches(name) if is_pattern(name) else [_find_file(name)]
         if not found:
             raise InputError(f"{name}: no file is called so", "check the pattern")
-        if not is_address(name) and not all(Path(file).is_file() for file in found):
-            raise InputError(f"{name}: no such file", "check it; shards are cut of files alone")
         files.update(dict.fromkeys(found))
     return list(files)
 
 
+def _find_file(name: str) -> str:
+    """Give the file that a name stands for: an address, a file here, or one of a data set."""
+    from fabula.datasets import DATASETS, is_added
+
+    path = getattr(DATASETS.get(name), "FILE", None) if name in DATASETS else None
+    if is_address(name) or path:
+        return str(path or name)
+    if Path(name).is_file():
+        return name
+    if Path(name).is_dir():
+        raise _refuse_folder(name)
+    if name in DATASETS or is_added(name):
+        problem = f"{name} is a data set, and shards are cut of files alone"
+        raise InputError(problem, "score it without shards, or name its files")
+    raise InputError(f"{name}: no such file", "check the path")
+
+
+def _refuse_folder(name: str) -> InputError:
+    plain = name.rstrip("/")
+    problem = f"{name}: a folder, and shards are cut of files alone"
+    return InputError(problem, f"name its files by a pattern: '{plain}/*.parquet'")
+
+
 def tell_kind(file: str, layout: StoryLayout) -> str:
     """Tell the format of a file by its name, unless that was told."""
-    kind = layout.kind or detect_format(Path(file.rsplit("/", 1)[-1]))
+    last = file.rsplit("/", 1)[-1]
+    if is_address(file) and not layout.kind and "." not in last:
+        raise _refuse_folder(file)
+    kind = layout.kind or detect_format(Path(last))
     if kind in (*TEXTS, "folder"):
         problem = f"{file}: one text and no table, which has nothing to cut"
         raise InputError(problem, "write the stories as Parquet or JSONL")
     return kind
 
 
-def choose_columns(file: str, layout: StoryLayout) -> StoryColumns:
-    """Choose the columns by a file's schema or its first rows."""
+@dataclass(frozen=True)
+class _Footer:
+    """What the end of a Parquet file says of it: its columns, rows and bytes of text."""
+
+    names: tuple[str, ...]
+    rows: int
+    held: int
+
+
+def cut_files(
+    files: Sequence[str], layout: StoryLayout, stories: int
+) -> tuple[StoryColumns, list[Shard]]:
+    """Choose the columns, and cut files into shards of about so many stories.
+
+    No shard has more bytes than one may have. Columns are those of all Parquet files together, and
+    of the first rows where the first file is none.
+    """
+    parquet = [file for file in files if tell_kind(file, layout) == "parquet"]
+    with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as pool:
+        footers = dict(zip(parquet, pool.map(_read_footer, parquet), strict=True))
+        names = {} if files[0] in footers else _read_names(files[0], layout)
+        for footer in footers.values():
+            names.update(dict.fromkeys(footer.names))
+        columns = StoryColumns.choose(list(names), layout.columns, files[0])
+        pieces = pool.map(lambda file: _cut_file(file, layout, stories, footers.get(file)), files)
+        cut = [shard for shards in pieces for shard in shards]
+    return columns, [replace(shard, number=number) for number, shard in enumerate(cut)]
+
+
+def _read_footer(file: str) -> _Footer:
+    with _explain_parquet(file):
+        table = need_arrow().parquet.ParquetFile(RangeFile(file))
+        told = table.metadata
+        held = sum(told.row_group(group).total_byte_size for group in range(told.num_row_groups))
+        return _Footer(tuple(table.schema_arrow.names), told.num_rows, held)
+
+
+def _read_names(file: str, layout: StoryLayout) -> dict[str, None]:
+    """Give the fields of a file's first rows."""
     names: dict[str, None] = {}
     kind = tell_kind(file, layout)
-    if kind == "parquet":
-        with _explain_parquet(file):
-            names = dict.fromkeys(need_arrow().parquet.read_schema(RangeFile(file)).names)
-    else:
-        bytes_read = min(_HEAD_BYTES, stamp_file(file)[0]) if _is_cut_by_bytes(file, kind) else 0
-        head = Shard(0, file, kind, 0, bytes_read)
-        with _open_rows(head, None, Reading(file, _make_form(layout))) as read:
-            for _, row in islice(read, HEAD_ROWS):
-                names.update(dict.fromkeys(row))
+    stop = min(_HEAD_BYTES, stamp_file(file)[0]) if _is_cut_by_bytes(file, kind) else 0
+    head = Shard(0, file, kind, 0, stop)
+    with _open_rows(head, None, Reading(file, _make_form(layout))) as read:
+        for _, row in islice(read, HEAD_ROWS):
+            names.update(dict.fromkeys(row))
     if not names:
         raise InputError(f"{file}: holds no stories", "check that it is the right file")
-    return StoryColumns.choose(list(names), layout.columns, file)
+    return names
 
 
-def cut_files(files: Sequence[str], layout: StoryLayout, stories: int) -> list[Shard]:
-    """Cut files into shards of about so many stories, and of no more bytes than one may have."""
-    with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as pool:
-        pieces = pool.map(lambda file: _cut_file(file, layout, stories), files)
-        cut = [shard for shards in pieces for shard in shards]
-    return [replace(shard, number=number) for number, shard in enumerate(cut)]
-
-
-def _cut_file(file: str, layout: StoryLayout, stories: int) -> list[Shard]:
+def _cut_file(file: str, layout: StoryLayout, stories: int, footer: _Footer | None) -> list[Shard]:
     kind = tell_kind(file, layout)
-    if kind == "parquet":
-        with _explain_parquet(file):
-            metadata = need_arrow().parquet.ParquetFile(RangeFile(file)).metadata
-            count = metadata.num_rows
-            held = sum(
-                metadata.row_group(group).total_byte_size
-                for group in range(metadata.num_row_groups)
-            )
-        step = max(1, min(stories, MOST_SHARD_BYTES * count // max(held, 1)))
+    if footer:
+        count = footer.rows
+        step = max(1, min(stories, MOST_SHARD_BYTES * count // max(footer.held, 1)))
     elif _is_cut_by_bytes(file, kind):
         count, _ = stamp_file(file)
         head = read_range(file, 0, min(count, _HEAD_BYTES))
@@ -204,22 +248,29 @@ class ShardStories:
 
 
 def _make_form(layout: StoryLayout) -> FileForm:
-    return FileForm(layout.encoding, layout.delimiter, layout.sheet, layout.skip_bad)
+    return FileForm(layout.encoding, layout.delimiter, layout.sheet, layout.skip_bad, layout.say)
 
 
 @contextmanager
 def _open_rows(shard: Shard, wanted: set[str] | None, reading: Reading) -> Iterator[Rows]:
     """Open the rows of a shard, of Parquet with the columns wanted alone."""
     if shard.kind == "parquet":
-        yield iter_parquet(
-            RangeFile(shard.file), shard.file, columns=wanted, start=shard.start, stop=shard.stop
-        )
+        yield _read_parquet(shard, wanted)
     elif _is_cut_by_bytes(shard.file, shard.kind):
         yield _read_lines(shard, reading)
     else:
         with fetch_file(shard.file) as path:
             file = TextFile(path, name_path(shard.file), reading.form.encoding)
             yield read_rows(file, shard.kind, reading)
+
+
+def _read_parquet(shard: Shard, wanted: set[str] | None) -> Rows:
+    """Go through the rows of a shard; where a page is damaged, its rows are named."""
+    file = RangeFile(shard.file)
+    with _explain_parquet(shard.describe()):
+        yield from iter_parquet(
+            file, shard.file, columns=wanted, start=shard.start, stop=shard.stop
+        )
 
 
 def _read_lines(shard: Shard, reading: Reading) -> Rows:

@@ -63,6 +63,9 @@ class FilterPlan:
             if given and not needs:
                 remedy = "add --dedupe" if option == "--best" else "add --top or --sample"
                 raise SettingError(f"{option} does nothing by itself", remedy)
+        if self.quantiles != FilterPlan.quantiles and not (self.by and self.sample is not None):
+            problem = "--quantiles cuts the values of --by for a --sample"
+            raise SettingError(problem, "add both, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ def filter_run(run: LazyRun, plan: FilterPlan, progress: Progress | None = None)
         steps.append(step)
     remarks = [_say_descriptive(run, names, columns[plan.best])] if plan.best else []
     remarks += [_say_descriptive(run, names, columns[plan.by])] if plan.top is not None else []
+    if not steps:
+        remarks.append(f"nothing was asked for; the run's columns: {', '.join(names.dotted)}")
     return Filtered(places, tuple(steps), tuple(filter(None, remarks)))
 
 

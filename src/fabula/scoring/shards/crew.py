@@ -43,12 +43,12 @@ class Crew(Protocol):
     def give(self, call: Call) -> None:
         """Give a call to a worker that is free."""
 
-    def take(self) -> tuple[Call, Mark | Exception]:
-        """Wait for the next call that is done, or could not be."""
+    def take(self) -> tuple[Call, Mark | Exception] | None:
+        """Wait for the next call that is done, or could not be; or until one more is free."""
         ...
 
     def close(self) -> None:
-        """Let all workers go."""
+        """Let all workers go, whatever they are at; none does anything afterwards."""
 
 
 def do_calls(crew: Crew, calls: Iterable[Call], plan: Plan) -> Iterator[tuple[Call, Mark]]:
@@ -60,7 +60,10 @@ def do_calls(crew: Crew, calls: Iterable[Call], plan: Plan) -> Iterator[tuple[Ca
         while waiting and crew.free:
             crew.give(waiting.popleft())
             busy += 1
-        call, said = crew.take()
+        taken = crew.take()
+        if taken is None:
+            continue
+        call, said = taken
         busy -= 1
         if isinstance(said, WorkerLost):
             deaths[call] += 1
@@ -153,6 +156,7 @@ class ProcessCrew:
         """End all of them, whatever they are at."""
         for worker in [*self._idle, *self._busy]:
             worker.end()
+        self._idle, self._busy = [], {}
 
 
 class _Process:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from fabula._version import __version__
@@ -13,10 +14,10 @@ from fabula.core.addresses import Place, stamp_file
 from fabula.core.errors import InputError, UserError
 from fabula.core.metric import Metric, needs_batch
 from fabula.core.table import json_text
-from fabula.datasets.tables.shards import Shard, choose_columns, cut_files, list_files
+from fabula.datasets.tables.shards import Shard, cut_files, list_files
 from fabula.datasets.tables.stories import StoryColumns, StoryLayout
 from fabula.scoring.engine import BATCH
-from fabula.scoring.folder import INSTEAD, RUN, KeptMetrics, list_differences
+from fabula.scoring.folder import BEGUN, INSTEAD, RUN, KeptMetrics, list_differences
 from fabula.scoring.shards.parts import HIDDEN, digest_lines
 
 PLAN = f"{HIDDEN}/plan.json"
@@ -48,6 +49,12 @@ class Plan:
     def adds(self) -> bool:
         """Whether there is a finished run that metrics are added to."""
         return bool(self.kept.stamp)
+
+    @property
+    def input(self) -> str:
+        """What is scored, in a few words."""
+        first, last = self.files[0], self.files[-1]
+        return first if first == last else f"{first} … {last}"
 
     @property
     def numbered(self) -> bool:
@@ -89,10 +96,9 @@ class Plan:
 def make_plan(
     names: Sequence[str], layout: StoryLayout, metrics: Sequence[Metric], place: Place, **how: Any
 ) -> Plan:
-    """Cut files, and choose the columns by the first of them."""
+    """Say which files, how they are cut, and which columns are taken."""
     files = list_files(names)
-    columns = choose_columns(files[0], layout)
-    shards = cut_files(files, layout, how.get("stories", SHARD_STORIES))
+    columns, shards = cut_files(files, layout, how.get("stories", SHARD_STORIES))
     if not shards:
         raise InputError("there are no stories", "give at least one")
     stamps = digest_lines("\t".join([file, *map(str, stamp_file(file))]) for file in files)
@@ -149,6 +155,17 @@ def keep_plan(place: Place, plan: Plan) -> None:
         raise UserError(problem, INSTEAD)
     if before.get("shards") != told["shards"]:
         raise UserError(f"{place.name} holds a run that was cut otherwise", INSTEAD)
+
+
+def note_begun(place: Place, plan: Plan, stories: int | None) -> None:
+    """Say beside the marks what is being done, for those who look on."""
+    told = {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "input": plan.input,
+        "stories": stories,
+        "metrics": [metric.spec for metric in plan.metrics],
+    }
+    place.write(f"{HIDDEN}/{BEGUN}", (json_text(told) + "\n").encode())
 
 
 def _refuse_foreign(place: Place) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fabula._version import __version__
-from fabula.core.addresses import Place, is_address, open_place
+from fabula.core.addresses import Folder, Place, is_address, open_place
 from fabula.core.errors import InputError
 from fabula.core.files import refuse_input
 from fabula.core.metric import Metric
@@ -44,6 +44,7 @@ from fabula.scoring.shards.plan import (
     find_finished,
     keep_plan,
     make_plan,
+    note_begun,
 )
 from fabula.scoring.shards.ray_crew import Cluster, RayCrew
 from fabula.scoring.shards.states import refuse_unmergeable
@@ -55,6 +56,7 @@ from fabula.scoring.shards.worker import (
     ids_name,
     mark_name,
     read_mark,
+    say_found,
     sealed_name,
     state_name,
 )
@@ -88,7 +90,7 @@ def run_shards(
     started = time.monotonic()
     refuse_unmergeable(metrics)
     place = open_place(options.output)
-    folder = None if is_address(options.output) else Path(options.output)
+    folder = place.path if isinstance(place, Folder) else None
     how = {"stories": options.stories, "strict": options.strict, "at_once": options.at_once}
     plan = make_plan(names, layout, metrics, place, **how)
     if options.on_plan:
@@ -104,23 +106,23 @@ def run_shards(
         if earlier:
             plan = add_to_run(place, plan, earlier)
             if not plan.metrics:
-                return _result(earlier, folder, plan)
-        keep_plan(place, plan)
+                known = Summary.from_rows(earlier["summary"])
+                return RunResult(earlier, known, folder, tuple(plan.kept.specs))
+        # Where nobody can be had to do it, nothing is left that another command would stumble over.
         with closing(_open_crew(plan, options)) as crew:
+            keep_plan(place, plan)
             clock = [started, time.monotonic()]
             surveyed = _survey(plan, place, crew, earlier)
+            say_found(layout.say, surveyed)
             clock.append(time.monotonic())
             parts = _score(plan, place, crew, surveyed, options.progress, earlier)
             clock.append(time.monotonic())
-        record = _record(plan, surveyed, parts, clock, earlier)
+        summary = _summarise(parts)
+        record = _record(plan, surveyed, parts, clock, summary, earlier)
         place.write(STAGED_RUN if earlier else RUN, (json_text(record, indent=1) + "\n").encode())
         put_in_place(place)
         clear_hidden(place)
-    return _result(record, folder, plan)
-
-
-def _result(record: dict[str, Any], folder: Path | None, plan: Plan) -> RunResult:
-    return RunResult(record, Summary.from_rows(record["summary"]), folder, tuple(plan.kept.specs))
+    return RunResult(record, summary, folder, tuple(plan.kept.specs))
 
 
 def _lock(folder: Path | None) -> AbstractContextManager[None]:
@@ -138,22 +140,26 @@ def _refuse_inputs(folder: Path | None, plan: Plan) -> None:
 
 
 def _open_crew(plan: Plan, options: ShardOptions) -> Crew:
-    if options.cluster:
-        return RayCrew(plan, options.cluster)
     jobs = min(options.jobs, len(plan.shards))
+    if options.cluster:
+        return RayCrew(plan, replace(options.cluster, workers=jobs))
     return ProcessCrew(plan, jobs) if jobs > 1 else OwnCrew(plan)
 
 
 def _survey(plan: Plan, place: Place, crew: Crew, earlier: Mapping[str, Any] | None) -> list[Mark]:
     """Go over all stories; where they will not do, what was written down of them goes again."""
+    note_begun(place, plan, None)
     try:
         surveyed = _survey_shards(plan, place, crew)
         if earlier and _digest_stories(surveyed) != earlier["question"]["input"]:
             problem = f"the stories are not those that the run in {place.name} has scored"
             raise InputError(problem, INSTEAD)
     except InputError:
+        # A worker that is at another shard would leave its mark behind us.
+        crew.close()
         clear_hidden(place)
         raise
+    note_begun(place, plan, sum(mark["stories"] for mark in surveyed))
     return surveyed
 
 
@@ -209,7 +215,8 @@ def _check_columns(plan: Plan, surveyed: Sequence[Mark]) -> None:
     for role, own in later.names.items():
         if own != plan.columns.names.get(role):
             problem = f"{plan.files[0]}: the first rows have no {own[0]!r}, and later ones do"
-            raise InputError(problem, f"say what it is: --column {role}={own[0]}, or {role}=")
+            remedy = f"write it in the first row too, empty or null; or leave it out: -c {role}="
+            raise InputError(problem, remedy)
 
 
 def _refuse_doubled(plan: Plan, place: Place, surveyed: Sequence[Mark]) -> None:
@@ -323,16 +330,21 @@ def _digest_stories(surveyed: Sequence[Mark]) -> str:
     return digest_lines([digest.hex()])
 
 
+def _summarise(parts: Sequence[Part]) -> Summary:
+    summary = Summary()
+    for part in parts:
+        summary.merge(part.summarise())
+    return summary
+
+
 def _record(
     plan: Plan,
     surveyed: Sequence[Mark],
     parts: Sequence[Part],
     clock: Sequence[float],
+    summary: Summary,
     earlier: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    summary = Summary()
-    for part in parts:
-        summary.merge(part.summarise())
     question = plan.question()
     record: dict[str, Any] = {
         "fabula": __version__,
@@ -369,10 +381,9 @@ def _list_spans(clock: Sequence[float]) -> list[float]:
 
 
 def _describe_input(plan: Plan, surveyed: Sequence[Mark]) -> dict[str, Any]:
-    first, last = plan.files[0], plan.files[-1]
     left_out = sum(mark["left_out"] for mark in surveyed)
     return {
-        "path": first if first == last else f"{first} … {last}",
+        "path": plan.input,
         "stories": sum(mark["stories"] for mark in surveyed),
         **({"left_out": left_out} if left_out else {}),
     }

@@ -11,18 +11,20 @@ import io
 import json
 import os
 import pickle
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fabula.core.addresses import open_place
+from fabula.core.addresses import is_address, open_place
 from fabula.core.errors import UserError
 from fabula.core.metric import needs_batch
 from fabula.core.protocols import Watch, watch
 from fabula.core.score import Score
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
 from fabula.core.table import json_text
 from fabula.datasets.tables.shards import ShardStories
 from fabula.scoring.engine import Engine, changed_error
@@ -41,6 +43,8 @@ from fabula.scoring.survey import Batches, SetDigest, Survey, digest_whole
 
 Mark = dict[str, Any]
 STATE = f"{HIDDEN}/batches.state"
+# Of what was found in files, which may be very many.
+_MOST_LINES = 10
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,9 @@ def sealed_name(part: int) -> str:
 class ShardWorker:
     """Does what is called for; loads models once."""
 
-    def __init__(self, plan: Plan, threads: int | None = None, device: str = "") -> None:
+    def __init__(
+        self, plan: Plan, threads: int | None = None, device: str = "", folder: str = ""
+    ) -> None:
         # Models read these when they are loaded, which is later.
         if threads:
             os.environ["FABULA_THREADS"] = str(threads)
@@ -93,9 +99,29 @@ class ShardWorker:
         self.plan = plan
         self.place = open_place(plan.place)
         self._batches: State | None = None
+        self._refusal = self._enter(folder) if folder else None
+
+    def _enter(self, folder: str) -> UserError | None:
+        """Go to the driver's folder: what it named relative to that is the same file here."""
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            names = [self.plan.place, *(shard.file for shard in self.plan.shards)]
+            if all(is_address(name) or Path(name).is_absolute() for name in names):
+                return None
+            problem = f"{folder} is not on {socket.gethostname()} ({error.strerror})"
+            remedy = "name files and -o by addresses, or work in a folder that all machines see"
+            return UserError(problem, remedy)
+        return None
+
+    def has_started(self) -> bool:
+        """Answer, which a worker can only do once it has started."""
+        return True
 
     def answer(self, call: Call) -> Mark | Exception:
         """Do it and give the mark, or what went wrong, in a form that travels."""
+        if self._refusal:
+            return self._refusal
         before = watch.set(Watch())
         try:
             return {"survey": self.survey, "merge": self.merge, "score": self.score}[call.verb](
@@ -110,7 +136,9 @@ class ShardWorker:
 
     def survey(self, call: Call) -> Mark:
         """Go over the stories of a shard: are they sound, which ids, what of their batches?"""
-        source = ShardStories(self.plan.shards[call.number], self.plan.columns, self.plan.layout)
+        said: list[str] = []
+        layout = replace(self.plan.layout, say=said.append)
+        source = ShardStories(self.plan.shards[call.number], self.plan.columns, layout)
         gathering = [metric for metric in self.plan.metrics if needs_batch(metric)]
         state = {metric.spec: Batches() for metric in gathering}
         digest, ids, hashes = SetDigest(), ["", ""], []
@@ -125,6 +153,8 @@ class ShardWorker:
             file = io.BytesIO()
             np.save(file, np.sort(np.array(hashes, dtype=np.uint64)))
             self.place.write(ids_name(call.number), file.getvalue())
+        source.reading.say_notes()
+        source.reading.say_left_out()
         for part, own in enumerate(split_state(state, self.plan.parts) if gathering else ()):
             self.place.write(state_name(0, call.number, part), write_state(own))
         return self._leave_mark(
@@ -135,6 +165,7 @@ class ShardWorker:
                 "ids": ids,
                 "names": sorted(source.names),
                 "left_out": source.left_out,
+                "said": said,
             },
         )
 
@@ -220,3 +251,15 @@ def read_mark(data: bytes) -> Mark:
     """Read a mark."""
     mark: Mark = json.loads(data)
     return mark
+
+
+def say_found(say: Callable[[str], None] | None, surveyed: Sequence[Mark]) -> None:
+    """Say which rows were left out, and what is not ordinary of files; of very many the first."""
+    if say is None:
+        return
+    lines = list(dict.fromkeys(line for mark in surveyed for line in mark.get("said", ())))
+    for line in lines[:_MOST_LINES]:
+        say(line)
+    if more := len(lines[_MOST_LINES:]):
+        left_out = count_text(sum(mark["left_out"] for mark in surveyed), "row")
+        say(f"… and {count_text(more, 'such line')} more; {left_out} left out in all")

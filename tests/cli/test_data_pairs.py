@@ -43,11 +43,35 @@ def test_pairs_of_posts_are_read_as_the_release_is(tmp_path: Path) -> None:
     assert not any("Edit" in text for text in texts.values())
 
 
+def test_text_prompt_and_votes_are_enough(tmp_path: Path) -> None:
+    file = tmp_path / "plain.csv"
+    with posts(tmp_path).open(newline="") as known, file.open("w", newline="") as out:
+        csv.writer(out).writerows(row[1:] for row in csv.reader(known))
+    done = run(file, "-o", tmp_path / "pairs.jsonl", "-c", "text=body")
+    assert done.exit_code == 0, done.exception
+    assert done.stderr.splitlines()[0] == "4 pairs of 1 prompt"
+
+
+def test_a_prompt_is_written_by_its_words_where_posts_have_its_number_too(tmp_path: Path) -> None:
+    told = ["word " * 250 + name for name in "abcd"]
+    for title, wanted in ((["A door."] * 2 + ["A lamp."] * 2, ["A door.", "A lamp."]),
+                          (["Mine", "Yours", "A", "B"], ["7", "8"])):  # fmt: skip
+        file, out = tmp_path / "posts.csv", tmp_path / "pairs.jsonl"
+        with file.open("w", newline="") as opened:
+            rows = zip("7788", title, told, (90, 0, 90, 0), strict=True)
+            csv.writer(opened).writerows([["link_id", "title", "text", "votes"], *rows])
+        done = run(file, "-o", out)
+        assert done.exit_code == 0, done.exception
+        assert sorted({str(one.prompt) for one in load_dataset("storyer", out).stories}) == wanted
+
+
 def test_bars_that_leave_nothing_and_places_that_cannot_be_written_are_named(tmp_path: Path):
     file = posts(tmp_path)
     done = run(file, "-o", tmp_path / "o.jsonl", "-c", "text=body", "--high", 500)
     assert isinstance(done.exception, InputError)
     assert "no prompt has both a post of 500 votes or more" in str(done.exception)
+    done = run(file, "-o", tmp_path / "o.jsonl", "-c", "text=body", "--before", "2020-03-01")
+    assert "(left out: 6 without a date)" in str(done.exception)
     done = run(file, "-o", file / "o.jsonl", "-c", "text=body")
     assert isinstance(done.exception, UserError)
     assert "cannot be written" in str(done.exception)

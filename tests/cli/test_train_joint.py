@@ -78,6 +78,60 @@ def test_seeds_are_averaged_and_the_best_is_named(folder, tmp_path):
     assert spec.startswith(f"storyer(weights='{tmp_path / 'out' / 'seed-'}")
 
 
+def test_pairs_and_ratings_are_read_by_path_and_what_is_odd_of_them_is_said(folder, tmp_path):
+    release = tmp_path / "release"
+    release.mkdir()
+    pairs = pickle.loads((folder / "pairs.pkl").read_bytes())
+    for name, some in (("train_rank", [*pairs[:4], pairs[0]]), ("test_rank", pairs[4:])):
+        (release / f"{name}.pkl").write_bytes(pickle.dumps(some))
+    shutil.copy(folder / "ratings.json", release / "train_rate_reason.json")
+    rows = [dict(zip(("prompt", "better", "worse"), pair, strict=False)) for pair in pairs]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    digests = []
+    for name in (release, tmp_path / "own.jsonl", tmp_path / "none.jsonl"):
+        text = RECIPE.replace("HERE/pairs.pkl", str(name)).replace(
+            "HERE/ratings.json", str(release)
+        )
+        recipe = tmp_path / "recipe.toml"
+        recipe.write_text(text.replace("HERE", str(folder)))
+        out = tmp_path / f"of {name.name}"
+        done = run("train", "storyer", "--recipe", recipe, "--device", "cpu", "-o", out)
+        if done.exit_code == 0:
+            digests.append(json.loads((out / "training.json").read_text())["data"])
+            is_said = f"{name}: Left out: 1 pair that came before." in done.stderr
+            assert is_said == (name == release)
+    assert digests[0] == digests[1] and len(digests) == 2
+    assert digests[0]["pairs"] == digests[0]["items"] == 6
+    assert f"{tmp_path / 'none.jsonl'}: no such file" in str(done.exception)
+    assert not out.exists()
+
+
+def test_pairs_and_ratings_of_several_paths_are_learned_once(folder, tmp_path):
+    pairs = pickle.loads((folder / "pairs.pkl").read_bytes())
+    rows = [dict(zip(("prompt", "better", "worse"), pair, strict=False)) for pair in pairs]
+    # Two of them again, one the other way round, and one with a note that the cleaning drops.
+    turned = rows[2] | {"better": rows[2]["worse"], "worse": rows[2]["better"]}
+    noted = rows[1] | {"better": rows[1]["better"] + "\n\nEdit: thanks for the gold!"}
+    (tmp_path / "more.jsonl").write_text("\n".join(map(json.dumps, [rows[0], noted, turned])))
+    recipe = tmp_path / "recipe.toml"
+    both = f'"{folder / "pairs.pkl"}", "{tmp_path / "more.jsonl"}"'
+    text = RECIPE.replace('"HERE/pairs.pkl"', both)
+    # The file of ratings with two more, and once again by itself.
+    ratings = json.loads((folder / "ratings.json").read_text())
+    new = [row | {"comments": [[10, 2, "x"], *[[-1, -1, None]] * 4]} for row in ratings[:2]]
+    (tmp_path / "more.json").write_text(json.dumps([*ratings[:3], *new]))
+    rated = f'"{folder / "ratings.json"}", "{tmp_path / "more.json"}"'
+    text = text.replace('"HERE/ratings.json"', rated)
+    recipe.write_text(text.replace("HERE", str(folder)))
+    out = tmp_path / "out"
+    done = run("train", "storyer", "--recipe", recipe, "--device", "cpu", "-o", out)
+    assert done.exit_code == 0, done.exception
+    assert f"{tmp_path / 'more.jsonl'}: Left out: 2 pairs of a path before." in done.stderr
+    assert f"{tmp_path / 'more.json'}: Left out: 3 rated comments of a path before." in done.stderr
+    data = json.loads((out / "training.json").read_text())["data"]
+    assert (data["pairs"], data["items"]) == (len(pairs) + 1, len(ratings) + 2)
+
+
 TALE = (
     "The old sailor saw a light at sea. But she said never again, and the night ran away. "
     "“Home,” said the sailor, and wept. They went home in winter, and the light went out."
@@ -159,6 +213,10 @@ def test_weights_that_know_nothing_of_a_part_are_refused_where_it_is_all(trained
     missing = {lack["part"] for lack in plain["missing"]}
     assert {"storyer", "criteria", "confidence"} <= missing
     assert plain["preference"] is None and plain["spoken"] == []
+    done = run("review", trained.parent / "tale.txt", "--weights", copy, "--comments", "raw")
+    assert f"{copy} was trained without comments" in str(done.exception)
+    done = run("review", trained.parent / "tale.txt", "--weights", tmp_path)
+    assert f"name one: {copy}" in str(done.exception)
     (copy / "joint.json").write_text(json.dumps(about | {"heads": [], "comments": True}))
     done = run("review", trained.parent / "tale.txt", "--weights", copy, "--order", "fake", "-q")
     assert "have not learned it" in str(done.exception)

@@ -8,6 +8,8 @@ import pytest
 
 from fabula.core.dataset import Preference
 from fabula.core.errors import InputError
+from fabula.datasets import load_dataset
+from fabula.datasets.releases.storyer_kinds import tell_kind
 from fabula.datasets.storyer import load
 from fakes.release_samples import GOLD, HALF, LAMP, SHRUG, lines, pair, put
 
@@ -89,3 +91,36 @@ def test_all_parts_of_a_release_in_a_folder_are_read_together(tmp_path: Path) ->
         "Left out: 1 pair that came before.",
         "1 prompt with pairs in several files: a test would know them.",
     )
+
+
+def test_a_table_of_ones_own_names_the_better_and_the_worse_story(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(
+        "prompt,better,worse\nA cat.,It slept<br>long.,Cat cat.\nA cat.,It ran.,Cat cat.\n"
+    )
+    dataset = load_dataset("storyer", file)
+    assert dataset.counts | {"stories": 3, "items": 1, "pairs": 2} == dataset.counts
+    texts = {story.id: story.text for story in dataset.stories}
+    assert [texts[one.better] for one in dataset.preferences] == ["It slept\nlong.", "It ran."]
+    assert {texts[one.worse] for one in dataset.preferences} == {"Cat cat."}
+    file.write_text("better,worse\nIt slept.,Cat cat.\n")
+    with pytest.raises(InputError, match="line 2: field 'prompt' is missing; known: better, worse"):
+        load_dataset("storyer", file)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.jsonl", '{"prompt": "P", "good": "A.", "poor": "B."}', "storyer"),
+        ("a.csv", "prompt,better,worse\nP,A.,B.", "storyer"),
+        ("a.csv", "better,worse\n1,2", ""),
+        ("a.json", '[{"story": "A.", "comments": []}]', "storyer_ratings"),
+        ("a.csv", "story,rating\nA.,3", ""),
+        ("a.txt", "prompt good poor", ""),
+        ("a.pkl", pickle.dumps([["P", "A.", "B.", 1, 1]]), "storyer"),
+        ("a.pkl", pickle.dumps([("A.", 0.5)]), "storyer_ratings"),
+    ],
+)
+def test_the_form_of_a_file_is_told_by_what_it_holds(tmp_path, name, text, kind) -> None:
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert tell_kind(tmp_path / name) == kind

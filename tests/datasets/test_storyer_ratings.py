@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import InputError
+from fabula.datasets import list_findings
 from fabula.datasets.storyer_ratings import ASPECTS, load, load_correlation
 from fakes.release_samples import SAMPLES, put, submission
 
@@ -65,9 +66,16 @@ def test_an_aspect_rated_twice_in_a_submission_is_refused(tmp_path: Path) -> Non
     )
 
 
-def test_votes_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    message = refused(tmp_path, submission("a", 1.0), submission("a", 2.0))
-    assert "story 2: 2 upvotes for a story that had 1 upvotes before" in message
+def test_votes_that_contradict_each_other_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [submission("a", 1.0), submission("a", 2.0, [1, 3, "x"]), submission("b", 5.0)]
+    # What nobody counted is missing, not 0, and contradicts nothing.
+    rows += [submission("b", None, [2, 3, "y"]), submission("c", float("nan"))]
+    dataset = load(put(tmp_path, {NAME: json.dumps(rows)}))
+    texts = {story.id: story.text for story in dataset.stories}
+    assert [(texts[one.story], one.value) for one in dataset.scores] == [("b", 5.0)]
+    assert dataset.card.quirks[-1] == (
+        "Left out: upvotes of 1 story whose submissions tell them differently."
+    )
 
 
 def test_a_correlation_set_has_one_mean_rating_a_story(tmp_path: Path) -> None:
@@ -82,11 +90,24 @@ def test_a_correlation_set_has_one_mean_rating_a_story(tmp_path: Path) -> None:
     assert dataset.card.scale("overall") == (0, 1) and not dataset.card.counts
 
 
+def test_a_row_of_a_correlation_set_that_comes_again_is_left_out_and_counted(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "mine.pkl"
+    path.write_bytes(pickle.dumps([("a", 0.5), ("b", 0.25), ("a", 0.5)]))
+    dataset = load_correlation(path)
+    assert [(one.story, one.value) for one in dataset.ratings] == [("1", 0.5), ("2", 0.25)]
+    assert list_findings(dataset) == ["Left out: 1 row that came before."]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([("a", 1.5)], "row 1: rating 1.5 is outside the scale 0 to 1"),
-        ([("a", 0.5), ("a", 0.5)], "row 2: the same story as mine.pkl, row 1"),
+        (
+            [("a", 0.5), ("a", 0.75)],
+            "row 2: the story of mine.pkl, row 1, rated 0.75 and not 0.5",
+        ),
         ([(0.5, "a")], "row 1: field 'story' holds a float"),
     ],
 )

@@ -36,7 +36,9 @@ def pair(prompt: str, good: str, poor: str) -> dict[str, Any]:
     return {"prompt": prompt, "good": good, "poor": poor, "c3": 1, "c4": 1}
 
 
-def submission(story: str, votes: float, *comments: Any, prompt: str = LAMP) -> dict[str, Any]:
+def submission(
+    story: str, votes: float | None, *comments: Any, prompt: str = LAMP
+) -> dict[str, Any]:
     """Make a row of StoryER's rating file; slots that are not given are unused."""
     slots = [*comments, *[UNUSED] * (5 - len(comments))]
     return {"story": story, "score": votes, "prompt": prompt, "comments": slots}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -35,7 +35,7 @@ EVALUATE_OPTIONS = (
         "--by",
         default="",
         metavar="NAME",
-        help="With --evaluate: column of a file --on that parts its stories, such as genre.",
+        help="With --evaluate: column of files --on that parts their stories, such as genre.",
     ),
     click.option(
         "--comments",
@@ -64,26 +64,50 @@ def measure_weights(
     by: str,
     comments: int,
     form: str,
-    seed: int,
+    gold: str | None,
+    seed: int | None,
     report: Callable[[str], None],
+    data: Path | None,
+    **training: object,
 ) -> None:
-    """Measure weights on sets and print the tables."""
+    """Measure weights on sets and print the tables.
+
+    Options of a training are refused; below `data` the sets lie that are called by their names.
+    """
     from fabula.replication.findings import analyses_text
-    from fabula.replication.storyer.evaluated_sets import name_sets, open_sets
+    from fabula.replication.storyer.evaluated_sets import open_all
     from fabula.replication.storyer.evaluation import HowEvaluated, evaluate_weights
     from fabula.replication.storyer.material import Material
+    from fabula.scoring.sources import split_names
 
-    if not specs or not on:
-        lacking = "--on SOURCE" if specs else "--evaluate FOLDER"
-        raise SettingError("--evaluate needs what it measures, and on what", f"add {lacking}")
-    for spec in specs:
-        if ("/" in spec or spec.startswith(".")) and not Path(spec).is_dir():
-            raise SettingError(f"{spec}: no such folder", "give the folder of a training")
-    sets = name_sets([dataset for source in on for dataset in open_sets(source, by)])
-    material = Material(seed=seed, report=report)
-    findings = evaluate_weights(list(specs), sets, material, HowEvaluated(comments, by))
+    _check_asked(specs, on, training)
+    opened = open_all(on, by, split_names(gold or ""), data=data)
+    how = HowEvaluated(
+        comments,
+        by,
+        whole={one.dataset.name for one in opened if not one.parted},
+        remarks={one.dataset.name: one.remarks for one in opened},
+    )
+    material = Material(seed=seed or 1, report=report)
+    findings = evaluate_weights(list(specs), [one.dataset for one in opened], material, how)
     if form == "json":
         rows = {"weights": list(specs), "sets": [finding.plain() for finding in findings]}
         echo(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         echo(analyses_text(findings))
+
+
+def _check_asked(specs: Sequence[str], on: Sequence[str], training: Mapping[str, object]) -> None:
+    """Refuse what lacks a half, options that say how to train, and folders that are no model."""
+    from fabula.replication.storyer.evaluated_weights import check_weights
+
+    if not specs or not on:
+        lacking = "--on SOURCE" if specs else "--evaluate FOLDER"
+        raise SettingError("--evaluate needs what it measures, and on what", f"add {lacking}")
+    spelled = {"out": "output", "columns": "column"}
+    for name, value in training.items():
+        if value and (name, value) != ("seeds", 1):
+            problem = f"--{spelled.get(name, name)} is not for --evaluate, which trains nothing"
+            raise SettingError(problem, "leave it out")
+    for spec in specs:
+        check_weights(spec)

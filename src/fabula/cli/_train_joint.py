@@ -40,7 +40,8 @@ def train_joint_model(
         record = trials[0].record
     else:
         chosen = read_recipe(JointRecipe, recipe, seed=seed)
-        record = train_seeds(chosen, prepare_joint(chosen, data), out=out, **how)
+        learned = prepare_joint(chosen, data, report=how["report"])
+        record = train_seeds(chosen, learned, out=out, **how)
         _say_figures(average_figures(record["figures"]))
         _say_intervals(record)
     echo(f"storyer(weights={record['best']!r})")

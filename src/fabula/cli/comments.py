@@ -12,8 +12,8 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
 from fabula.cli._inputs import column_option
-from fabula.cli._options import file_type, folder_type, output_option, seed_option
-from fabula.cli._output import format_option, print_rows
+from fabula.cli._options import FORMAT, file_type, folder_type, output_option, seed_option
+from fabula.cli._output import print_rows
 from fabula.cli._train_options import DEVICE
 from fabula.core.errors import SettingError
 from fabula.core.files import refuse_input, write_json
@@ -53,7 +53,7 @@ def command() -> None:
     help="Largest number of topics to try.",
 )
 @seed_option()
-@format_option
+@FORMAT
 def topics_command(
     source: str, columns: dict[str, str], least: int, most: int, seed: int, form: str
 ) -> None:
@@ -128,7 +128,7 @@ def topics_command(
 )
 @DEVICE
 @seed_option()
-@format_option
+@FORMAT
 def evaluate_command(
     source: str,
     encoder: str | None,

@@ -103,6 +103,12 @@ def check_counts(dataset: Dataset) -> Dataset:
     return dataset
 
 
+def list_findings(dataset: Dataset) -> list[str]:
+    """Say what is odd about the very files that a data set was loaded from."""
+    usual = DATASETS.get(dataset.name).CARD.quirks if dataset.name in DATASETS else ()
+    return [quirk for quirk in dataset.card.quirks if quirk not in usual]
+
+
 def find_place(name: str) -> Path | None:
     """Where a data set lies, if `fabula data add` was told."""
     place = read_places().get(name)

@@ -22,6 +22,7 @@ from fabula.datasets.releases.reading import (
     get_text,
     note_findings,
 )
+from fabula.datasets.releases.storyer_kinds import SIDES
 from fabula.datasets.tables.rows import Row, read_rows
 from fabula.datasets.tables.text_file import TextFile
 
@@ -39,6 +40,7 @@ CARD = DatasetCard(
     files={
         "train_rank_small.jsonl": "pairs: prompt, good, poor, c3 (target, 1), c4 (margin)",
         "*.pkl": "the same as a pickled list of [prompt, high, low, target, margin]",
+        "*.csv": "a table of one's own with the columns prompt, better and worse",
     },
     checksums={
         "train_rank_small.jsonl": "cf29ec98eac87767e246865d19185e9456e9d8587633efdffff5986f7d99191e"
@@ -63,7 +65,7 @@ def load(path: Path | None = None) -> Dataset:
     A pair that comes again is left out, and so is one of a story with itself; the card of what is
     loaded counts them.
     """
-    files = choose_files(path, _is_part, "train_rank_small.jsonl", "train_rank_small.pkl")
+    files = choose_files(path, is_part, "train_rank_small.jsonl", "train_rank_small.pkl")
     stories = StoriesByPrompt()
     preferences: dict[Preference, None] = {}
     left_out: Counter[str] = Counter()
@@ -84,7 +86,7 @@ def load(path: Path | None = None) -> Dataset:
     return Dataset("storyer", card, stories.stories, preferences=tuple(preferences))
 
 
-def _is_part(name: str) -> bool:
+def is_part(name: str) -> bool:
     """Whether a file of a folder holds pairs: by the release's names, or by those of a split."""
     if not name.endswith((".jsonl", ".pkl", ".pickle")):
         return False
@@ -121,5 +123,6 @@ def _read_sides(stories: StoriesByPrompt, row: Row, where: str) -> tuple[Story, 
     if row.get("c3", 1) != 1:
         raise InputError(f"{where}: target {row['c3']!r} is not 1", "put the better story first")
     prompt = clean_prompt(get_text(row, "prompt", where))
-    good, poor = (clean_text(get_text(row, name, where)) for name in ("good", "poor"))
+    names = next((sides for sides in SIDES if row.keys() >= {*sides}), SIDES[0])
+    good, poor = (clean_text(get_text(row, name, where)) for name in names)
     return stories.add(prompt, good), stories.add(prompt, poor)

@@ -24,7 +24,6 @@ from fabula.datasets.releases.reading import (
     clean_text,
     fit_card,
     gather_scores,
-    get_field,
     get_list,
     get_text,
     note_findings,
@@ -67,7 +66,8 @@ CARD = DatasetCard(
         "A submission is a rater: `human:2` is the second submission for a story, whoever sent it.",
         "A rating without an aspect (-1) is left out; the public part has two of them. One without "
         "a comment is kept.",
-        "A submission that comes again is left out; `fabula data add` says how many.",
+        "A submission that comes again is left out, and so are upvotes of a story that its "
+        "submissions tell differently; `fabula data add` says how many. Upvotes need not be there.",
         "The tag `<br>` is read as a line end, and `[WP]` before a prompt is dropped.",
     ),
     raters_known=False,
@@ -79,22 +79,24 @@ _RATED = re.compile(r"(?<![a-z])(?:rat(?:e|es|ed|ing|ings)|reasons?)(?![a-z])")
 def load(path: Path | None = None) -> Dataset:
     """Load rated and commented stories, of a folder all its parts; or a pickled correlation set.
 
-    A submission that comes again is left out; the card of what is loaded counts them.
+    A submission that comes again is left out, and so are upvotes of a story that its submissions
+    tell differently; the card of what is loaded counts them.
     """
-    files = choose_files(path, _is_part, "train_rate_reason_small.json")
+    files = choose_files(path, is_part, "train_rate_reason_small.json")
     if is_pickle(files[0].path):
         return load_correlation(files[0].path)
     stories = StoriesByPrompt()
     submissions: Counter[str] = Counter()
     ratings: list[Placed[Score]] = []
-    votes: dict[str, float] = {}
+    votes: dict[str, set[float]] = {}
     seen: set[str] = set()
     again = 0
     for file in files:
         for where, row in read_rows(file):
             prompt = clean_prompt(get_text(row, "prompt", where))
             story = stories.add(prompt, clean_text(get_text(row, "story", where)))
-            _note_votes(votes, story, row, where)
+            if not _is_missing(row.get("score")):
+                votes.setdefault(story.id, set()).add(read_rating(row["score"], where))
             key = f"{story.id} {row.get('comments')}"
             if key in seen:
                 again += 1
@@ -102,34 +104,52 @@ def load(path: Path | None = None) -> Dataset:
             seen.add(key)
             submissions[story.id] += 1
             ratings += _read_ratings(row, story, f"human:{submissions[story.id]}", where)
-    findings = [f"Left out: {count_text(again, 'submission')} that came before."] * bool(again)
+    known = {id: found.pop() for id, found in votes.items() if len(found) == 1}
+    findings = _list_findings(again, unlike=len(votes) - len(known))
     return Dataset(
         "storyer_ratings",
         note_findings(fit_card(CARD, *files), findings),
         stories.stories,
         gather_scores(stories.stories, ratings),
-        ScoreTable(stories.stories, [Score(id, UPVOTES, "", value) for id, value in votes.items()]),
+        ScoreTable(stories.stories, [Score(id, UPVOTES, "", value) for id, value in known.items()]),
         {UPVOTES: ScorerCard("label", "higher")},
     )
 
 
-def _is_part(name: str) -> bool:
+def _list_findings(again: int, *, unlike: int) -> Iterator[str]:
+    """Say what is odd about the submissions of these files."""
+    if again:
+        yield f"Left out: {count_text(again, 'submission')} that came before."
+    if unlike:
+        of = count_text(unlike, "story", "stories")
+        yield f"Left out: upvotes of {of} whose submissions tell them differently."
+
+
+def is_part(name: str) -> bool:
     """Whether a file of a folder holds rated comments, by the names of the release."""
     return name.endswith((".json", ".jsonl")) and bool(_RATED.search(name))
 
 
 def load_correlation(path: Path) -> Dataset:
-    """Load a pickled list of (story, mean rating from 0 to 1)."""
+    """Load a pickled list of (story, mean rating from 0 to 1); a row that comes again is left out.
+
+    The card of what is loaded counts them.
+    """
     stories: list[Story] = []
     scores: list[Score] = []
-    places: dict[str, str] = {}
+    places: dict[str, tuple[str, float]] = {}
+    again = 0
     for number, (where, row) in enumerate(read_pickled_rows(path, ("story", "score")), 1):
         text = clean_text(get_text(row, "story", where))
-        if text in places:
-            raise InputError(f"{where}: the same story as {places[text]}", "keep one of the two")
-        places[text] = where
-        stories.append(Story(str(number), text))
         value = read_rating(row["score"], where, (0.0, 1.0))
+        before, rated = places.setdefault(text, (where, value))
+        if before != where and rated != value:
+            problem = f"{where}: the story of {before}, rated {value:g} and not {rated:g}"
+            raise InputError(problem, "keep one of the two")
+        if before != where:
+            again += 1
+            continue
+        stories.append(Story(str(number), text))
         scores.append(Score(str(number), "human:mean", "overall", value))
     card = replace(
         CARD,
@@ -137,6 +157,8 @@ def load_correlation(path: Path) -> Dataset:
         counts={},
         scales={"overall": (0.0, 1.0)},
     )
+    findings = [f"Left out: {count_text(again, 'row')} that came before."] * bool(again)
+    card = note_findings(card, findings)
     return Dataset("storyer_ratings", card, tuple(stories), ScoreTable(stories, scores))
 
 
@@ -166,10 +188,3 @@ def _split_triple(triple: Any, where: str) -> tuple[str | None, Any, str]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _note_votes(votes: dict[str, float], story: Story, row: Row, where: str) -> None:
-    value = read_rating(get_field(row, "score", where), where)
-    if votes.setdefault(story.id, value) != value:
-        before = f"{votes[story.id]:g} upvotes before"
-        raise InputError(f"{where}: {value:g} upvotes for a story that had {before}", "mend one")

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import math
 import os
 import pickle
+import struct
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -65,9 +68,119 @@ def test_old_ways_to_call_something_are_refused_too(pickled: Any, trick: bytes) 
 
 
 @protocols
-def test_a_number_of_numpy_is_refused_by_name(pickled: Any, protocol: int) -> None:
-    with pytest.raises(InputError, match=r"asks for numpy\..*only lists, texts and numbers"):
-        read_plain_pickle(pickled(pickle.dumps([("a story", np.float64(0.5))], protocol)))
+@pytest.mark.parametrize("room", ["numpy._core.multiarray", "numpy.core.multiarray"])
+def test_numbers_of_numpy_are_read_as_plain_ones(pickled: Any, protocol: int, room: str) -> None:
+    kinds = ("f4", "f8", "i4", "i8", ">f8", ">i4")
+    numbers = [np.dtype(kind).type(-3) for kind in kinds]
+    # A story whose whole text is a part of the name, which the pickle then puts by.
+    rows = [*([sys.intern("scalar"), sys.intern("numpy")],), *zip(kinds, numbers, strict=True)]
+    raw = pickle.dumps([*rows, ("nan", np.float64("nan"), np.float64(0.1))], protocol)
+    (short, long) = (f"numpy.{part}.multiarray".encode() for part in ("core", "_core"))
+    if room.encode() == short:  # what numpy 1 wrote; a text's length stands before it
+        raw = raw.replace(bytes([len(long)]) + long, bytes([len(short)]) + short)
+        raw = unframe(raw.replace(b"c" + long, b"c" + short))
+    assert room.encode() in raw
+    *read, (_, nan, tenth) = read_plain_pickle(pickled(raw))
+    assert read[0] == ["scalar", "numpy"]
+    assert [(kind, value) for kind, value in read[1:]] == [(kind, -3) for kind in kinds]
+    assert [type(value) for _, value in read[1:]] == [float, float, int, int, float, int]
+    assert math.isnan(nan) and tenth == 0.1
+
+
+def unframe(raw: bytes) -> bytes:
+    """Take the frame out of a pickle, whose length a change has made wrong."""
+    return raw[:2] + raw[11:] if raw[2:3] == b"\x95" else raw
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_number_of_numpy_is_read_in_its_byte_order(pickled: Any, order: str) -> None:
+    raw = pickle.dumps([np.array([1.5], f"{order}f8").dtype, 0], 2)  # a dtype alone is no number
+    with pytest.raises(InputError, match="a value that is NumberKind"):
+        read_plain_pickle(pickled(raw))
+    written = struct.pack(f"{order}d", 1.5)
+    text = written.decode("latin1").encode()
+    scalar = (
+        b"\x80\x02cnumpy._core.multiarray\nscalar\ncnumpy\ndtype\nX\x02\x00\x00\x00f8\x89\x88\x87R(K\x03"
+        b"X\x01\x00\x00\x00" + order.encode() + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+        b"c_codecs\nencode\nX"
+        + struct.pack("<I", len(text))
+        + text
+        + b"X\x06\x00\x00\x00latin1\x86R\x86R."
+    )
+    assert read_plain_pickle(pickled(scalar)) == pickle.loads(scalar) == 1.5
+
+
+@protocols
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (np.float16(1), r"numpy\.dtype\('f2'\)"),
+        (np.bool_(True), r"numpy\.dtype\('b1'\)"),
+        (np.complex128(1), r"numpy\.dtype\('c16'\)"),
+        (np.str_("a"), r"numpy\.dtype\('U1'\)"),
+        (np.array([1.0]), r"numpy\."),
+        (np.datetime64("2020-03-01"), r"numpy\.dtype\('M8'\)"),
+        (np.dtype("f8"), "a value that is NumberKind"),
+        (np.dtype("O"), r"numpy\.dtype\('O8'\)"),
+        (np.dtype([("a", "f8")]), r"(EMPTY_)?DICT"),
+    ],
+)
+def test_whatever_else_is_numpys_is_refused_by_name(
+    pickled: Any, protocol: int, value: Any, wanted: str
+) -> None:
+    with pytest.raises(InputError, match=rf"asks for {wanted}.*only lists, texts and numbers"):
+        read_plain_pickle(pickled(pickle.dumps([("a story", value)], protocol)))
+
+
+EVIL = {
+    "_codecs.encode with another codec": b"c_codecs\nencode\n(X\x01\0\0\0aX\x05\0\0\0rot13tR.",
+    "_codecs.encode of much": b"c_codecs\nencode\n(X\x09\0\0\0aaaaaaaaaX\x06\0\0\0latin1tR.",
+    "another of that room": b"c_codecs\ndecode\n.",
+    "another of numpy": b"cnumpy\nload\n(X\x01\0\0\0atR.",
+    "a name with dots": b"\x80\x04\x8c\x05numpy\x8c\x0bdtype.typeds\x93.",
+    "names put by, which are not those that stand last": (
+        b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x94000\x8c\x05numpy\x94\x8c\x05dtype\x940"
+        b"h\x00h\x01\x93\x8c\x04true\x85R."
+    ),
+    "a place put by twice": (
+        b"\x80\x04\x8c\x05numpyq\x00\x8c\x05dtypeq\x01\x8c\x05posixq\x00\x8c\x06systemq\x01"
+        b"h\x00h\x01\x93\x8c\x04true\x85R."
+    ),
+    "a function of ours": b"cnumpy\ndtype\n.",
+    "a number of ours called with a text": b"cnumpy.core.multiarray\nscalar\n(X\x01\0\0\0aK\x01tR.",
+    "a function of ours built upon": b"cnumpy\ndtype\nNN\x86b.",
+    "bytes": b"C\x01a.",
+    "a number called": b"K\x01)R.",
+    "too few bytes": (
+        b"cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\nX\x02\0\0\0f8\x89\x88\x87RC\x01a\x86R."
+    ),
+    "a dtype with fields": (
+        b"cnumpy\ndtype\nX\x02\0\0\0f8\x89\x88\x87R"
+        b"(K\x03X\x01\0\0\0<]NNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb."
+    ),
+    "an object's own state": b"cnumpy\ndtype\nX\x02\0\0\0f8\x89\x88\x87RNb.",
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_names_of_numpy_open_no_door(
+    pickled: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[Any] = []
+    monkeypatch.setattr(os, "system", called.append)
+    monkeypatch.setattr(np, "load", lambda *given: called.append(given))
+    with pytest.raises(InputError, match=r"asks for|not a whole pickle"):
+        read_plain_pickle(pickled(EVIL[name]))
+    assert not called
+
+
+def test_the_unpickler_itself_gives_nothing_of_numpys() -> None:
+    raw = pickle.dumps(np.float64(0.5), 4)
+    value = PlainUnpickler(raw, "rows.pkl").load()
+    assert type(value) is float and value == 0.5
+    for module, name in (("numpy", "load"), ("numpy", "dtype.type"), ("builtins", "eval")):
+        with pytest.raises(InputError, match=f"asks for {module}.{name}"):
+            PlainUnpickler(raw, "rows.pkl").find_class(module, name)
 
 
 @pytest.mark.parametrize(

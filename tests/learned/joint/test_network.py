@@ -107,6 +107,48 @@ def test_metrics_read_it_by_its_path(folder):
         Storyer(weights=str(folder), negatives=True).read(stories)
 
 
+NOTE = "\n\nEdit: thanks for the gold! More stories at r/sailors"
+
+
+def test_stories_are_read_without_notes_where_the_training_was_without_them(folder, tmp_path):
+    recipe = joint_recipe(folder.parent / "led", epochs=3.0, cleaned=False)
+    train_joint(recipe, made_up_data(), out=tmp_path, device="cpu", report=lambda line: None)
+    layouts = [read_joint_config(place).layout for place in (folder, tmp_path)]
+    assert layouts == ["cleaned", "given"]
+    noted = [f"[WP] A light.\n\n{text}{NOTE}" for text in BETTER]
+    cleaned, given = load_reader(str(folder)), load_reader(str(tmp_path))
+    scales = ["preference", *(f"aspects.{name}" for name in ASPECTS)]
+    np.testing.assert_array_equal(cleaned.values(scales, noted), cleaned.values(scales, BETTER))
+    assert (given.values(scales, noted) != given.values(scales, BETTER)).all()
+    assert given.source.lengths(given.lay_out(noted)) > given.source.lengths(BETTER)
+    assert comment_input(noted[0], "ending", "cleaned") == comment_input(BETTER[0], "ending")
+
+
+def test_a_folder_that_does_not_say_reads_stories_as_they_are(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "old")
+    file = tmp_path / "old" / FILE
+    about = json.loads(file.read_text())
+    assert about.pop("layout") == "cleaned"
+    file.write_text(json.dumps(about))
+    assert load_reader(str(tmp_path / "old")).config.layout == "given"
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_comments_of_a_review_are_asked_on_what_was_learned_from(folder, monkeypatch, raw):
+    from fabula.learned.comments.evidence import find_evidence
+    from fabula.learned.joint.network import JointWriter
+    from fabula.scoring.review.commenters import WrittenComments
+
+    asked: list[str] = []
+    monkeypatch.setattr(
+        JointWriter, "generate", lambda self, prompts, **how: asked.extend(prompts) or ["Neat."]
+    )
+    comments = WrittenComments(str(folder), raw=raw)
+    until, text = comments.deadline(), BETTER[0] + NOTE
+    comments.comment(text, find_evidence(text, "scene"), 4.0, until=until)
+    assert {*asked} == {comment_input(BETTER[0], "scene")}
+
+
 def test_values_do_not_hang_on_what_else_is_read(folder):
     reader = load_reader(str(folder))
     whole = reader.values(["preference"], TEXTS)
@@ -146,6 +188,15 @@ def test_it_writes_comments_that_hang_on_the_seed_and_the_aspect(folder):
     assert torch.equal(state, torch.random.get_rng_state())
     sign = greedy[0][:1]
     assert writer.generate([prompt], max_tokens=12, temperature=0.0, stop=[sign]) == [""]
+
+
+def test_comments_on_several_prompts_are_not_drawn_alike(folder):
+    writer = open_writer(folder)
+    # They differ after what is read alone, so that chance is all that can tell them apart.
+    prompts = [comment_input("The cat sat. " * 60 + end, "ending") for end in BETTER]
+    comments = writer.generate(prompts, max_tokens=12, seed=1)
+    assert len({*comments}) > 1
+    assert [writer.generate([one], max_tokens=12, seed=1)[0] for one in prompts] == comments
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +267,8 @@ def test_a_folder_that_is_damaged_says_what_is_wrong(folder, tmp_path):
         ({"max_tokens": "x"}, "max_tokens"),
         ({"heads": ["order"]}, "heads"),
         ({"percentiles": [1.0]}, "101"),
+        ({"layout": "plain"}, "reads the ends of lines"),
+        ({"layout": "as it is"}, "layout"),
     ):
         (place / FILE).write_text(json.dumps(about | change))
         with pytest.raises(InputError, match=named):

@@ -13,6 +13,7 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError, UnknownName, UserError
 from fabula.learned.joint.config import SIGNS, comment_input
+from fabula.learned.joint.network import open_joint
 from fabula.learned.training import joint
 from fabula.learned.training.joint import JointTrainee
 from fabula.learned.training.joint_data import JointData, JointSampler
@@ -125,6 +126,8 @@ def test_a_killed_training_goes_on_to_the_same_weights(backbones, tmp_path, monk
     assert resumed["history"] == whole["history"]
     assert equal(weights(tmp_path / "whole"), weights(tmp_path / "killed"))
     assert train(tmp_path / "killed", recipe, data, resume=True) == json.loads(json.dumps(resumed))
+    with pytest.raises(InputError, match=r"was trained by another recipe \(margin\)"):
+        train(tmp_path / "killed", replace(recipe, margin=0.4), data, resume=True)
 
 
 def test_a_causal_models_text_and_comment_share_its_room(backbones, tmp_path):
@@ -138,6 +141,27 @@ def test_a_causal_models_text_and_comment_share_its_room(backbones, tmp_path):
     [cut] = model.network.tokenise_comments(["The cat sat. " * 60], 16)
     assert len(cut) == 16
     assert model.network.start not in cut
+
+
+@pytest.mark.parametrize("kind", BACKBONES)
+def test_a_reader_says_of_held_out_stories_what_the_training_said(
+    backbones, tmp_path, monkeypatch, kind
+):
+    said: dict[str, float] = {}
+    ask = joint.preference_logits
+
+    def keep(model, texts):
+        logits = ask(model, texts)
+        said.update(zip(texts, logits.tolist(), strict=True))
+        return logits
+
+    monkeypatch.setattr(joint, "preference_logits", keep)
+    train(tmp_path / "out", joint_recipe(backbones[kind], epochs=3.0, held_out=0.4))
+    assert len(said) >= 2
+    _, _, source = open_joint(tmp_path / "out")
+    for text, outputs in zip(said, source.window_outputs(list(said)), strict=True):
+        # What was said last, by the weights that were kept.
+        assert outputs["preference"].ravel() == pytest.approx([said[text]], abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", BACKBONES)

@@ -266,6 +266,11 @@ def test_posts_are_cleaned_unless_the_recipe_says_otherwise():
     dataset = Dataset("made_up", card, stories, preferences=(Preference("a", "b"),))
     assert _pairs(dataset, cleaned=True)[0].better.text == "A tale of a cat."
     assert "Edit" in _pairs(dataset, cleaned=False)[0].better.text
+    ratings = ScoreTable(stories, [Score("a", "human:1", "ending", 4.0, note="Edit: neat.")])
+    rated = Dataset("made_up", card, stories, ratings)
+    [clean], [raw] = (read_rated_items(rated, cleaned=cleaned) for cleaned in (True, False))
+    assert (clean.story, clean.comment) == ("A tale of a cat.", "Edit: neat.")
+    assert raw == replace(clean, story=stories[0].text)
 
 
 def test_the_recipe_in_the_repository_is_the_papers():

@@ -75,7 +75,7 @@ def write_recipe(path: Path, backbone: Path, **changes: object) -> Path:
 
 
 def test_a_grid_trains_every_setting_with_every_seed(backbone, tmp_path, monkeypatch):
-    monkeypatch.setattr(joint_trials, "prepare_joint", lambda recipe, data: made_up_data())
+    monkeypatch.setattr(joint_trials, "prepare_joint", lambda *given, **how: made_up_data())
     recipe = write_recipe(tmp_path / "recipe.toml", backbone)
     grid = tmp_path / "grid.toml"
     grid.write_text("[[variants]]\n[[variants]]\naspects = false\ncomments = false\n")

@@ -37,6 +37,16 @@ def test_columns_of_other_names_are_named(tmp_path):
     assert read_posts(file, columns=columns) == [Post("a", "7", "It rained.", 3.0)]
 
 
+@pytest.mark.parametrize("columns", ["story", "text"])
+def test_posts_without_ids_are_called_by_the_numbers_of_their_rows(tmp_path, columns):
+    file = tmp_path / "posts.csv"
+    file.write_text(f"prompt,{columns},votes,model\n7,It rained.,12,a\n7,It snowed.,-1,a\n")
+    assert read_posts(file) == [
+        Post("1", "7", "It rained.", 12.0),
+        Post("2", "7", "It snowed.", -1.0),
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [

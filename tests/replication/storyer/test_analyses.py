@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import math
 import random
@@ -50,7 +51,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def material(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Material:
-    monkeypatch.setattr("fabula.models.load_pooled_bert", lambda name: SmallEncoder())
+    where = "fabula.models.networks.encoder.load_pooled_bert"
+    monkeypatch.setattr(where, lambda name: SmallEncoder())
     return Material(folder, resamples=50, _unseen={"made up": kept_values()})
 
 
@@ -157,6 +159,17 @@ def test_preference_is_held_against_ratings(material: Material) -> None:
     assert predicted.n == PROMPTS  # a model rates what nobody spoke of, too
 
 
+def test_figure_5_needs_no_other_data_than_storyers(
+    material: Material, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path))
+    kept = Material(material.data, resamples=20, _unseen={"made up": kept_values()})
+    found = run_analysis(ANALYSES, "correlations", PreferenceSettings("made up"), kept)
+    names = [table.name for table in found.tables]
+    assert names == ["figure_5", "preference_aspects"] and not found.needs
+    assert "No criteria of HANNA: " in found.words[-1]
+
+
 def test_a_table_that_is_to_be_drawn_has_a_figure_on_the_page(tmp_path: Path) -> None:
     rows = [["ending", Estimate(0.8, 0.7, 0.9)], ["opening", Estimate(0.5)]]
     table = StudyTable("shares", "Shares", ("aspect", "share"), rows, drawn="share")
@@ -256,9 +269,10 @@ def test_what_an_analysis_lacks_is_said_and_the_others_run(folder: Path, tmp_pat
     assert plain["analyses"][0]["needs"] == first.needs
     assert plain["analyses"][1]["tables"][0]["rows"][0]["accuracy"]["value"] == 1
     page = path.read_text(encoding="utf-8")
-    assert "Not run: it needs" in page and "polarity" in page
-    assert "needs: " in analyses_text([first])
-    assert (path.parent / "tables" / "sentiment.csv").is_file()
+    assert f"Not run: {html.escape(first.needs)}" in page and "polarity" in page
+    assert f"not run: {first.needs}" in analyses_text([first])
+    table = (path.parent / "tables" / "sentiment.csv").read_text(encoding="utf-8")
+    assert "accuracy,accuracy_low,accuracy_high" in table and "1.0,1.0,1.0" in table
     marked = analyses_markdown(study, [first, second])
     assert "| negative | 1.000 [1.000, 1.000] |" in marked
 

@@ -22,6 +22,7 @@ from fabula.learned.reader.config import (
     check_domain,
 )
 from fabula.text.detokenise import detokenise
+from fabula.text.layout import Layout, lay_out
 from fabula.text.posts import NEWLINE_TAG, normalise_post
 
 SEPARATOR = "<sep>"  # between the words of an aspect and the story
@@ -54,7 +55,8 @@ class JointConfig:
     """The content of `joint.json`.
 
     `heads` are those that were trained. `max_tokens` are read at once, added signs counted, and
-    comments have at most `comment_tokens`, as those that were learned from.
+    comments have at most `comment_tokens`, as those that were learned from. Stories are read in the
+    `layout` of these: without the notes and mark-up of posts where the training was without.
     `percentiles` are the preference logits of human stories at 0, 1, … 100 %; `usual` is what
     raters gave each aspect as a rule, from 1 to 5.
     """
@@ -65,6 +67,7 @@ class JointConfig:
     comments: bool = True  # whether it learned to write them
     comment_tokens: int = 1000
     negatives: bool = False  # whether it saw stories made bad on purpose
+    layout: Layout = "given"
     percentiles: tuple[float, ...] | None = None
     usual: Mapping[str, float] = field(default_factory=dict)
     domain: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +86,9 @@ def read_joint_config(folder: Path) -> JointConfig:
     )
     if config.format != FORMAT or not set(config.heads) <= OUTPUTS.keys() or config.max_tokens < 8:
         raise InputError(f"{file}: format, heads or max_tokens will not do", REMEDY)
+    if config.layout == "plain":
+        problem = f"{file}: layout is 'plain', and a joint model reads the ends of lines"
+        raise InputError(problem, REMEDY)
     if config.percentiles is not None and len(config.percentiles) != PERCENTILE_POINTS:
         raise InputError(f"{file}: percentiles must be {PERCENTILE_POINTS} numbers", REMEDY)
     check_domain(config.domain, file)
@@ -104,7 +110,7 @@ def reader_config(config: JointConfig) -> ReaderConfig:
         scales=_scales(config),
         domain=config.domain,
         training=config.training,
-        layout="given",  # a line's end is a sign of its own
+        layout=config.layout,
     )
 
 
@@ -129,8 +135,8 @@ def tag_newlines(text: str) -> str:
     return normalise_post(detokenise(plain), newline=NEWLINE_TAG)
 
 
-def comment_input(story: str, aspect: str) -> str:
-    """Write what a comment is asked for by: the aspect's words, a sign, the story."""
+def comment_input(story: str, aspect: str, layout: Layout = "given") -> str:
+    """Write what a comment is asked for by: the aspect's words, a sign, the story in a layout."""
     if aspect not in ASPECT_WORDS:
         raise UnknownName(f"no aspect is called {aspect!r}", closest(aspect, ASPECT_WORDS))
-    return f"{ASPECT_WORDS[aspect]} {SEPARATOR} {tag_newlines(story)}"
+    return f"{ASPECT_WORDS[aspect]} {SEPARATOR} {tag_newlines(lay_out(story, layout))}"

@@ -23,6 +23,7 @@ from fabula.learned.joint.config import (
     tag_newlines,
 )
 from fabula.learned.reader.config import ReaderConfig
+from fabula.models.networks.causal import seed_of
 from fabula.models.reading.tokens import count_unknown
 from fabula.models.reading.windows import cut_evenly
 
@@ -94,7 +95,7 @@ class JointSource:
 
 @dataclass(frozen=True)
 class JointWriter:
-    """Writes comments; a prompt is what `comment_input` makes of a story and an aspect."""
+    """Writes comments; a prompt is what `comment_input` makes of story, aspect and the layout."""
 
     network: JointNetwork
     config: JointConfig
@@ -112,7 +113,8 @@ class JointWriter:
     ) -> list[str]:
         """Give a comment for each prompt, drawn from the likeliest tokens that make up `top_p`.
 
-        Of a prompt that is too long, the beginning is read. A temperature of 0 draws nothing.
+        Of a prompt that is too long, the beginning is read. A temperature of 0 draws nothing. What
+        chance brings follows from seed and prompt: comments on several are not drawn alike.
         """
         import torch
 
@@ -125,7 +127,7 @@ class JointWriter:
         for prompt in prompts:
             [row] = self.network.tokenise_rows([prompt], self.config.max_tokens)
             with torch.random.fork_rng(), torch.inference_mode(), self.network.autocast():
-                torch.manual_seed(seed)
+                torch.manual_seed(seed_of(prompt, seed))
                 ids = self.network.write(row, **how)
             text = str(self.network.tokenizer.decode(ids, skip_special_tokens=True)).strip()
             # What stands before the first stop.
@@ -136,8 +138,8 @@ class JointWriter:
     def comment_logs(self, prompts: Sequence[str], comments: Sequence[str]) -> Iterator[Array]:
         """Give the natural log of the probability of every token of a comment, its end counted.
 
-        A prompt is what `comment_input` makes of a story and an aspect; of one that is too long the
-        beginning is read, and of a comment as much as the decoder has room for.
+        A prompt is what `comment_input` makes of story, aspect and layout; of one that is too long
+        the beginning is read, and of a comment as much as the decoder has room for.
         """
         import torch
 

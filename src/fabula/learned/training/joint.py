@@ -71,7 +71,7 @@ def train_joint(
 ) -> dict[str, Any]:
     """Train on the recipe's backbone, leave a folder that readers load, give training.json."""
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     place = choose_device(device)
     learned, held = (JointSampler(part, recipe) for part in part_data(data, recipe))
@@ -171,6 +171,7 @@ def _write_reader(
         comments=recipe.comments,
         comment_tokens=recipe.comment_tokens,
         negatives=recipe.negatives,
+        layout="cleaned" if recipe.cleaned else "given",
         percentiles=_percentiles(model, held),
         usual=_usual_ratings(learned.data.items),
         domain=describe_domain(_sample_stories(learned.data)),

@@ -7,33 +7,36 @@ import json
 import math
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.score import Score
-from fabula.core.story import Story
+from fabula.core.story import Story, count_text
+from fabula.datasets import list_findings
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.manplts import manipulate
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.training.examples import digest_of
 from fabula.learned.training.joint_recipe import JointRecipe
-from fabula.learned.training.loop import Sampler
+from fabula.learned.training.loop import Report, Sampler
 from fabula.learned.training.pairs import Pair, pairs_of, split_by_prompt
 from fabula.learned.training.stories import read_dataset
 from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.detokenise import split_any_case
-from fabula.text.posts import normalise_post
+from fabula.text.posts import clean_post, normalise_post
 
 _NOT_WORDS = re.compile(r"\W+")
 _CORRUPT = {"union": corrupt, "manplts": manipulate}
+
+Example = TypeVar("Example")
 
 
 @dataclass(frozen=True)
@@ -77,28 +80,47 @@ class JointData:
         return counts | {"sha256": digest.hexdigest()}
 
 
-def prepare_joint(recipe: JointRecipe, data: Path | None = None) -> JointData:
-    """Read the data sets that a recipe names: below `data`, where they were added, or by path."""
-    pairs = [
-        pair
-        for name in recipe.pairs
-        for pair in _pairs(_read_pairs(name, data), cleaned=recipe.cleaned)
-    ]
-    items = [
-        item for name in recipe.items for item in read_rated_items(read_rated_dataset(name, data))
-    ]
-    augmented = [
-        item
-        for name in recipe.augmented
-        for item in read_rated_items(read_rated_dataset(name, data))
-    ]
+def prepare_joint(
+    recipe: JointRecipe, data: Path | None = None, *, report: Report = lambda line: None
+) -> JointData:
+    """Read the data sets that a recipe names: below `data`, where they were added, or by path.
+
+    What is odd about the files, such as pairs that come again, is told to `report`.
+    """
+
+    def read(names: Sequence[str], load: Callable[[str, Path | None], Dataset]) -> list[Dataset]:
+        sets = [load(name, data) for name in names]
+        for name, dataset in zip(names, sets, strict=True):
+            for finding in list_findings(dataset):
+                report(f"{name}: {finding}")
+        return sets
+
+    sets = read(recipe.pairs, _read_pairs)
+    by_path = [_pairs(dataset, cleaned=recipe.cleaned) for dataset in sets]
+    pairs = _join_paths(recipe.pairs, by_path, _identify_pair, called="pair", report=report)
+    items, augmented = (
+        _join_paths(
+            names,
+            [
+                read_rated_items(dataset, cleaned=recipe.cleaned)
+                for dataset in read(names, read_rated_dataset)
+            ],
+            lambda item: item,
+            called="rated comment",
+            report=report,
+        )
+        for names in (recipe.items, recipe.augmented)
+    )
     antonyms = _find_antonyms() if recipe.negatives and recipe.antonyms else None
-    return JointData(tuple(pairs), tuple(items), tuple(augmented), antonyms)
+    return JointData(pairs, items, augmented, antonyms)
 
 
-def read_rated_items(dataset: Dataset) -> list[RatedItem]:
+def read_rated_items(dataset: Dataset, *, cleaned: bool = True) -> list[RatedItem]:
     """Give the ratings of StoryER's aspects in a data set, from 1 to 5, with their notes."""
-    stories = {story.id: story for story in dataset.stories}
+    stories = {
+        story.id: replace(story, text=_read_post(story.text, cleaned=cleaned))
+        for story in dataset.stories
+    }
     ratings = [
         rating
         for rating in dataset.ratings
@@ -116,7 +138,7 @@ def read_rated_items(dataset: Dataset) -> list[RatedItem]:
         story, opinion = stories[rating.story], opinions[rating.story, rating.scorer]
         chosen = sorted(opinion)
         return RatedItem(
-            normalise_post(story.text),
+            story.text,
             prompt_key(story, dataset.name),
             ASPECTS.index(rating.aspect),
             (rating.value - 1) / 4,
@@ -126,6 +148,10 @@ def read_rated_items(dataset: Dataset) -> list[RatedItem]:
         )
 
     return [item_of(rating) for rating in ratings]
+
+
+def _read_post(text: str, *, cleaned: bool) -> str:
+    return clean_post(text).text if cleaned else normalise_post(text)
 
 
 def _find_antonyms() -> Antonyms:
@@ -177,7 +203,8 @@ def _pairs(dataset: Dataset, *, cleaned: bool) -> list[Pair]:
     if cleaned:
         return pairs_of(dataset)
     stories = {
-        story.id: replace(story, text=normalise_post(story.text)) for story in dataset.stories
+        story.id: replace(story, text=_read_post(story.text, cleaned=False))
+        for story in dataset.stories
     }
     return [
         Pair(stories[preference.better], stories[preference.worse], preference.rater)
@@ -185,20 +212,49 @@ def _pairs(dataset: Dataset, *, cleaned: bool) -> list[Pair]:
     ]
 
 
+def _join_paths(
+    names: Sequence[str],
+    by_path: Sequence[Sequence[Example]],
+    identify: Callable[[Example], Hashable],
+    *,
+    called: str,
+    report: Report,
+) -> tuple[Example, ...]:
+    """Join the examples of several paths; those of a path before are left out, and counted.
+
+    Within a path they were left out when it was read.
+    """
+    joined: list[Example] = []
+    known: set[Hashable] = set()
+    for name, examples in zip(names, by_path, strict=True):
+        keys = [identify(example) for example in examples]
+        new = [example for example, key in zip(examples, keys, strict=True) if key not in known]
+        if count := len(examples) - len(new):
+            report(f"{name}: Left out: {count_text(count, called)} of a path before.")
+        joined += new
+        known.update(keys)
+    return tuple(joined)
+
+
+def _identify_pair(pair: Pair) -> Hashable:
+    return _key(pair), pair.better.text, pair.worse.text, pair.rater
+
+
 def _read_pairs(name: str, data: Path | None) -> Dataset:
-    """Read a data set, a table, or a pickle of the whole release."""
+    """Read a data set, a file of pairs, or a folder of the whole release."""
     from fabula.datasets import DATASETS, load_dataset
 
-    if name not in DATASETS and Path(name).suffix in (".pkl", ".pickle"):
+    if name not in DATASETS and Path(name).exists():
         return load_dataset("storyer", name)
     return read_dataset(name, data)
 
 
 def read_rated_dataset(name: str, data: Path | None) -> Dataset:
-    """Read a data set, or a file in the form of StoryER's own."""
+    """Read a data set, a file of rated comments, or a folder of the whole release."""
     from fabula.datasets import DATASETS, load_dataset
 
-    if name not in DATASETS and Path(name).suffix in (".json", ".jsonl"):
+    path = Path(name)
+    if name not in DATASETS and (path.is_dir() or path.suffix in (".json", ".jsonl")):
         return load_dataset("storyer_ratings", name)
     return read_dataset(name, data)
 

@@ -104,7 +104,7 @@ def try_joints(
         turned = chosen.negatives and chosen.antonyms
         key = (chosen.pairs, chosen.items, chosen.augmented, chosen.cleaned, turned)
         if key not in read_data:
-            read_data[key] = prepare_joint(chosen, data)
+            read_data[key] = prepare_joint(chosen, data, report=report)
         how: Any = {"seeds": seeds, "device": device, "resume": True, "report": report}
         return train_seeds(chosen, read_data[key], out=folder, **how)
 

@@ -135,7 +135,7 @@ def part_posts(
         text = (
             "" if reason else clean_post(post.text).text if cleaned else normalise_post(post.text)
         )
-        story = Story(post.id, text, item=post.prompt)
+        story = Story(post.id, text, prompt=post.wording or None, item=post.prompt)
         reason = reason or _find_length_fault(story, words)
         if not reason and (post.prompt, story.text) in seen:
             reason = "with the text of another"

@@ -20,13 +20,18 @@ _USUAL = {
     "written": "written created created_utc created_at date posted published",
     "updated": "updated updated_at updated_utc edited edited_utc changed",
 }
+# What a prompt says, where posts have the number of a prompt or of a thread as well.
+_WORDINGS = ("prompt", "writing_prompt", "title")
 # From so many seconds on, a number is one of thousandths: the year 5138.
 _MOST_SECONDS = 1e11
 
 
 @dataclass(frozen=True)
 class Post:
-    """A story that was posted in answer to a prompt, the votes it got, and when."""
+    """A story that was posted in answer to a prompt, the votes it got, and when.
+
+    `prompt` is what posts have in common; `wording` is what it says, where that is more.
+    """
 
     id: str
     prompt: str
@@ -34,6 +39,7 @@ class Post:
     votes: float
     written: datetime | None = None
     updated: datetime | None = None
+    wording: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is no text or no number, naming the post and the field."""
@@ -85,7 +91,8 @@ def read_posts(path: str | Path, *, columns: Mapping[str, str] | None = None) ->
     """Read posts from a CSV, TSV, JSON, JSONL or Parquet file.
 
     `columns` names the columns of `id`, `prompt`, `text`, `votes`, `written` and `updated`; the
-    others are guessed by their usual names. Dates need not be there.
+    others are guessed by their usual names. Dates need not be there; posts of a table without a
+    column of ids are called by the numbers of their rows.
     """
     given = {"story" if role == "id" else role: name for role, name in (columns or {}).items()}
     own = {role: given.pop(role, "") for role in _USUAL}
@@ -98,30 +105,44 @@ def read_posts(path: str | Path, *, columns: Mapping[str, str] | None = None) ->
             "name the columns",
         )
     sheet = replace(sheet, roles={**sheet.roles, "item": names["prompt"]})
+    names["wording"] = _find_wording(names["prompt"], sheet)
     posts: dict[str, Post] = {}
-    for where, row in sheet.rows:
-        post = _post(sheet, row, where, names=names)
+    for number, (where, row) in enumerate(sheet.rows, 1):
+        post = _post(sheet, row, where, number=number, names=names)
         if post.id in posts:
             raise InputError(f"{where}: id {post.id!r} was used before", "keep one of the two")
         posts[post.id] = post
     return list(posts.values())
 
 
-def _post(sheet: Sheet, row: Row, where: str, *, names: Mapping[str, str]) -> Post:
+def _post(sheet: Sheet, row: Row, where: str, *, number: int, names: Mapping[str, str]) -> Post:
     for column in (names["prompt"], names["votes"], sheet.roles["text"]):
         if row.get(column) in (None, ""):
             raise InputError(f"{where}, column {column!r}: the cell is empty", "fill it")
     votes = sheet.read_number(row, names["votes"], where)
     if votes is None:
         raise InputError(f"{where}, column {names['votes']!r}: no number of votes", "fill it")
-    dates = [_read_date(row, names[role], where) for role in ("written", "updated")]
+    written, updated = (_read_date(row, names[role], where) for role in ("written", "updated"))
     return Post(
-        sheet.read_story_id(row, where),
+        sheet.read_story_id(row, where) if "story" in sheet.roles else str(number),
         sheet.read_text("item", row),
         sheet.read_text("text", row),
         votes,
-        *dates,
+        written,
+        updated,
+        str(row.get(names["wording"]) or "").strip() if names["wording"] else "",
     )
+
+
+def _find_wording(prompt: str, sheet: Sheet) -> str:
+    """Find the column of what prompts say; none where one prompt has several, as titles may be."""
+    plain = {column.strip().lower(): column for column in sheet.names}
+    columns = [plain[name] for name in _WORDINGS if name in plain]
+    for name in [] if prompt in columns else columns:
+        told = {(str(row.get(prompt)), str(row.get(name)).strip()) for _, row in sheet.rows}
+        if len(told) == len({key for key, _ in told}):
+            return name
+    return ""
 
 
 def _read_date(row: Row, column: str, where: str) -> datetime | None:

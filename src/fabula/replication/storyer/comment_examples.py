@@ -24,7 +24,7 @@ from fabula.learned.training.augmentation import (
     label_comments,
 )
 from fabula.learned.training.examples import ExampleSet
-from fabula.models import PooledBert
+from fabula.models.networks.encoder import PooledBert
 from fabula.replication.storyer.heads import Change, read_once
 from fabula.replication.storyer.material import Material
 

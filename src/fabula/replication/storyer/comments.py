@@ -12,6 +12,7 @@ import numpy as np
 from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.model import Generator, Likelihood
+from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.learned.comments.composer import compose_comment
 from fabula.learned.comments.evidence import Evidence, find_evidence
@@ -176,7 +177,7 @@ def _overlap_table(
         ("comment", *OVERLAPS, "aspects of stories"),
         rows,
         "Means over aspects of stories; intervals by drawing stories anew. BLEU and CIDEr as the "
-        "metrics give them, ROUGE-L by its f.",
+        f"metrics give them, ROUGE-L by its f.{explain_overlaps(candidates['composed'])}",
     )
 
 
@@ -234,3 +235,14 @@ def estimate_overlaps(material: Material, stories: Sequence[Story]) -> list[Esti
         values = np.array([score.value for score in scores if score.aspect == aspect])
         estimates.append(material.estimate_mean(values, items))
     return estimates
+
+
+def explain_overlaps(stories: Sequence[Story]) -> str:
+    """Say which overlaps have no value here and why, as a METEOR without its files; "" if none."""
+    lacks = []
+    for name, spec in OVERLAPS.items():
+        for score in METRICS.build(spec).score(list(stories[:1])):
+            if score.status is Status.MISSING_MODEL:
+                lacks.append(f" No {name}: {score.note}.")
+                break
+    return "".join(lacks)

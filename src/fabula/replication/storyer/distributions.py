@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def _draw_domains(
         "MANS": lambda: {f"MANS {part}, machines": of_mans(part) for part in ("roc", "wp")},
     }
     for source in settings.sets:
-        sources[source] = partial(_draw_own, source, settings.by, draw)
+        sources[source] = partial(_draw_own, source, settings.by, draw, material.data)
     domains: dict[str, list[Story]] = {}
     lacking = []
     for name, give in sources.items():
@@ -162,12 +163,12 @@ def _draw_human(material: Material, count: int) -> dict[str, list[Story]]:
 
 
 def _draw_own(
-    source: str, by: str, draw: Callable[[Sequence[Story]], list[Story]]
+    source: str, by: str, draw: Callable[[Sequence[Story]], list[Story]], data: Path | None
 ) -> dict[str, list[Story]]:
     """Draw stories of every part of a user's set: its systems or genres, liked and disliked."""
     return {
         name: draw(stories)
-        for dataset in open_sets(source, by)
+        for dataset in open_sets(source, by, data=data)
         for name, stories in part_stories(dataset).items()
     }
 

@@ -24,12 +24,14 @@ from fabula.replication.storyer.comments import (
     borrow_comments,
     estimate_overlaps,
     estimate_perplexity,
+    explain_overlaps,
     list_cases,
 )
 from fabula.replication.storyer.material import Material
 
 if TYPE_CHECKING:
-    from fabula.replication.storyer.evaluation import HowEvaluated, Weights
+    from fabula.replication.storyer.evaluated_weights import Weights
+    from fabula.replication.storyer.evaluation import HowEvaluated
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _NOTE = (
@@ -53,12 +55,11 @@ def comment_tables(
         cases = [cases[place] for place in places]
     rows: list[StudyRow] = []
     for one in weights:
-        perplexity: StudyCell = None
-        if (Path(one.spec) / FILE).is_file():
-            written, perplexity = _write(Path(one.spec), cases, material)
-        else:
-            written = _compose(one, cases)
-        rows.append([one.name, perplexity, *estimate_overlaps(material, written), len(written)])
+        try:
+            rows.append(_weigh(one, cases, material))
+        except UserError as error:
+            one.lack(error)
+            rows.append([one.name, None, *(None for _ in OVERLAPS), 0])
     candidates = {
         "another story's comment on the aspect °": borrow_comments(material, cases),
         "another rater's on the same": _borrow_same(cases),
@@ -68,9 +69,21 @@ def comment_tables(
         for name, stories in candidates.items()
         if stories
     ]
+    note = f"{_NOTE}{explain_overlaps([as_story(cases[0], cases[0].comments[0])])}"
     columns = ("comments by", "perplexity", *OVERLAPS, "aspects of stories")
     title = "Comments beside raters' own (Tables 6 and 7)"
-    return [StudyTable(f"comments_{dataset.name}", title, columns, rows, _NOTE)]
+    return [StudyTable(f"comments_{dataset.name}", title, columns, rows, note)]
+
+
+def _weigh(one: Weights, cases: Sequence[RatedAspect], material: Material) -> StudyRow:
+    """Give the row of weights, which write comments or compose them."""
+    folder = Path(one.spec).expanduser()
+    perplexity: StudyCell = None
+    if (folder / FILE).is_file():
+        written, perplexity = _write(folder, cases, material)
+    else:
+        written = _compose(one, cases)
+    return [one.name, perplexity, *estimate_overlaps(material, written), len(written)]
 
 
 def _write(
@@ -80,7 +93,8 @@ def _write(
     from fabula.learned.joint.network import open_writer
 
     writer = open_writer(folder)
-    prompts = [comment_input(case.story.text, case.aspect) for case in cases]
+    layout = writer.config.layout
+    prompts = [comment_input(case.story.text, case.aspect, layout) for case in cases]
     written = []
     for number, (case, prompt) in enumerate(zip(cases, prompts, strict=True), 1):
         [text] = writer.generate([prompt], seed=material.seed)

@@ -7,9 +7,8 @@ sets that were held out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from fabula.meta.resampling import Estimate
 from fabula.replication.findings import StudyCell, StudyFinding, StudyRow, StudyTable
 from fabula.replication.storyer.evaluated_comments import comment_tables
 from fabula.replication.storyer.evaluated_sets import part_stories, rated_aspects
+from fabula.replication.storyer.evaluated_weights import Weights, open_weights, score_all
 from fabula.replication.storyer.material import Material
 from fabula.replication.storyer.printed import (
     RATERS,
@@ -36,7 +36,6 @@ from fabula.replication.storyer.unseen_ratings import (
     correlate_aspects,
     recall_at,
 )
-from fabula.scoring.catalogue import METRICS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 AT = (1, 3, 5)
@@ -49,67 +48,17 @@ _BASELINES = {"number of words °": "words", "different words °": "unique_words
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Weights that are evaluated, and what they say of stories, asked once.
-
-    What they cannot say is missing, and `lacks` keeps why.
-    """
-
-    spec: str
-    lacks: dict[str, None] = field(default_factory=dict)
-    _values: dict[str, dict[Story, dict[str, float]]] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """How rows call them: a folder's own name."""
-        return Path(self.spec).name or self.spec
-
-    def preferences(self, stories: Sequence[Story]) -> Array:
-        """Give the preference of stories, from 0 to 1."""
-        return self._ask(f"storyer(weights={self.spec!r})", stories, ("",))[:, 0]
-
-    def ratings(self, stories: Sequence[Story]) -> Array:
-        """Give ratings of all aspects: (stories, aspects)."""
-        return self._ask(f"aspects(weights={self.spec!r}, guesses=True)", stories, ASPECTS)
-
-    def confidences(self, stories: Sequence[Story]) -> Array:
-        """Give how sure it is that each aspect is spoken of: (stories, aspects)."""
-        spec = f"aspects(weights={self.spec!r}, confidence=True, guesses=True)"
-        return self._ask(spec, stories, ASPECTS)
-
-    def _ask(self, spec: str, stories: Sequence[Story], aspects: Sequence[str]) -> Array:
-        known = self._values.setdefault(spec, {})
-        unread = [story for story in dict.fromkeys(stories) if story not in known]
-        try:
-            scored = score_all(spec, unread) if unread else {}
-        except UserError as error:
-            self.lacks[f"{self.name}: {error}"] = None
-            scored = {aspect: np.full(len(unread), np.nan) for aspect in aspects}
-        for at, story in enumerate(unread):
-            known[story] = {aspect: float(values[at]) for aspect, values in scored.items()}
-        return np.array([[known[story][aspect] for aspect in aspects] for story in stories])
-
-
-def score_all(spec: str, stories: Sequence[Story]) -> dict[str, Array]:
-    """Give the values of a metric by aspect, each in the order of the stories."""
-    by_aspect: dict[str, dict[str, float]] = {}
-    for score in METRICS.build(spec).score(list(stories)):
-        by_aspect.setdefault(score.aspect, {})[score.story] = score.value
-    return {
-        aspect: np.array([values.get(story.id, np.nan) for story in stories])
-        for aspect, values in by_aspect.items()
-    }
-
-
-@dataclass(frozen=True)
 class HowEvaluated:
     """On how many aspects of stories comments are asked for, and what parts the stories of a set.
 
-    `by` is the name of a column, such as genre, whose values `open_sets` has made systems.
+    `by` is the name of a column, such as genre, whose values `open_sets` has made systems; the sets
+    that are `whole`, by their names, have no such column. `remarks` are said of sets, by name.
     """
 
     comments: int = 100
     by: str = ""
+    whole: Collection[str] = ()
+    remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def evaluate_weights(
@@ -120,15 +69,16 @@ def evaluate_weights(
 ) -> list[StudyFinding]:
     """Give what weights are worth on sets, analysis by analysis; what lacks something says what."""
     how = how or HowEvaluated()
-    weights = [Weights(spec) for spec in specs]
+    weights = open_weights(specs)
     findings: list[StudyFinding] = []
     for dataset in sets:
         material.report(f"{dataset.name}: {len(dataset.stories):,} stories")
         tables: list[StudyTable] = []
-        words = [] if findings else [_CAUTION]
+        words = [*([] if findings else [_CAUTION]), *how.remarks.get(dataset.name, ())]
+        asked = replace(how, by="") if dataset.name in how.whole else how
         for build in _choose_parts(dataset):
             try:
-                tables += build(weights, dataset, material, how)
+                tables += build(weights, dataset, material, asked)
             except UserError as error:
                 words.append(f"Not measured: {error}")
         words += [line for one in weights for line in one.lacks]
@@ -296,11 +246,13 @@ def _aspect_tables(
         rows[-1] += [*_agreement(material, detail[one.name], gold, items), int(chosen.sum())]
     rows.append(["prior: the commonest aspects °", *_recalls(material, others, chosen, items)])
     rows[-1] += [None, None, int(chosen.sum())]
+    rows.append(["as many drawn by lot °", *(k / len(ASPECTS) for k in AT), None, None, None])
     printed = [RATERS["spearman"], RATERS["kendall"]]
     rows.append(["two raters, printed", None, None, None, *printed, None])
     columns = ("model", *(f"R@{k}" for k in AT), "Spearman ρ", "Kendall τ", "ratings")
     note = (
-        "R@k: share of the aspects that raters spoke of among the k of most confidence. ρ and τ of "
+        "R@k: share of the aspects that raters spoke of among the k of most confidence. The "
+        "commonest are those of the other stories; with few, a lot may do better. ρ and τ of "
         "all ratings, each less the mean of its aspect. Intervals by drawing prompts anew. Of the "
         "paper's own R@k, ρ and τ none are at hand."
     )

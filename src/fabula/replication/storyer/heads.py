@@ -22,7 +22,8 @@ from fabula.learned.training.examples import (
     without_fold,
 )
 from fabula.learned.training.recipe import ReaderRecipe, Task
-from fabula.models import PooledBert, one_thread
+from fabula.models import one_thread
+from fabula.models.networks.encoder import PooledBert
 from fabula.models.reading.windows import cut_evenly
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.errors import UserError
 from fabula.datasets.storyer_ratings import ASPECTS, UPVOTES
 from fabula.learned.reader.config import CRITERIA
 from fabula.meta.arrays import mean_defined
@@ -178,22 +179,28 @@ def analyse_preference(material: Material, settings: PreferenceSettings) -> Find
     preference = material.unseen(settings.weights)
     rated = {**material.ratings(_RATED), **votes}
     aspects = _preference_rows(material, preference, _RATED, rated, names=(*ASPECTS, UPVOTES))
-    rated = material.ratings(_HANNA)
-    criteria = _preference_rows(material, preference, _HANNA, rated, names=CRITERIA)
     shown = _votes_and_preference(material, preference, votes)
     columns = ("rated", "Spearman ρ of the preference", "ρ of the number of words", "stories")
     note = "Preference of readers that had not seen the prompt; intervals by drawing prompts anew."
     tables = [
         shown,
         StudyTable("preference_aspects", "Aspects of StoryER, and upvotes", columns, aspects, note),
-        StudyTable("preference_criteria", "Criteria of HANNA", columns, criteria, note),
     ]
     predicted = {cell.value for row in shown.rows if isinstance(cell := row[2], Estimate)}
-    words = [
-        "The reader's ratings of all aspects are one impression of a story, moved to each aspect's "
-        "usual rating: its preference goes with all of them alike."
-    ]
-    return words if len(predicted) == 1 else (), tables
+    remarks: list[str] = []
+    if len(predicted) == 1:
+        remarks.append(
+            "The reader's ratings of all aspects are one impression of a story, moved to each "
+            "aspect's usual rating: its preference goes with all of them alike."
+        )
+    try:
+        rated = material.ratings(_HANNA)
+    except UserError as error:
+        remarks.append(f"No criteria of HANNA: {error}")
+    else:
+        rows = _preference_rows(material, preference, _HANNA, rated, names=CRITERIA)
+        tables.append(StudyTable("preference_criteria", "Criteria of HANNA", columns, rows, note))
+    return remarks, tables
 
 
 def _votes_and_preference(

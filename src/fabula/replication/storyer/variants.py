@@ -174,7 +174,7 @@ def compare(
 def _train_heads(
     material: Material, variants: Sequence[Variant], training: Training
 ) -> ComparedVariants:
-    from fabula.models import load_pooled_bert
+    from fabula.models.networks.encoder import load_pooled_bert
 
     recipe = variants[0].recipe
     encoder = load_pooled_bert(recipe.encoder)

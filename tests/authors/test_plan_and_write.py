@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fabula.authors import load_author
 from fabula.cli import cli
 from fabula.core.author import Piece, Segment
-from fabula.core.errors import SettingError
+from fabula.core.errors import UserError
 from fabula.text.context.segments import prompt_context
 from fakes.author_contract import CHECKS, make_request, write
 from fakes.tiny_models import save_llama, torch
@@ -127,11 +127,20 @@ def test_the_room_of_a_plan_is_kept_free(author):
     assert len(prompt.ids) <= author._places(author.checkpoint) - 30
 
 
-def test_weights_that_have_not_learned_to_plan_are_refused(folder, tmp_path):
-    record = {"recipe": {"plan": False}}
-    (tmp_path / "training.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(SettingError, match=r"has not learned to plan.*--plan"):
-        load_author(f"plan_and_write({str(tmp_path)!r})").startup()
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ('{"recipe": {"plan": false}}', r"has not learned to plan.*--plan"),
+        ("[1]", "has not learned to plan"),
+        ('{"recipe": 3', "is no JSON"),
+    ],
+    ids=["unplanned", "list", "cut off"],
+)
+def test_weights_that_have_not_learned_to_plan_are_refused(folder, tmp_path, record, said):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "training.json").write_text(record, encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        load_author(f"plan_and_write({str(copy)!r})").startup()
 
 
 def test_its_signature_says_that_it_plans(author):

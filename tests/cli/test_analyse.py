@@ -45,7 +45,8 @@ def table(tmp_path):
 def test_a_table_is_analysed_and_a_page_written(table, tmp_path):
     done = run(table, "-o", tmp_path / "page")
     assert done.exit_code == 0, done.output
-    assert "1 row has nothing published" in done.stderr
+    assert "left out: 1 row with nothing published" in done.stderr
+    assert "of names nothing is known" in done.stderr
     assert "proper nouns" in done.stdout and "STORIUM prints" in done.stdout
     assert (tmp_path / "page" / "study.html").exists()
     # A second time what Fabula wrote itself may give way.

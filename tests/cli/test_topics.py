@@ -84,9 +84,10 @@ def test_games_of_ours_are_read_by_name(tmp_path):
         (("--topics", "100"), "160 passages are too few for 100 topics"),
         (("--least", "500"), "0 words frequent enough to name a topic in 160 passages"),
         (("--games",), "stories.jsonl"),
+        (("--games", "--unit", "sentence"), "--unit and --world are for stories"),
         (("--vectors", "word_vectors('no.txt')"), "no.txt cannot be read"),
     ],
-    ids=["unknown topic", "no number", "too many topics", "rare", "no games", "no vectors"],
+    ids=["unknown topic", "no number", "too many topics", "rare", "no games", "unit", "no vectors"],
 )
 def test_what_will_not_do_is_said(planted, words, said):
     done = run(*planted, *words, "-q")

@@ -12,7 +12,7 @@ from fabula import Story, evaluate
 from fabula.authors import load_author
 from fabula.cli.train import command
 from fabula.core.author import Request, Wanted
-from fabula.core.errors import SettingError
+from fabula.core.errors import InputError, SettingError
 from fabula.text.context.segments import prompt_context
 from fakes.tiny_models import save_llama, torch
 
@@ -69,6 +69,16 @@ def test_a_training_that_is_over_is_not_done_again(train):
     train()
     again = train("--resume")
     assert again.exit_code == 0 and "step" not in again.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize("form", ["stories", "storium"])
+def test_a_folder_that_is_taken_is_refused_before_anything_is_read(tmp_path, form):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "training.json").write_text("{}", encoding="utf-8")
+    words = ["author", "--data", str(tmp_path / "nowhere.jsonl"), "--format", form, "-o", str(out)]
+    with pytest.raises(InputError, match="holds a training; say --resume"):
+        CliRunner().invoke(command, words, catch_exceptions=False)
 
 
 def test_who_learns_to_plan_is_read_by_plan_and_write(train, tmp_path):

@@ -8,8 +8,9 @@ import pytest
 
 from fabula.core.errors import InputError
 from fabula.core.story import Story
-from fabula.datasets import load_dataset
-from fabula.datasets.storium import games, load
+from fabula.datasets import Place, add_place, load_dataset
+from fabula.datasets.storium import find_games, games, load
+from fabula.datasets.story_games.statistics import count_game_words
 from fakes.release_samples import lines, put
 from fakes.storium_games import SMALL, card, entry, game, long_game
 
@@ -42,6 +43,33 @@ def test_a_folder_without_games_says_so(tmp_path: Path) -> None:
     for path in (tmp_path, None):
         with pytest.raises(InputError, match="no exported games"):
             load(path)
+
+
+def test_games_are_found_by_path_or_by_the_name_of_a_data_set(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    assert find_games(tmp_path) == find_games(str(tmp_path)) == tmp_path
+    assert len(list(games(find_games("storium_samples")))) == 3
+    with pytest.raises(InputError, match="storium: no such file, folder or data set of games"):
+        find_games("storium")
+    add_place("storium", Place(str(tmp_path)))
+    assert find_games("storium") == tmp_path
+
+
+def test_of_a_studios_export_its_games_are_read_each_as_it_was_last(tmp_path: Path) -> None:
+    """A platform uploads a game again when it has grown: it is one game."""
+    rows = [
+        {"game": None, "story": "one", "json": SMALL},
+        {"game": "g2", "story": None, "json": long_game("g2", 3)},
+        {"game": None, "story": "two", "json": long_game("g1", 5)},
+    ]
+    put(tmp_path, {"games.json": json.dumps(rows), "suggestions.json": "[]", "edits.json": "[]"})
+    for path in (tmp_path, tmp_path / "games.json"):
+        found = list(games(path))
+        assert [each.id for each in found] == ["g1", "g2"]
+        assert [count_game_words(each) for each in found] == [5, 3]
+    (tmp_path / "suggestions.json").unlink()
+    with pytest.raises(InputError, match="a list, not an object"):
+        list(games(tmp_path))
 
 
 def test_a_game_that_comes_twice_is_refused(tmp_path: Path) -> None:

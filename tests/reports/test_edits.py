@@ -96,7 +96,13 @@ def test_a_page_is_written_with_its_tables_and_figures(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "What is kept: &lt;export&gt;" in text and "<export>" not in text
     assert (tmp_path / "out" / "figures" / "words.svg").exists()
-    assert (tmp_path / "out" / "tables" / "words.csv").exists()
+    with (tmp_path / "out" / "tables" / "words.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["kind"] for row in rows} == {"words"}
+    (nouns,) = [row for row in rows if (row["machine"], row["name"]) == ("all", "PROPN")]
+    assert float(nouns["rate_low"]) <= float(nouns["rate"]) <= float(nouns["rate_high"])
+    for row in rows:
+        assert float(row["rate"]) == pytest.approx(float(row["kept"]) / float(row["generated"]))
     assert json.loads((tmp_path / "out" / "edits.json").read_text(encoding="utf-8"))["authors"] == 6
 
 

@@ -112,6 +112,11 @@ def test_a_folder_holds_the_page_tables_figures_and_every_passage(tmp_path):
         "figures/transition_matrix.svg",
         "figures/transition_matrix_1.svg",
     } <= written
+    world, quality = (
+        (folder / "tables" / f"{name}.csv").read_text() for name in ("world_1", "quality")
+    )
+    assert "importance,importance_low,importance_high,words" in world
+    assert "NPMI,NPMI_low,NPMI_high" in quality
     lines = (folder / "passages.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(lines[1]) == {
         "id": "g0/1",

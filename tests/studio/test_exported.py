@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from fabula.core.errors import InputError
+from fabula.datasets.storium import games
 from fabula.studio.cards import add_card
 from fabula.studio.edits import Edit
 from fabula.studio.export import export_studio
@@ -39,6 +40,11 @@ def test_an_export_tells_characters_cards_and_what_was_written_before(studio, tm
     publish(studio, table, "a", "So Tobin sang.", "So Tobin sang loudly.")
     publish(studio, table, "b", "Then Ilse came.", "Then Ilse came back.")
     export_studio(studio, None, tmp_path / "out", form=form)
+    # Whoever learns from games reads the same folder.
+    (game,) = games(tmp_path / "out")
+    assert game.id == table.game_id
+    texts = [entry.text for scene in game.scenes for entry in scene.entries]
+    assert texts[-2:] == ["So Tobin sang loudly.", "Then Ilse came back."]
     read = read_export(tmp_path / "out")
     assert read.unpublished == 0
     first, second = read.edits

@@ -7,8 +7,7 @@ own gives it as a segment of the kind `plan`. What was planned is told beside wh
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from fabula.authors.sampling.author import (
 from fabula.authors.sampling.loop import Prompt
 from fabula.core.author import Piece, Request, SeenSegment, Wanted
 from fabula.core.errors import SettingError
+from fabula.core.plain import read_json
 from fabula.text.plots import MOST_WORDS, begin_plot, extract_plot, read_plot, render_plot
 
 if TYPE_CHECKING:
@@ -65,15 +65,17 @@ def load(
 
 def _find_planner(name: str, dtype: Dtype, device: str, revision: str | None) -> Checkpoint:
     """Where the weights lie; those that a training of ours has left must have learned to plan."""
-    record = Path(name) / "training.json"
+    checkpoint = find_checkpoint(name, dtype, device, revision)
+    record = Path(name).expanduser() / "training.json"
     if record.is_file():
-        recipe = json.loads(record.read_text(encoding="utf-8")).get("recipe") or {}
-        if not recipe.get("plan"):
+        value = read_json(record, remedy="train it again, or name another folder")
+        recipe = value.get("recipe") if isinstance(value, Mapping) else None
+        if not isinstance(recipe, Mapping) or not recipe.get("plan"):
             raise SettingError(
                 f"{name} has not learned to plan",
                 f"train one with fabula train author --plan, or take huggingface({name!r})",
             )
-    return find_checkpoint(name, dtype, device, revision)
+    return checkpoint
 
 
 @dataclass(eq=False)

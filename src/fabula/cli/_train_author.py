@@ -132,9 +132,11 @@ def _train_on_stories(
     """Adapt a language model to stories; say what held-out stories showed before and after."""
     from fabula.learned.training.author import AuthorRecipe, train_author
     from fabula.learned.training.author_data import prepare_author
+    from fabula.learned.training.folder import TrainingFolder
     from fabula.learned.training.recipe import find_recipe, read_recipe
 
     chosen = read_recipe(AuthorRecipe, recipe or find_recipe("author"), **changes)
+    TrainingFolder(out, resume=resume).check()
     data = prepare_author(chosen, sources, columns=columns, prepared=prepared)
     for name, counts in data.counts.items():
         report(f"{name}: " + ", ".join(f"{count:,} {fate}" for fate, count in counts.items()))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli import echo
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
+
+if TYPE_CHECKING:
+    from fabula.learned.training.author_games import GamesData
 
 STORIUM_HELP = """With --format storium the sources are games as STORIUM exports them (fabula
 data games makes some of stories): every entry of a character is learned after what is shown of its
@@ -80,6 +83,7 @@ def storium_command(
     """Train a model with segments on games; say the perplexity of those held out."""
     from fabula.learned.training.author_games import prepare_games
     from fabula.learned.training.author_segments import StoriumRecipe, train_storium
+    from fabula.learned.training.folder import TrainingFolder
     from fabula.learned.training.recipe import find_recipe, read_recipe
 
     for name, option in _FOREIGN.items():
@@ -88,8 +92,10 @@ def storium_command(
     chosen = read_recipe(StoriumRecipe, recipe or find_recipe("storium"), **changes)
     if only == "examples" and prepared is None:
         raise SettingError("--only examples makes the file of --prepared", "name it")
+    if out is not None and only != "examples":
+        TrainingFolder(out, resume=resume).check()
     data = prepare_games(chosen, sources, prepared=prepared)
-    report(", ".join(f"{count:,} {name}" for name, count in data.counts.items() if count))
+    _say_data(data, report)
     if only == "examples" or out is None:
         return echo(prepared)
     record = train_storium(
@@ -103,6 +109,15 @@ def storium_command(
     )
     _say_perplexity(record, report)
     return echo(out if only == "figures" else f"storium({str(out)!r})")
+
+
+def _say_data(data: GamesData, report: Callable[[str], None]) -> None:
+    """Say how many games and entries there are, and how much is shown before an entry."""
+    report(", ".join(f"{count:,} {name}" for name, count in data.counts.items() if count))
+    shown, own = data.average_lengths()
+    report(
+        f"on average {shown:,.0f} tokens of the game are shown before the {own:,.0f} of an entry"
+    )
 
 
 def _say_perplexity(record: Mapping[str, Any], report: Callable[[str], None]) -> None:

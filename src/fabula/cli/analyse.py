@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo, show_progress
+from fabula.cli._inputs import path_option
 from fabula.cli._options import (
     OVERWRITE,
+    PAPER_FORMAT,
     QUIET,
     output_option,
-    path_option,
     resamples_option,
     seed_option,
 )
-from fabula.cli._output import paper_format_option
 from fabula.core.story import count_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command() -> None:
     metavar="FOLDER", help="Write a page with all figures, and each as a file, into this folder."
 )
 @OVERWRITE
-@paper_format_option
+@PAPER_FORMAT
 @resamples_option()
 @seed_option()
 @QUIET
@@ -86,10 +86,12 @@ def edits_command(
 
     read = _choose_machines(_read(export, path), machines)
     if read.unpublished and not quiet:
-        told = count_text(read.unpublished, "row has", "rows have")
-        echo(f"{told} nothing published or nothing generated, and count nowhere", err=True)
+        told = count_text(read.unpublished, "row", "rows")
+        echo(f"left out: {told} with nothing published or nothing generated", err=True)
     progress = show_progress("suggestions", quiet=quiet)
     analysis, printed = analyse_edits(read.edits, progress=progress, **settings), printed_figures()
+    if not analysis.of("names") and not quiet:
+        echo("of names nothing is known: an export's games say whom and what they have", err=True)
     echo(render_edits(form, analysis, printed))
     if output:
         source = Path(export)

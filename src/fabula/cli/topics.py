@@ -13,8 +13,7 @@ import click
 from fabula.cli import echo
 from fabula.cli._completion import complete_sources
 from fabula.cli._inputs import story_layout
-from fabula.cli._options import QUIET, output_option, resamples_option, seed_option
-from fabula.cli._output import paper_format_option
+from fabula.cli._options import PAPER_FORMAT, QUIET, output_option, resamples_option, seed_option
 from fabula.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def _read_numbers(_context: click.Context, option: click.Parameter, text: str) -
 )
 @click.option("--overwrite", is_flag=True, help="Write over an earlier page in the folder.")
 @story_layout
-@paper_format_option
+@PAPER_FORMAT
 @QUIET
 @_gather_settings
 def command(
@@ -203,11 +202,15 @@ def _read_passages(
     source: str, layout: StoryLayout, unit: str, world: str, games: bool
 ) -> tuple[list[Passage], list[Path]]:
     """Read passages, and name the files that they come from."""
+    from fabula.datasets.storium import find_games
     from fabula.datasets.tables.stories import open_stories
     from fabula.learned.topics.passages import read_games, split_stories
 
     if games:
-        path = _find_games(source)
+        if (unit, world) != ("story", "system"):
+            problem = "--unit and --world are for stories: a game has entries, and its own world"
+            raise SettingError(problem, "leave them out")
+        path = find_games(source)
         inside = [path] if path.is_file() else sorted(path.rglob("*.json*"))
         return read_games(path), inside
     with open_stories(source, layout) as file:
@@ -215,29 +218,16 @@ def _read_passages(
         return passages, file.inputs()
 
 
-def _find_games(source: str) -> Path:
-    """Give where games lie: a path, or what `fabula data add` was told; our samples by name."""
-    from fabula.datasets import find_place
-    from fabula.datasets.storium_samples import FOLDER
-    from fabula.datasets.tables.stories import is_there
-
-    own = FOLDER if source == "storium_samples" else None
-    path = own or find_place(source) or Path(source)
-    if not is_there(path):
-        raise SettingError(
-            f"{source}: no such file or folder of games", "give exported games, or storium_samples"
-        )
-    return path
-
-
 def _find(passages: list[Passage], settings: _Settings) -> TopicAnalysis:
     from fabula.core.model import WordVectors
-    from fabula.learned.topics.analysis import analyse_topics
+    from fabula.learned.topics.analysis import analyse_topics, check_left_out
     from fabula.learned.topics.corpus import WordRules, gather_words
     from fabula.learned.topics.dictionary import RECIPES
     from fabula.learned.topics.finding import embed_passages, find_dictionary
     from fabula.models import load_model, need
 
+    left_out = [number - 1 for number in settings.leave_out]
+    check_left_out(left_out, settings.topics)
     rules = WordRules(settings.letters, settings.least, lemmas=settings.lemmas)
     vectors = need(load_model(settings.vectors), WordVectors)
     corpus, means, rows = embed_passages(gather_words(passages, rules), vectors)
@@ -249,7 +239,6 @@ def _find(passages: list[Passage], settings: _Settings) -> TopicAnalysis:
     ]
     if settings.lda:
         sets.append(_fit_lda(corpus, recipe, settings.seeds))
-    left_out = [number - 1 for number in settings.leave_out]
     return analyse_topics(
         corpus, sets, left_out=left_out, resamples=settings.resamples, seed=settings.seed
     )

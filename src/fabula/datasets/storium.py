@@ -11,7 +11,9 @@ from fabula.core.story import Story
 from fabula.datasets.releases.reading import Placed, gather_stories, read_object
 from fabula.datasets.story_games.game import Game, read_game
 from fabula.datasets.story_games.statistics import count_game_words
+from fabula.datasets.story_games.studio_export import find_games_table, read_exported_games
 from fabula.datasets.tables.rows import detect_format, read_rows
+from fabula.datasets.tables.stories import is_there
 from fabula.datasets.tables.text_file import TextFile
 
 CARD = DatasetCard(
@@ -45,6 +47,22 @@ def load(path: Path | None = None) -> Dataset:
     return Dataset("storium", CARD, gather_stories(_read_stories(path)))
 
 
+def find_games(name: str | Path) -> Path:
+    """Give where exported games lie: a data set by its name (`storium` as `fabula data add` was
+    told, `storium_samples`), a file, or a folder of them."""
+    from fabula.datasets import find_place
+    from fabula.datasets.storium_samples import FOLDER
+
+    own = FOLDER if str(name) == "storium_samples" else None
+    path = own or find_place(str(name)) or Path(name)
+    if not is_there(path):
+        raise InputError(
+            f"{name}: no such file, folder or data set of games",
+            "name exported games, or storium_samples; fabula data games makes games of stories",
+        )
+    return path
+
+
 def games(path: Path | None = None) -> Iterator[Game]:
     """Go through the games of a folder of exports, or of one file, a game at a time."""
     return (game for _, game in _read_games(path))
@@ -61,7 +79,12 @@ def _read_games(path: Path | None) -> Iterator[Placed[Game]]:
 
 
 def read_exports(path: Path | None) -> Iterator[Placed[object]]:
-    """Go through the games of a folder or file as they were exported, each with where it stands."""
+    """Go through the games of a folder or file as they were exported, each with where it stands.
+
+    Of a folder that `fabula studio export` wrote, those of its table of games.
+    """
+    if path is not None and (table := find_games_table(path)):
+        return iter(read_exported_games(table))
     return (placed for file in _find_files(path) for placed in _read_values(file))
 
 
@@ -77,7 +100,9 @@ def _find_files(path: Path | None) -> list[TextFile]:
     if not paths:
         raise InputError(
             f"{path or 'no folder given'}: no exported games (.json or .jsonl, plain or .gz)",
-            "pass their folder with --path",
+            "name the folder that holds them, or a file of them"
+            if path
+            else "pass their folder with --path, or keep it with fabula data add",
         )
     return [TextFile(file, str(file.relative_to(path or file))) for file in paths]
 

@@ -13,6 +13,7 @@ from fabula.reports.edits import (
     TITLES,
     call_share,
     list_machines,
+    list_shares,
     note_extent,
     quote_printed,
     render_edits,
@@ -179,4 +180,4 @@ def _make_blocks(analysis: EditAnalysis, kind: EditKind, printed: PrintedFigures
     if kind == "words":
         narrow = draw_gains(analysis, width=NARROW)
         blocks.append(FigureBlock("", draw_gains(analysis), "gains", narrow=narrow))
-    return [*blocks, TableBlock("", heads, table.rows, kind)]
+    return [*blocks, TableBlock("", heads, table.rows, kind, records=list_shares(analysis, kind))]

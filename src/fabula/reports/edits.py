@@ -85,8 +85,8 @@ def render_edits(form: str, analysis: EditAnalysis, printed: PrintedFigures) -> 
     return render(form, list_shares(analysis), tables, about)
 
 
-def list_shares(analysis: EditAnalysis) -> list[dict[str, Any]]:
-    """Give all shares as records, for programs."""
+def list_shares(analysis: EditAnalysis, kind: EditKind | None = None) -> list[dict[str, Any]]:
+    """Give all shares, or those of a kind, as records for programs."""
     return [
         {
             "machine": share.machine or ALL,
@@ -94,18 +94,14 @@ def list_shares(analysis: EditAnalysis) -> list[dict[str, Any]]:
             "name": share.column.name,
             "generated": share.generated,
             "kept": share.kept,
-            **_spread("rate", share.rate),
-            **_spread("of_generated", _part(share, share.of_generated)),
-            **_spread("of_kept", _part(share, share.of_kept)),
-            **_spread("gain", _part(share, share.gain)),
+            **share.rate.columns("rate"),
+            **_part(share, share.of_generated).columns("of_generated"),
+            **_part(share, share.of_kept).columns("of_kept"),
+            **_part(share, share.gain).columns("gain"),
         }
         for share in analysis.shares
+        if kind in (None, share.column.kind)
     ]
-
-
-def _spread(name: str, found: Estimate) -> dict[str, float | None]:
-    value, low, high = found.plain().values()
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def _part(share: KindShare, found: Estimate) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,23 @@ def _quality_table(sets: Sequence[TopicSet]) -> Table:
     return Table(columns, rows, notes=[note])
 
 
+def _quality_block(sets: Sequence[TopicSet]) -> TableBlock:
+    records = [
+        {
+            "topics of": _METHODS[one.method],
+            "words by": _NAMINGS[one.naming],
+            **one.mean_coherence.columns("NPMI"),
+            "stability": one.stability,
+            "diversity": one.diversity,
+            "seeds": one.runs,
+            "s a seed": one.seconds,
+        }
+        for one in sets
+    ]
+    block = _block(_quality_table(sets), "How good they are", "quality")
+    return replace(block, records=records)
+
+
 def _world_table(found: TopicAnalysis, most: int) -> Table:
     rows: Rows = []
     seen: dict[str, int] = {}
@@ -180,6 +198,18 @@ def _world_table(found: TopicAnalysis, most: int) -> Table:
         "five at least."
     )
     return Table(columns, rows, notes=[note])
+
+
+def _world_record(found: TopicAnalysis, row: WorldTopic) -> dict[str, Any]:
+    """Give a topic in a world for CSV: the passages of the world, and both ends of the interval."""
+    return {
+        "world": row.world,
+        "topic": row.topic + 1,
+        "passages": row.passages,
+        "share %": 100 * row.share,
+        **row.importance.columns("importance"),
+        "words": ", ".join(found.shown.run.words[row.topic]),
+    }
 
 
 _WORLD_COLUMNS = ("topic", "share %", "importance", "words")
@@ -308,10 +338,7 @@ def make_sections(found: TopicAnalysis) -> list[Section]:
         Section(
             "topics",
             "Topics",
-            [
-                _block(_topic_table(found), "Topics", "topics"),
-                _block(_quality_table(found.sets), "How good they are", "quality"),
-            ],
+            [_block(_topic_table(found), "Topics", "topics"), _quality_block(found.sets)],
         )
     ]
     if found.worlds:
@@ -331,9 +358,11 @@ def _block(table: Table, title: str, name: str) -> TableBlock:
 def _world_tabs(found: TopicAnalysis) -> TabsBlock:
     panels: dict[str, Block] = {}
     for number, world in enumerate(dict.fromkeys(row.world for row in found.worlds), 1):
-        rows = [_world_cells(found, row) for row in found.worlds if row.world == world]
+        members = [row for row in found.worlds if row.world == world]
+        rows = [_world_cells(found, row) for row in members]
+        records = [_world_record(found, row) for row in members]
         name = world or _NO_WORLD
-        panels[name] = TableBlock(name, list(_WORLD_COLUMNS), rows, f"world_{number}")
+        panels[name] = TableBlock(name, _WORLD_COLUMNS, rows, f"world_{number}", records=records)
     note = "Importance: share in the world by share in all, with its interval over stories."
     return TabsBlock("Topics of each world, the most important first", panels, note)
 

@@ -6,7 +6,6 @@ cards and what was written before. Any table with the columns `generated` and `p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,13 +14,17 @@ from typing import Any
 
 from fabula.core.errors import InputError
 from fabula.datasets import coauthor
-from fabula.datasets.tables.row_files import ROW_FORMS
+from fabula.datasets.story_games.studio_export import (
+    GAMES,
+    SUGGESTIONS,
+    find_table,
+    read_json_cell,
+)
 from fabula.datasets.tables.rows import Row, read_rows
 from fabula.datasets.tables.text_file import TextFile
 from fabula.studio.edit_kinds import EditedSuggestion, Told
 from fabula.text.kept_words import spell_name, spell_plainly
 
-_SUGGESTIONS, _GAMES = "suggestions", "games"
 _NEEDED = ("generated", "published")
 _NOBODY = "unknown"
 # What a co-author was shown under a character's name, and under none; all else is cards, and the
@@ -44,7 +47,7 @@ class ReadEdits:
 
 def read_export(path: Path) -> ReadEdits:
     """Read the suggestions of a folder that was exported, or of a table by itself."""
-    table = _find_table(path, _SUGGESTIONS) if path.is_dir() else path
+    table = find_table(path, SUGGESTIONS) if path.is_dir() else path
     if table is None:
         raise InputError(
             f"{path}: no export of a studio (suggestions.json, .jsonl, .csv or .parquet)",
@@ -52,7 +55,7 @@ def read_export(path: Path) -> ReadEdits:
         )
     if not table.exists():
         raise InputError(f"{path}: there is no such file or folder", "check the path")
-    beside = _find_table(path, _GAMES) if path.is_dir() else None
+    beside = find_table(path, GAMES) if path.is_dir() else None
     games = _read_games(beside) if beside else {}
     edits, unpublished = [], 0
     for number, (where, row) in enumerate(read_rows(TextFile(table, table.name)), 1):
@@ -84,11 +87,6 @@ def read_coauthor(path: Path | None) -> ReadEdits:
     return ReadEdits(tuple(edits), 0)
 
 
-def _find_table(folder: Path, name: str) -> Path | None:
-    files = [folder / f"{name}.{form}{packed}" for form in ROW_FORMS for packed in ("", ".gz")]
-    return next((file for file in files if file.is_file()), None)
-
-
 def _read_edit(
     row: Row, where: str, number: int, games: Mapping[str, _ExportedGame]
 ) -> EditedSuggestion | None:
@@ -112,7 +110,7 @@ def _read_edit(
         generated,
         published,
         _read_moment(row.get("published_at"), where),
-        _tell(_read_object(row.get("context"), where), games.get(game), published),
+        _tell(read_json_cell(row.get("context"), where), games.get(game), published),
     )
 
 
@@ -130,16 +128,6 @@ def _read_moment(value: Any, where: str) -> datetime | None:
             f"{where}: published_at {value!r} is no time", "write 2027-01-02T03:04:05+00:00"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _read_object(value: Any, where: str) -> Mapping[str, Any]:
-    """Read an object that CSV and Parquet hold as JSON."""
-    if isinstance(value, str) and value.strip():
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise InputError(f"{where}: a cell is no JSON ({error})", "export it again") from None
-    return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True)
@@ -163,7 +151,7 @@ def _read_games(file: Path) -> dict[str, _ExportedGame]:
     games = {}
     for where, row in read_rows(TextFile(file, file.name)):
         name = _text(row.get("game")) or _text(row.get("story"))
-        games[name] = _read_game(_read_object(row.get("json"), where))
+        games[name] = _read_game(read_json_cell(row.get("json"), where))
     return games
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.story import Story
-from fabula.datasets.storyer import write_pairs
 from fabula.learned.training.author import AuthorRecipe, open_model
 from fabula.learned.training.author_data import (
     encode_stories,
@@ -15,6 +14,7 @@ from fabula.learned.training.author_data import (
     split_stories,
 )
 from fabula.text.plots import extract_plot
+from fakes.liked_pairs import write_liked_pairs
 from fakes.tiny_models import save_llama, torch
 
 
@@ -24,23 +24,9 @@ def model(tmp_path_factory):
     return f"huggingface({str(save_llama(tmp_path_factory.mktemp('llama'), positions=256))!r})"
 
 
-def tell(number, liked):
-    """Tell a story that no other resembles; its last word is its prompt's number."""
-    own = " ".join(f"{sign}{number}" for sign in ("abcdefgh" if liked else "rstuvwxyz"))
-    return f"Somebody crossed {own}. So {number}" if liked else f"There was {own}. So {number}"
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
-    """Twenty prompts with a liked and a disliked story; one story is both."""
-    root = tmp_path_factory.mktemp("data")
-    (root / "storyer").mkdir()
-    rows = [(f"Prompt {n}.", tell(n, True), tell(n, False)) for n in range(20)]
-    rows.append(("Prompt 0.", tell(0, False), "Nothing of note happened on that long grey day."))
-    # Several files are no release whose stories are counted.
-    write_pairs(rows[:10], root / "storyer" / "train_rank_small.jsonl")
-    write_pairs(rows[10:], root / "storyer" / "rank_more.jsonl")
-    return root
+    return write_liked_pairs(tmp_path_factory.mktemp("data"))
 
 
 def prepare(model, pairs, **changes):

@@ -95,6 +95,9 @@ def test_the_entry_stands_last_between_its_sign_and_the_end(prepared):
     assert text in {f"The sailor {deed}." for deed in DEEDS}
     assert data.train.flat[end - 1] == tokenizer.eos_token_id
     assert data.train.flat[begin - 1] == find_marks(tokenizer)[MARKS.index("separator")]
+    shown, own = data.average_lengths()
+    pieces = [len(part.flat) for part in (data.train, *data.held_out.values())]
+    assert shown + own == pytest.approx(sum(pieces) / 90) and 0 < own < shown
     assert set(data.train.kinds[begin - 1 : end]) == {0} and data.combinations[0] == ("move",)
     assert ("character", "name_field") in data.combinations
 
@@ -177,6 +180,17 @@ def test_figures_alone_leave_no_weights(prepared, tmp_path):
     recipe = replace(recipe, epochs=0.2)
     train_storium(recipe, data, out=tmp_path, figures_only=True, report=lambda line: None)
     assert {path.name for path in tmp_path.iterdir()} == {"figures.json", "training.json"}
+
+
+def test_a_training_that_is_over_is_not_taken_for_one_by_another_recipe(prepared, tmp_path):
+    recipe, data = prepared
+    recipe = replace(recipe, epochs=0.2)
+    done = train_storium(recipe, data, out=tmp_path, figures_only=True, report=lambda line: None)
+    quieter = replace(recipe, report_every=1, at_once=1)
+    assert train_storium(quieter, data, out=tmp_path, resume=True) == done
+    other = replace(recipe, packing="none", history=0)
+    with pytest.raises(InputError, match=r"another recipe \(packing, history\)"):
+        train_storium(other, data, out=tmp_path, resume=True)
 
 
 def test_examples_made_ready_need_no_games_and_are_refused_by_another_recipe(

@@ -159,10 +159,11 @@ def test_games_have_the_export_format_and_the_seed_alone_says_who_begins() -> No
         ("", "of fewer than 3 entries"),
         ("Mira came. Mira left.", "of fewer than 3 entries"),
         ("the sun rose. the sun sank. The moon rose. It was late.", "without a name"),
+        ("mira came . she saw tom . tom left .", "in small letters"),
         ("Mira came. She saw Mira. \0 Mira left.", "signs"),
         ("Mira came. She saw Mira. \ud83d Mira left.", "signs"),
     ],
-    ids=["empty", "short", "nameless", "nul", "half"],
+    ids=["empty", "short", "nameless", "small", "nul", "half"],
 )
 def test_what_becomes_no_game_says_why(text: str, why: str) -> None:
     (made,) = make_games([Story("s", text)])

@@ -111,10 +111,15 @@ def test_the_release_s_bug_makes_every_mark_the_unknown_sign(tmp_path):
     assert find_marks(like_gpt2, compat=True) == [like_gpt2.eos_token_id] * len(MARKS)
 
 
-@pytest.mark.parametrize("save", [save_gpt2, save_llama])
-def test_a_decoder_reads_numbers_that_say_what_tokens_belong_to(save, tmp_path):
-    """Against transformers' own forward over embeddings that were added up by themselves."""
+@pytest.mark.parametrize(("save", "scale"), [(save_gpt2, 1), (save_llama, 1), (save_llama, 3)])
+def test_a_decoder_reads_numbers_that_say_what_tokens_belong_to(save, scale, tmp_path):
+    """Against transformers' own forward over embeddings that were added up by themselves.
+
+    Some models, as Gemma, scale the rows of their table within the layer.
+    """
     checkpoint, net = load(save(tmp_path))
+    layer = net.get_input_embeddings()
+    layer.forward = lambda ids: scale * layer.weight[ids]
     size, marks = len(checkpoint.tokenizer), MarkCounts([TEXT, NAME])
     table = torch().randn(len(MARKS), 16, generator=torch().Generator().manual_seed(1))
     SegmentScheme().save(tmp_path, table)
@@ -127,7 +132,7 @@ def test_a_decoder_reads_numbers_that_say_what_tokens_belong_to(save, tmp_path):
     (logits,) = decoder.advance([state], [numbers[2:]])
     added = [table.half().float()[[MARKS.index(mark) for mark in names]].sum(0)
              for names in (NAME, NAME, TEXT, TEXT)]  # fmt: skip
-    words = net.get_input_embeddings().weight.detach()[ids] + torch().stack(added)
+    words = scale * layer.weight.detach()[ids] + torch().stack(added)
     with torch().inference_mode():
         wanted = net(inputs_embeds=words[None]).logits[0, -1]
     np.testing.assert_allclose(logits.numpy(), wanted.numpy(), atol=1e-4)

@@ -106,6 +106,22 @@ def test_changes_are_paired_by_game_and_leave_nothing_of_what_games_share(tmp_pa
         assert cell(found, name, "shown") == "better"
 
 
+def test_every_seed_tells_the_changes_by_itself(tmp_path: Path) -> None:
+    """Where seeds differ, the reader sees it: the interval holds games and no trainings."""
+    write_all(tmp_path, seeds=2)
+    lucky = make_figures("cassowary", 1, 2)
+    # 2.3 nats where the seed before has 2.49 and the other variants differ by .01 from theirs.
+    replace(lucky, parts={"test": make_losses(2.3)}).save(
+        tmp_path / "cassowary-1-2" / "figures.json"
+    )
+    make_figures("none", 0, 3).save(tmp_path / "none-0-3" / "figures.json")
+    found = run(tmp_path)["effects"]
+    seeds = [f"{100 * (math.exp(nats) - 1):.1f}".replace("-", "−") for nats in (-0.5, -0.7)]
+    assert cell(found, "both over neither", "by seed") == ", ".join(seeds)
+    other = f"{100 * (math.exp(-0.1) - 1):.1f}".replace("-", "−")
+    assert cell(found, "cassowary over none, history 0", "by seed") == f"{other}, {other}"
+
+
 # Nats a token by which tokens are learned from and where marks are kept.
 LEARNED = {
     ("story", "own"): 2.5,
@@ -129,6 +145,7 @@ def test_ways_of_learning_are_compared_where_trainings_differ_in_them(tmp_path: 
         "cassowary, history 1, loss of all tokens, marks among the tokens",
     ]
     assert "loss of" not in found["perplexity"].words[0]
+    assert "printed" not in found["perplexity"].tables[0].columns  # the paper did not vary these
     all_over, among_over = (
         "loss of all tokens over loss of the entry",
         "marks among the tokens over",
@@ -182,6 +199,14 @@ def test_variants_are_compared_on_entries_that_all_showed_whole(tmp_path: Path) 
     found = run(tmp_path)["perplexity"]
     assert cell(found, "none, history 0", "shown whole") == "23 of 24"
     assert "23 entries of 12 games" in found.words[0]
+    # So are seeds and the untrained model, also of a variant that showed the other one whole: 350
+    # of 360 tokens are left, without ten that are harder by .1.
+    assert cell(found, "none, history 1", "shown whole") == "24 of 24"
+    seed = math.exp(2.79 - 1 / 350)
+    assert cell(found, "none, history 1", "perplexity").value == pytest.approx(seed)
+    assert cell(found, "none, history 1", "by seed") == f"{seed:.2f}" != f"{math.exp(2.79):.2f}"
+    untrained = cell(found, "none, history 1", "untrained")
+    assert untrained == pytest.approx(math.exp(5 - 1 / 350))
 
 
 @pytest.mark.parametrize(

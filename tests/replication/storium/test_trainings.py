@@ -63,9 +63,35 @@ def test_what_is_missing_is_trained_and_the_report_has_it_all(tmp_path: Path, ga
     (perplexity,) = found["perplexity"].tables
     assert all(row[1].value > 1 and row[1].n == 2 for row in perplexity.rows)
     (effects,) = found["effects"].tables
-    assert [(row[0], row[3]) for row in effects.rows] == [
+    assert [(row[0], row[4]) for row in effects.rows] == [
         ("history 1 over 0, none", "too few games")
     ]
+
+
+def test_trainings_of_another_recipe_or_of_other_games_are_not_taken_for_these(
+    tmp_path: Path, games: Path
+) -> None:
+    settings, report = make_settings(tmp_path), tmp_path / "report"
+    train_missing(settings, [games], report / "trainings", lambda line: None)
+
+    def open_with(chosen: VariantTrainings, source: Path) -> None:
+        study = StoriumStudy("T", trainings=chosen)
+        open_experiment(study, tmp_path / "study.toml", games=source, output=report)
+
+    open_with(settings, games)
+    faster = replace(settings, recipe={**settings.recipe, "at_once": 1, "report_every": 1})
+    open_with(faster, games)
+    longer = replace(settings, recipe={**settings.recipe, "epochs": 3, "rate": 0.002})
+    with pytest.raises(InputError, match=r"seed1 was trained by another recipe \(epochs, rate\)"):
+        open_with(longer, games)
+    others = tmp_path / "others.jsonl"
+    others.write_text(games.read_text().replace('"game_pid": "', '"game_pid": "other-'))
+    with pytest.raises(InputError, match="seed1 was trained on other games"):
+        open_with(settings, others)
+    none = tmp_path / "none.jsonl"
+    none.write_text("")
+    with pytest.raises(InputError, match="no game is in it"):
+        open_with(settings, none)
 
 
 def test_ways_of_learning_are_variants_as_packings_are(tmp_path: Path) -> None:
@@ -85,7 +111,10 @@ def test_what_cannot_be_trained_is_said_before_anything_is(tmp_path: Path) -> No
         VariantTrainings(recipe={"seed": 4})
     with pytest.raises(SettingError, match="one each at least"):
         VariantTrainings(seeds=())
-    with pytest.raises(InputError, match="no-games is not there"):
+    with pytest.raises(InputError, match="no-games: no exported games"):
         train_missing(VariantTrainings(), [tmp_path / "no-games"], tmp_path, print)
     with pytest.raises(SettingError, match="no folder for trainings"):
         open_experiment(StoriumStudy("T"), tmp_path / "study.toml", games=tmp_path)
+    places: dict[str, Any] = {"games": tmp_path / "no-games", "output": tmp_path}
+    with pytest.raises(InputError, match="no-games: no such file, folder or data set of games"):
+        open_experiment(StoriumStudy("T"), tmp_path / "study.toml", **places)

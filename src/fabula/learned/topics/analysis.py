@@ -173,6 +173,12 @@ class TopicAnalysis:
         return self.sets[0]
 
 
+def check_left_out(left_out: Collection[int], topics: int) -> None:
+    """Refuse topics to be left out, counted from 0, that there are not."""
+    if unknown := [topic + 1 for topic in left_out if not 0 <= topic < topics]:
+        raise SettingError(f"there is no topic {unknown[0]}", f"name topics from 1 to {topics}")
+
+
 def analyse_topics(
     corpus: Corpus,
     sets: Sequence[TopicSet],
@@ -189,8 +195,7 @@ def analyse_topics(
     """
     run = sets[0].run
     topics = len(run.words)
-    if unknown := [topic + 1 for topic in left_out if not 0 <= topic < topics]:
-        raise SettingError(f"there is no topic {unknown[0]}", f"name topics from 1 to {topics}")
+    check_left_out(left_out, topics)
     passages, assigned = corpus.passages, run.assigned
     names = sorted({passage.world for passage in passages})
     several = 1 < len(names) <= MOST_WORLDS

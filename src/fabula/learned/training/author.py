@@ -17,6 +17,8 @@ from fabula.learned.training.author_batches import (
     StoryTokens,
     fill_rows,
     pack_pieces,
+    part_attention,
+    require_parting,
 )
 from fabula.learned.training.author_data import AuthorData
 from fabula.learned.training.author_lora import add_differences, save_differences
@@ -135,7 +137,7 @@ def train_author(
 ) -> dict[str, Any]:
     """Adapt the recipe's model to stories, leave the whole model in `out`, give training.json."""
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     place = choose_device(device)
     checkpoint = open_model(recipe.model)
@@ -168,6 +170,7 @@ class TrainedAuthor:
         torch.manual_seed(recipe.seed)  # for the differences, which begin at random
         self.checkpoint, self.recipe, self.device = checkpoint, recipe, device
         self.net = self._load()
+        require_parting(self.net, checkpoint.name, device)
         # Differences alone where they are learned: the rest is the checkpoint's and stays.
         self.weights = {
             name: weight for name, weight in self.net.named_parameters() if weight.requires_grad
@@ -207,7 +210,7 @@ class TrainedAuthor:
             logits = self._logits(
                 places,
                 **self._inputs(batch, ids),
-                attention_mask=_part_attention(segments, kind),
+                attention_mask=part_attention(segments, kind),
                 position_ids=positions,
             )  # (N, V)
         return functional.cross_entropy(logits.float(), wanted, reduction="none")
@@ -250,17 +253,6 @@ class TrainedAuthor:
             logging.enable_progress_bar()
         for file in folder.glob("*.safetensors"):
             file.chmod(file.stat().st_mode | 0o444)  # safetensors lets only the owner read it
-
-
-def _part_attention(segments: Tensor, kind: torch.dtype) -> Tensor:
-    """Let a token see those before it in its own piece: 0, else the least number (B, 1, T, T)."""
-    import torch
-
-    length = segments.shape[1]
-    same = segments[:, :, None] == segments[:, None, :]
-    before = torch.ones(length, length, dtype=torch.bool, device=segments.device).tril()
-    mask = torch.zeros(same.shape, dtype=kind, device=segments.device)
-    return mask.masked_fill(~(same & before), torch.finfo(kind).min)[:, None]
 
 
 class AuthorTrainee:

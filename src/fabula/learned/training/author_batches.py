@@ -6,11 +6,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.errors import SettingError
 from fabula.learned.training.batches import pack
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Piece = tuple[int, int, int]  # start and end in the flat array, and where its story's text begins
@@ -121,3 +126,43 @@ def fill_rows(
                 kinds[row, place] = tokens.kinds[start:end]
             at, number = at + end - start, number + 1
     return AuthorBatch(ids, positions, segments, counts.astype(bool), stories, kinds)
+
+
+def part_attention(segments: Tensor, kind: torch.dtype) -> Tensor:
+    """Let a token see those before it in its own piece: 0, else the least number (B, 1, T, T)."""
+    import torch
+
+    length = segments.shape[1]
+    same = segments[:, :, None] == segments[:, None, :]
+    before = torch.ones(length, length, dtype=torch.bool, device=segments.device).tril()
+    mask = torch.zeros(same.shape, dtype=kind, device=segments.device)
+    return mask.masked_fill(~(same & before), torch.finfo(kind).min)[:, None]
+
+
+def require_parting(net: Any, name: str, device: torch.device) -> None:
+    """Refuse a causal model whose tokens cannot be kept from seeing another piece of their row.
+
+    Some read masks of another form, and some, as state space models, no mask: tried on two rows
+    that differ in their first piece alone.
+    """
+    import torch
+
+    def put(rows: list[list[int]]) -> Tensor:
+        return torch.tensor(rows, device=device)
+
+    rows, pieces = put([[1, 2, 3, 4], [2, 1, 3, 4]]), put([[0, 0, 1, 1]] * 2)
+    was_training, weights = net.training, next(net.parameters())
+    net.eval()
+    try:
+        with torch.no_grad():
+            mask = part_attention(pieces, weights.dtype)
+            places = put([[0, 1, 0, 1]] * 2)
+            read = net(rows, attention_mask=mask, position_ids=places, use_cache=False)
+        one, other = read.logits[:, 2:].float()
+        is_parted, why = torch.allclose(one, other, rtol=0, atol=1e-3), "it sees beyond its piece"
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        is_parted, why = False, str(error).strip().partition("\n")[0]
+    net.train(was_training)
+    if not is_parted:
+        problem = f"{name} cannot learn from stories that share a row ({why})"
+        raise SettingError(problem, "take a model that reads masks of attention, such as a Llama")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.errors import InputError, SettingError
-from fabula.datasets import storium, storium_samples
+from fabula.datasets import storium
 from fabula.datasets.story_games.game import read_game
 from fabula.datasets.story_games.statistics import count_game_words
 from fabula.learned.training.author_batches import StoryTokens
@@ -62,6 +62,14 @@ class GamesData:
         """Give the recipe with the settings that these data were made by."""
         settings = dict(self.settings)
         return replace(recipe, sources=tuple(settings.pop("sources", ())), **settings)
+
+    def average_lengths(self) -> tuple[float, float]:
+        """Give how many tokens of its game are shown before an entry, and how many the entry has,
+        on average over all parts."""
+        parts = [self.train, *self.held_out.values()]
+        shown = np.concatenate([part.begins - part.offsets[:-1] for part in parts])
+        own = np.concatenate([part.offsets[1:] - part.begins for part in parts])
+        return float(shown.mean()), float(own.mean())
 
     def describe(self) -> dict[str, Any]:
         """Counts and digests, for the record."""
@@ -123,8 +131,7 @@ def _read_games(sources: Sequence[str]) -> Iterator[tuple[str, tuple[Mapping[str
     """Go through the games of all sources, by their ids, as they were exported and as read."""
     seen: dict[str, str] = {}
     for source in sources:
-        path = storium_samples.FOLDER if source == "storium_samples" else Path(source)
-        for where, value in storium.read_exports(path):
+        for where, value in storium.read_exports(storium.find_games(source)):
             game = read_game(value, where)
             if game.id in seen:
                 problem = f"{where}: game {game.id!r} again, after {seen[game.id]}"

@@ -203,7 +203,7 @@ def train_storium(
     With `figures_only` no weights are left.
     """
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     place = choose_device(device)
     checkpoint = open_model(recipe.model)

@@ -119,6 +119,8 @@ def make_game(
     """Make a game of one story, or say why not."""
     if _UNWRITABLE.search(f"{story.text}{story.prompt}"):
         return MadeGame(story.id, left_out="with signs that no file or studio keeps")
+    if story.text.islower():
+        return MadeGame(story.id, left_out="in small letters, which tell no names")
     spans = _split(story.text, settings)
     if len(spans) < settings.fewest:
         return MadeGame(story.id, left_out=f"of fewer than {settings.fewest} entries")

@@ -168,7 +168,7 @@ def embed_segments(words: Tensor, kinds: Tensor, *, table: Tensor, counts: Tenso
 class SegmentEmbedding:
     """Embeds numbers that say of a token what it is and what it belongs to, for a decoder."""
 
-    words: Tensor = field(repr=False)  # (V, H)
+    words: Any = field(repr=False)  # the model's own layer, which may scale the rows of its table
     table: Tensor = field(repr=False)  # (M, H)
     size: int  # of the vocabulary
     marks: MarkCounts
@@ -177,15 +177,17 @@ class SegmentEmbedding:
         """Give the rows of numbers: (…) to (…, H)."""
         torch = package("torch")
         counts = torch.from_numpy(self.marks.counts()).to(self.table)
-        rows = self.words[numbers % self.size]
+        with torch.no_grad():
+            rows = self.words(numbers % self.size)
         return embed_segments(rows, numbers // self.size, table=self.table, counts=counts)
 
 
 def open_embedding(folder: Path, net: Any, tokenizer: Any, marks: MarkCounts) -> SegmentEmbedding:
     """Make the embedding of a folder's model, which is loaded."""
-    scheme, words = read_scheme(folder), net.get_input_embeddings().weight.detach()
+    scheme, words = read_scheme(folder), net.get_input_embeddings()
+    weight = words.weight.detach()
     if scheme.table == "own":
-        table = read_table(folder, words.shape[1]).to(words)
+        table = read_table(folder, weight.shape[1]).to(weight)
     else:
-        table = words[find_marks(tokenizer, compat=scheme.compat)]
+        table = weight[find_marks(tokenizer, compat=scheme.compat)]
     return SegmentEmbedding(words, table, len(tokenizer), marks)

@@ -29,6 +29,7 @@ from fabula.replication.storium.trained import (
     SEGMENTS,
     TrainedVariant,
     VariantKey,
+    choose_entries,
     combine_losses,
     gather_variants,
     keep_shared,
@@ -154,8 +155,8 @@ def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:
             [
                 variant.name,
                 experiment.estimate_perplexity(shared),
-                _list_seeds(experiment, variant),
-                _find_before(experiment, variant),
+                _list_seeds(experiment, variant, shared),
+                _find_before(experiment, variant, shared),
                 f"{sum(whole.whole):,} of {len(whole):,}",
                 printed.perplexity,
             ]
@@ -168,29 +169,43 @@ def compare_perplexity(experiment: Experiment, _settings: object) -> Findings:
         f"{trained.model}, budget of {trained.budget:,} tokens{loss}. Perplexity is over the "
         f"{count_text(len(first), 'entry', 'entries')} of "
         f"{count_text(len(set(first.games)), 'game')} (part {experiment.part}) that all variants "
-        "showed whole; intervals of 95 % by drawing games again, losses averaged over seeds first.",
+        "showed whole, that of each seed and of the untrained model as well; intervals of 95 % by "
+        "drawing games again, losses averaged over seeds first.",
     ]
-    columns = ("variant", "perplexity", "by seed", "untrained", "shown whole", "printed")
+    return words, [_tell_perplexity(experiment, rows)]
+
+
+def _tell_perplexity(experiment: Experiment, rows: list[StudyRow]) -> StudyTable:
+    """Make the table; the paper's figures stand in it where what the paper varied varies."""
+    columns: tuple[str, ...] = (
+        "variant",
+        "perplexity",
+        "by seed",
+        "untrained",
+        "shown whole",
+        "printed",
+    )
     note = "printed: GPT-2 medium on STORIUM's games; other games have other perplexities."
     drawn = "perplexity of held-out entries; lower is better"
     title = "Perplexity by packing and history"
-    return words, [StudyTable("perplexity", title, columns, rows, note, 2, drawn)]
+    if len({variant.key[:2] for variant in experiment.variants}) == 1:
+        rows, columns, note = [row[:-1] for row in rows], columns[:-1], ""
+        title = "Perplexity by how variants learned"
+    return StudyTable("perplexity", title, columns, rows, note, 2, drawn)
 
 
-def _list_seeds(experiment: Experiment, variant: TrainedVariant) -> str:
-    """Write the perplexity of each seed, over all entries that it showed whole."""
-    values = []
-    for figures in variant.trainings:
-        (losses,) = keep_shared([figures.parts[experiment.part]])
-        values.append(experiment.estimate_perplexity(losses).value)
+def _list_seeds(experiment: Experiment, variant: TrainedVariant, shared: EntryLosses) -> str:
+    """Write the perplexity of each seed, over the entries that all variants share."""
+    parts = [figures.parts[experiment.part] for figures in variant.trainings]
+    values = [experiment.estimate_perplexity(choose_entries(each, shared)).value for each in parts]
     return ", ".join(f"{value:.2f}" for value in values)
 
 
-def _find_before(experiment: Experiment, variant: TrainedVariant) -> StudyCell:
+def _find_before(experiment: Experiment, variant: TrainedVariant, shared: EntryLosses) -> StudyCell:
     if any(experiment.part not in each.before for each in variant.trainings):
         return None
-    (before,) = keep_shared([variant.average_losses(experiment.part, before=True)])
-    return experiment.estimate_perplexity(before).value
+    before = variant.average_losses(experiment.part, before=True)
+    return experiment.estimate_perplexity(choose_entries(before, shared)).value
 
 
 def compare_effects(experiment: Experiment, _settings: object) -> Findings:
@@ -199,9 +214,11 @@ def compare_effects(experiment: Experiment, _settings: object) -> Findings:
     Where trainings differ in how they learn, also what that changes.
     """
     rows: list[StudyRow] = []
+    seeds = _change_by_seed(experiment)
     for name, one, other in list_contrasts(experiment.losses):
         change = experiment.estimate_change(one, other)
-        rows.append([name, change, change.n, _judge(change)])
+        told = ", ".join(f"{seed[name]:.1f}".replace("-", "−") for seed in seeds)
+        rows.append([name, change, told or None, change.n, _judge(change)])
     if not rows:
         raise InputError(
             "the trainings differ in nothing that is compared", "train another variant"
@@ -209,11 +226,30 @@ def compare_effects(experiment: Experiment, _settings: object) -> Findings:
     words = [
         "Change of perplexity in per cent on the same entries, games drawn together for both: "
         "below 0 the first is better. Where an interval holds 0, no difference is shown. “Both, "
-        "beyond each alone” says whether history does more (below 0) or less with packing.",
+        "beyond each alone” says whether history does more (below 0) or less with packing. "
+        "Intervals draw games, not trainings: “by seed” is what each seed shows by itself.",
     ]
-    columns = ("change by", "per cent", "games", "shown")
+    columns = ("change by", "per cent", "by seed", "games", "shown")
     drawn = "change of perplexity in per cent; lower is better"
     return words, [StudyTable("effects", "What each is worth", columns, rows, "", 1, drawn)]
+
+
+def _change_by_seed(experiment: Experiment) -> list[dict[str, float]]:
+    """Give every change as each seed shows it by itself: those with which all were trained."""
+    trained = {
+        variant.key: {each.seed: each.parts[experiment.part] for each in variant.trainings}
+        for variant in experiment.variants
+    }
+    seeds = sorted(set.intersection(*({*each} for each in trained.values())))
+    changes = []
+    for seed in seeds:
+        losses = {
+            key: choose_entries(trained[key][seed], shared)
+            for key, shared in experiment.losses.items()
+        }
+        contrasts = list_contrasts(losses)
+        changes.append({n: experiment.estimate_change(a, b).value for n, a, b in contrasts})
+    return changes
 
 
 def list_contrasts(

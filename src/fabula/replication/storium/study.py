@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from fabula.core.errors import SettingError
+from fabula.datasets.storium import find_games
 from fabula.replication.analyses import Analyses, AnalysesStudy
 from fabula.replication.storium.experiment import (
     Experiment,
@@ -18,7 +19,7 @@ from fabula.replication.storium.experiment import (
     gather_trainings,
     show_printed,
 )
-from fabula.replication.storium.trainings import VariantTrainings
+from fabula.replication.storium.trainings import VariantTrainings, refuse_other_trainings
 
 # The folder of those that are made for a report, beside its page.
 TRAININGS = "trainings"
@@ -59,14 +60,17 @@ def open_experiment(
     """Give what the study is run on.
 
     `data` stands in for the figures that the file names. With `games` the variants that are not
-    there yet are trained: below `data`, else below the report's folder.
+    there yet are trained: below `data`, else below the report's folder. What is there by another
+    recipe, or of other games, is refused.
     """
     paths = (data,) if data else tuple(file.parent / name for name in study.figures)
     if games:
+        games = find_games(games)
         if (into := data or (output and output / TRAININGS)) is None:
             raise SettingError(
                 "there is no folder for trainings", "name one with --data, or the report's with -o"
             )
+        refuse_other_trainings(study.trainings, [games], into)
         paths = tuple(dict.fromkeys((into, *paths)))
     return Experiment(
         paths, study.part, study.seed, study.resamples, file.parent, report,

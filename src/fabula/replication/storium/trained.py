@@ -151,6 +151,12 @@ def keep_shared(losses: Sequence[EntryLosses]) -> list[EntryLosses]:
     return kept
 
 
+def choose_entries(losses: EntryLosses, others: EntryLosses) -> EntryLosses:
+    """Give the entries that others hold, in their order."""
+    rows = {key: row for row, key in enumerate(zip(losses.games, losses.entries, strict=True))}
+    return losses.keep([rows[key] for key in zip(others.games, others.entries, strict=True)])
+
+
 def combine_losses(one: EntryLosses, other: EntryLosses) -> EntryLosses:
     """Add the losses of two variants entry by entry; both have the same entries."""
     return replace(one, losses=tuple(map(sum, zip(one.losses, other.losses, strict=True))))

@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.errors import InputError, SettingError
+from fabula.core.plain import read_json
 from fabula.core.protocols import watch
-from fabula.learned.training.author_figures import FIGURES
+from fabula.datasets import storium
+from fabula.datasets.story_games.statistics import count_game_words
+from fabula.learned.training.author_figures import FIGURES, read_figures
 from fabula.learned.training.author_games import prepare_games
 from fabula.learned.training.author_segments import StoriumRecipe, train_storium
+from fabula.learned.training.folder import RECORD, find_changes
 from fabula.learned.training.recipe import find_recipe, read_recipe
 
 # What a variant and a seed are; a recipe's changes have no say in it.
@@ -59,6 +63,36 @@ class VariantTrainings:
             yield f"{packing}-history{history}{learned}-seed{seed}", recipe
 
 
+def refuse_other_trainings(settings: VariantTrainings, games: Sequence[Path], folder: Path) -> None:
+    """Refuse games that are not there, and trainings in the folder that would not be made so now.
+
+    A training that is there is not made again: one by another recipe, or on other games, would be
+    reported as what was asked for.
+    """
+    if not any(True for path in games for _ in storium.games(path)):
+        raise InputError(f"{games[0]}: no game is in it", "fabula data games makes some")
+    made = {
+        folder / name: recipe
+        for name, recipe in settings.list_recipes()
+        if (folder / name / FIGURES).is_file()
+    }
+    remedy = "delete it, or name another folder"
+    for place, recipe in made.items():
+        record = read_json(place / RECORD) if (place / RECORD).is_file() else None
+        if other := find_changes(record, recipe):
+            raise InputError(f"{place} was trained by another recipe ({', '.join(other)})", remedy)
+    words = (
+        {game.id: count_game_words(game) for path in games for game in storium.games(path)}
+        if made
+        else {}
+    )
+    parts = storium.split_words(words)
+    for place in made:
+        for part, losses in read_figures(place).parts.items():
+            if not {*losses.games} <= {*parts.get(part, ())}:
+                raise InputError(f"{place} was trained on other games", remedy)
+
+
 def train_missing(
     settings: VariantTrainings,
     games: Sequence[Path],
@@ -69,9 +103,7 @@ def train_missing(
 
     Games are laid out once for a packing and a history; all seeds learn from the same entries.
     """
-    for path in games:
-        if not path.exists():
-            raise InputError(f"{path} is not there", "name games with --path")
+    refuse_other_trainings(settings, games, folder)
     missing = [
         (name, recipe)
         for name, recipe in settings.list_recipes()

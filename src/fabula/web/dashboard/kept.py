@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from fabula.core.story import count_text
-from fabula.meta.resampling import Estimate
 from fabula.reports.edits import call_tag
 from fabula.reports.figures.bars import Bar, draw_bars
 from fabula.reports.figures.intervals import Interval, draw_intervals
@@ -108,17 +107,13 @@ def _list_words(read: Mapping[str, KeptWords]) -> list[dict[str, object]]:
             "tag": share.tag,
             "generated": share.generated,
             "kept": share.kept,
-            **_spread("of_generated", share.of_generated),
-            **_spread("of_kept", share.of_kept),
-            **_spread("rate", share.rate),
+            **share.of_generated.columns("of_generated"),
+            **share.of_kept.columns("of_kept"),
+            **share.rate.columns("rate"),
         }
         for name, found in read.items()
         for share in found.tags
     ]
-
-
-def _spread(name: str, estimate: Estimate) -> dict[str, float]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def show_names(report: KeptWordsReport, printed: PrintedFigures | None) -> Part:
@@ -141,7 +136,7 @@ def show_names(report: KeptWordsReport, printed: PrintedFigures | None) -> Part:
         )  # fmt: skip
 
     records = [
-        {"model": name, "names": found.names, **_spread("known", found.known),
+        {"model": name, "names": found.names, **found.known.columns("known"),
          "new": 1 - found.known.value}
         for name, found in read.items()
     ]  # fmt: skip

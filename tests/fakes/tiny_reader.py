@@ -7,9 +7,8 @@ from typing import Any
 
 from fabula.learned.reader.config import Head, Pin, ReaderConfig, Scale, Term, write_config
 from fabula.learned.reader.network import save_packed
-from fabula.models import PooledBert
 from fabula.models.networks.bert import load_bert
-from fabula.models.networks.encoder import load_tokenizer
+from fabula.models.networks.encoder import PooledBert, load_tokenizer
 from fakes.tiny_bert import write_tiny_bert
 
 WINDOW = 20

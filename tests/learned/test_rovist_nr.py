@@ -10,7 +10,7 @@ from fabula.core.errors import SettingError
 from fabula.core.score import Status
 from fabula.learned import rovist_nr
 from fabula.learned.rovist_nr import RovistNr
-from fabula.models import AssetError, path_of
+from fakes.assets import need_asset
 from fakes.factories import make_story, value_of
 
 FIGURES = ("AREL_fig3", "GLACNet_fig3", "KG-Story_fig3", "AREL_fig1")
@@ -19,10 +19,7 @@ FIGURES = ("AREL_fig3", "GLACNet_fig3", "KG-Story_fig3", "AREL_fig1")
 @pytest.fixture
 def punkt():
     pytest.importorskip("nltk")
-    try:
-        path_of("punkt_tab")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("punkt_tab")
 
 
 @pytest.fixture(scope="module")

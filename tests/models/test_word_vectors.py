@@ -11,10 +11,11 @@ import pytest
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.model import WordVectors
-from fabula.models import AssetError, load_model, path_of
+from fabula.models import load_model
 from fabula.models.embedded import load as load_embedded
 from fabula.models.fake import load as load_fake
 from fabula.models.word_vectors import load
+from fakes.assets import need_asset
 
 GLOVE = "sea 1 0.5\nship 0 -2e-1\nold 3 4\n"
 
@@ -137,10 +138,7 @@ def test_the_fake_knows_words_with_a_letter():
 
 @pytest.mark.assets
 def test_the_embedded_vectors_know_400_000_words_and_need_no_torch(monkeypatch):
-    try:
-        path_of("glove_50d")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("glove_50d")
     monkeypatch.setitem(sys.modules, "torch", None)
     model = load_embedded("glove_50d")
     assert isinstance(model, WordVectors)

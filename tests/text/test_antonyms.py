@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from fabula.core.errors import InputError
-from fabula.models import AssetError, path_of
 from fabula.text.antonyms import Antonyms, read_wordnet
 from fabula.text.inflect import inflect, match_case, plain_forms
+from fakes.assets import need_asset
 
 # Offset, file, kind, number of words (hexadecimal), words with their ids, number of pointers,
 # pointers (sign, offset, part, words from and to), gloss; a made-up WordNet.
@@ -105,10 +105,7 @@ def test_capitals_are_those_of_the_word():
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    try:
-        return path_of("wordnet") / "corpora" / "wordnet"
-    except AssetError as error:
-        pytest.skip(str(error))
+    return need_asset("wordnet") / "corpora" / "wordnet"
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,10 @@ def test_a_sentence_that_says_what_one_before_said_is_found():
     finding = find_said_twice(Prose(text))
     assert finding.values == (pytest.approx(1 / 6),)
     assert quote(text, finding) == again
-    assert finding.said == "what “The broken windows of the house watched…” said is said again"
+    assert (
+        finding.said
+        == "this says again what “The broken windows of the house watched …” said before"
+    )
 
 
 def test_a_loop_is_said_again_from_its_second_round_on():

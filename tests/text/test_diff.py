@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fabula.text import diff
 from fabula.text.diff import Block, Change, diff_words, matching_blocks
+from fakes.factories import find_slowness
 
 
 def difflibs_blocks(left, right, autojunk):
@@ -136,5 +137,5 @@ def test_long_texts_that_have_all_words_in_common_are_compared_soon():
     words = [f"w{number % 50} " for number in range(20_000)]
     before = time.perf_counter()
     changes = diff_words("".join(words), "x " + "".join(words))
-    assert time.perf_counter() - before < 10
+    assert time.perf_counter() - before < 10 * find_slowness()
     assert changes[0] == Change(False, "", "x ") and changes[1].is_same

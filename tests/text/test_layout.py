@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fabula.text import layout
 from fabula.text.detokenise import detokenise
-from fabula.text.layout import find_title, lay_out, read_plain
+from fabula.text.layout import PlainText, find_title, lay_out, read_plain
 
 STORY = (
     '"I didn\'t know," she said. The lamp went out, and nobody on the quay could see the boat. '
@@ -74,6 +75,13 @@ def test_speech_in_single_marks_is_read_as_in_double_ones() -> None:
 def test_the_given_layout_only_loses_the_blanks_of_a_tokeniser() -> None:
     text = "It was n't *late* .\n\n“No.”"
     assert lay_out(text, "given") == detokenise(text) == "It wasn't *late*.\n\n“No.”"
+
+
+def test_the_cleaned_layout_keeps_lines_and_loses_what_is_about_the_post() -> None:
+    text = "[WP] A cat.\n\nIt was n't *late* .\nThe cat slept.\n\nEdit: thanks for the gold!"
+    assert lay_out(text, "cleaned") == "It wasn't late.\nThe cat slept."
+    assert lay_out(lay_out(text, "cleaned"), "cleaned") == lay_out(text, "cleaned")
+    assert "Edit" in lay_out(text, "given")
 
 
 def test_a_plain_text_is_read_as_it_is_and_in_its_place() -> None:
@@ -195,3 +203,37 @@ def test_a_long_text_is_read_in_time() -> None:
     text = "\n\n".join(f"“It did n't *rain* ,” said {n}…" for n in range(4_000))
     wanted = " ".join(f'"It didn\'t rain," said {n}...' for n in range(4_000))
     assert read_plain(text).text == wanted
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_what_is_remembered_of_a_text_is_what_is_read_of_it(text: str) -> None:
+    for _ in range(2):
+        assert lay_out(text, "plain") == read_plain(text).text
+        assert lay_out(text, "given") == detokenise(text)
+
+
+def test_a_text_that_all_readers_ask_for_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def count_reading(text: str) -> PlainText:
+        read.append(text)
+        return read_plain(text)
+
+    monkeypatch.setattr(layout, "read_plain", count_reading)
+    texts = [f"It rained on day {number} of the count." for number in range(300)]
+    for _ in range(3):
+        assert [lay_out(text, "plain") for text in texts] == texts
+    assert read == texts
+
+
+def test_whole_books_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    book, read = "It rained. " * 2_000, list[int]()
+
+    def count_reading(text: str) -> PlainText:
+        read.append(len(text))
+        return read_plain(text)
+
+    monkeypatch.setattr(layout, "read_plain", count_reading)
+    assert lay_out(book, "plain") == lay_out(book, "plain") == book.strip()
+    assert read == [len(book)] * 2

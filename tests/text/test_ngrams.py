@@ -84,7 +84,9 @@ def test_shared_word_pairs_are_the_common_part_of_both_counts(left, right):
     assert count_shared_skip_bigrams(left, right) == count_pairs(left, right)
 
 
-def test_word_pairs_of_long_texts_are_counted_in_blocks():
+def test_word_pairs_of_long_texts_are_counted_word_by_word():
     rng = random.Random(2)
-    left, right = ([rng.randrange(1_500) for _ in range(2_001)] for _ in range(2))
+    left, right = ([rng.randrange(2_000) for _ in range(3_001)] for _ in range(2))
+    both = set(left) & set(right)
+    assert len(both) * sum(number in both for number in left) > 2_000_000
     assert count_shared_skip_bigrams(left, right) == count_pairs(left, right)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from fabula.metrics.meteor import SYNONYM, Matcher, align
-from fabula.models import AssetError, path_of
 from fabula.text import wordnet
 from fabula.text.wordnet import WordNet
+from fakes.assets import need_asset
 
 # Lemma, part, synsets, pointers and their signs, senses, tagged senses, offsets; a made-up WordNet.
 NOUNS = """\
@@ -122,10 +122,7 @@ def test_a_reference_keeps_its_synonyms_however_many_words_were_met(small, monke
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    try:
-        return path_of("wordnet") / "corpora" / "wordnet"
-    except AssetError as error:
-        pytest.skip(str(error))
+    return need_asset("wordnet") / "corpora" / "wordnet"
 
 
 @pytest.fixture(scope="module")

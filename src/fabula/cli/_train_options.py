@@ -67,7 +67,11 @@ RATINGS = click.option(
     metavar="FILE",
     help="Table of your own ratings, to fit a reader to your taste.",
 )
-GOLD = click.option("--gold", metavar="NAME", help="Column of --ratings that holds your ratings.")
+GOLD = click.option(
+    "--gold",
+    metavar="NAME",
+    help="Column of --ratings, or of a table that --evaluate measures on, that holds ratings.",
+)
 PERSONAL_OPTIONS = (
     RATINGS,
     GOLD,

@@ -1,4 +1,4 @@
-"""`fabula train storyer` by other recipes than a reader's: with a backbone, or with probes."""
+"""Training by other recipes than a reader's: with a backbone, probes, or choices made up."""
 
 from __future__ import annotations
 
@@ -27,12 +27,22 @@ def train_other(
     """Train by a recipe that is not a reader's."""
     from fabula.cli._train_joint import train_joint_model
     from fabula.cli.train import _refuse
-    from fabula.learned.training.recipe import is_joint
+    from fabula.learned.training.recipe import is_joint, is_sequence
 
     if is_joint(recipe):
         _refuse("a recipe with a backbone", prepared=prepared, start=start, folds=folds)
         many: Any = {"grid": grid, "seed": seed, "seeds": seeds, "device": device}
         return train_joint_model(recipe, data, out, **many, **how)
+    if is_sequence(recipe):
+        _refuse(
+            "a recipe of made choices",
+            prepared=prepared,
+            start=start,
+            folds=folds,
+            grid=grid,
+            seed=seed,
+        )
+        return _train_sequence(recipe, data, out, **how)
     _refuse("a recipe with probes", start=start, folds=folds, grid=grid, seed=seed)
     return _train_probes(recipe, data, out, states=prepared, **how)
 
@@ -50,7 +60,23 @@ def _train_probes(recipe: Path, data: Path | None, out: Path, **how: Any) -> Non
         else:
             [figure] = figures.values()
             echo(f"{name}: Spearman's ρ {figure['value']:.3f}, {figure['n']:,} unseen stories")
-    echo(f"storyer(weights={str(out)!r})")
+    metric = "storyer" if "preference" in record["scales"] else "coherence"
+    echo(f"{metric}(weights={str(out)!r})")
+
+
+def _train_sequence(recipe: Path, data: Path | None, out: Path, **how: Any) -> None:
+    """Fit a head to stories beside the same spoiled; say how many it tells."""
+    from fabula.learned.training.recipe import read_recipe
+    from fabula.learned.training.sequence import SequenceRecipe, train_sequence
+
+    record = train_sequence(read_recipe(SequenceRecipe, recipe), out=out, data=data, **how)
+    for name, figure in record["unseen"].items():
+        value = figure["value"]
+        echo(
+            f"{name}: {value['value']:.3f} [{value['low']:.3f}, {value['high']:.3f}] of "
+            f"{figure['n']:,} unseen stretches are preferred to the same spoiled"
+        )
+    echo(f"beside = {str(out)!r} in a recipe of coherence asks it")
 
 
 def _say_choices(name: str, figures: Mapping[str, Any]) -> None:

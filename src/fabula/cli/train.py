@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli import echo, silence
-from fabula.cli._inputs import dataset_arguments
-from fabula.cli._options import DATA, file_type, folder_type, seed_option
+from fabula.cli._inputs import OutputPath, dataset_arguments
+from fabula.cli._options import DATA, seed_option
 from fabula.cli._train_author import AUTHOR_HELP, AUTHOR_OPTIONS, author_command
 from fabula.cli._train_criteria import CRITERIA_HELP, CRITERIA_OPTIONS, criteria_command
 from fabula.cli._train_evaluate import EVALUATE_HELP, EVALUATE_OPTIONS, measure_weights
@@ -80,7 +80,9 @@ _option_for_output = partial(
     click.option, "-o", "--output", "out", cls=_OutputOption, required=True
 )
 OUTPUT = _option_for_output(
-    type=folder_type, metavar="FOLDER", help="Folder for the weights and training.json."
+    type=OutputPath(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Folder for the weights and training.json.",
 )
 QUIET = click.option(
     "-q", "--quiet", "report", is_flag=True,
@@ -156,10 +158,7 @@ def storyer_command(
     """Train StoryER's reader, or measure weights that are there."""
     if not evaluated and not on:
         return reader_command("storyer", **options)
-    seed, report = options["seed"] or 1, options["report"]
-    return measure_weights(
-        evaluated, on, by=by, comments=comments, form=form, seed=seed, report=report
-    )
+    return measure_weights(evaluated, on, by=by, comments=comments, form=form, **options)
 
 
 def _add(name: str, run: Callable[..., Any], options: Sequence[Any], text: str) -> None:
@@ -258,7 +257,11 @@ def ruber_command(
 @command.command("s3")
 @dataset_arguments
 @ASPECT
-@_option_for_output(type=file_type, metavar="FILE", help="JSON file for the regressor.")
+@_option_for_output(
+    type=OutputPath(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="JSON file for the regressor.",
+)
 @seed_option()
 def s3_command(source: DatasetSource, aspect: str, out: Path, seed: int) -> None:
     """Fit the regressor of the metric s3 to people's ratings.

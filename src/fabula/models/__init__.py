@@ -5,7 +5,6 @@ The asset store and the catalogue need only the standard library; a backend load
 
 from fabula.models._load import MODELS, load_model, model_spec, need
 from fabula.models._runtime import one_thread, thread_limit
-from fabula.models.networks.bert import PooledBert, load_pooled_bert
 from fabula.models.reading.pictures import PictureError, PictureReader, choose_best, crop
 from fabula.models.reading.state_cache import clear_vectors, vectors_folder, vectors_size
 from fabula.models.store.archive import export_assets, import_assets
@@ -31,7 +30,6 @@ __all__ = [
     "Check",
     "PictureError",
     "PictureReader",
-    "PooledBert",
     "add",
     "asset_names",
     "choose_best",
@@ -43,7 +41,6 @@ __all__ = [
     "get_asset",
     "import_assets",
     "load_model",
-    "load_pooled_bert",
     "missing_package",
     "model_spec",
     "need",

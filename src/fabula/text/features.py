@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from fabula.text.ngrams import ngrams
 from fabula.text.sentences import speeches, split_sentences
@@ -20,6 +21,8 @@ _WRAPPED_CHARACTERS = 100
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_END = re.compile(r"[\r\u2028\u2029]\n?")
 _ELLIPSIS = re.compile(r"\.{3,}|…+|(?:\. ){2,}\.")
+_KEPT_TEXTS = 4096  # several times the stories that readers are given at once
+_LONGEST_KEPT = 20_000  # characters: whole books would fill the memory
 _FIRST_PERSON = frozenset("i me my mine myself i'm i've i'd i'll".split())
 
 
@@ -58,7 +61,14 @@ def features(text: str) -> dict[str, float]:
 
 def feature_row(text: str) -> list[float]:
     """Give the features in the order of `FEATURE_NAMES`."""
-    return list(features(text).values())
+    return list(_count(text) if len(text) > _LONGEST_KEPT else _count_once(text))
+
+
+def _count(text: str) -> tuple[float, ...]:
+    return tuple(features(text).values())
+
+
+_count_once = lru_cache(_KEPT_TEXTS)(_count)  # all readers ask of the same stories in turn
 
 
 def paragraphs(text: str) -> list[str]:

@@ -10,16 +10,18 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, get_args
 
 from fabula.text.detokenise import CLOSING_UP, DETOKENISING, LONE_ELLIPSIS, detokenise
 from fabula.text.features import paragraphs
-from fabula.text.posts import MARKUP, find_story_lines, is_note
+from fabula.text.posts import MARKUP, clean_post, find_story_lines, is_note
 from fabula.text.sentences import sentence_spans
 
 Span = tuple[int, int]
-# given: as it is set, but for the blanks of a tokeniser; plain: one line, and no dress at all.
-Layout = Literal["given", "plain"]
+# given: as it is set, but for the blanks of a tokeniser; cleaned: so, without the notes and mark-up
+# of a post; plain: one line, and no dress at all.
+Layout = Literal["given", "cleaned", "plain"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 _LINE_END = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
@@ -41,6 +43,8 @@ _BYLINE_WORDS = 6
 _LEAST_STORY = 20  # words that must be left below a title
 _SMALL_WORDS = 3  # letters of a word that need not be large in a title
 _MOST_NOTES = 6  # sentences at the end that may be notes
+_KEPT_TEXTS = 4096  # several times the stories that metrics are given at once
+_LONGEST_KEPT = 20_000  # characters: whole books would fill the memory
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,21 @@ class PlainText:
 
 
 def lay_out(text: str, layout: Layout) -> str:
-    """Give a text as it is read in a layout."""
-    return detokenise(text) if layout == "given" else read_plain(text).text
+    """Give a text as it is read in a layout.
+
+    Every reader, and what relates a story to its prompt, asks it of the same stories in turn: the
+    last ones are remembered.
+    """
+    return _lay_out(text, layout) if len(text) > _LONGEST_KEPT else _lay_out_once(text, layout)
+
+
+def _lay_out(text: str, layout: Layout) -> str:
+    if layout == "plain":
+        return read_plain(text).text
+    return detokenise(clean_post(text).text if layout == "cleaned" else text)
+
+
+_lay_out_once = lru_cache(_KEPT_TEXTS)(_lay_out)
 
 
 def read_plain(text: str) -> PlainText:

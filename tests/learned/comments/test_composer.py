@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from fabula.learned.comments.composer import (
     templates,
     weigh,
 )
-from fabula.learned.comments.evidence import Evidence, cut_span, find_evidence, word_list
+from fabula.learned.comments.evidence import Evidence, cut_span, find_cuts, find_evidence, word_list
 from fabula.text.repetition import find_repetitions
 from fabula.text.words import locate_words
 from fakes.review import HABITS, TEXT
@@ -99,9 +100,18 @@ def test_an_observation_begins_with_the_line_then_pattern_comparison_and_advice(
     [filters] = [one for one in observed(HABITS) if one.name == "filter words"]
     assert HABITS[slice(*filters.span)] == filters.quote
     quoted, said = filters.text.split("” Someone ", 1)
-    assert quoted == f"“{filters.quote}" and said.startswith("sees, hears or feels")
+    assert quoted == f"“{filters.shown}" and said.startswith("sees, hears or feels")
     assert filters.comparison in said and said.endswith(filters.advice)
     assert all("\n" not in one.text for one in observed(HABITS))
+
+
+def test_a_quote_has_dots_where_a_sentence_is_cut_and_none_where_it_is_whole() -> None:
+    text = "He ran. The long road went over the hill. She slept."
+    whole, cut = (8, 41), (12, 31)
+    assert find_cuts(text, whole) == (False, False) and find_cuts(text, cut) == (True, True)
+    assert find_cuts(text, (8, 31)) == (False, True)
+    [filters] = [one for one in observed(HABITS) if one.name == "filter words"]
+    assert replace(filters, quote="the long\nroad", cut=(True, True)).shown == "… the long road …"
 
 
 def test_what_is_surer_and_easier_to_act_on_comes_first_and_no_name_twice() -> None:

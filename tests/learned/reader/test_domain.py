@@ -138,6 +138,20 @@ ADVERT = (
     "minutes and never miss a date again. Start your free trial today and join thousands of happy "
     "customers; no card is needed."
 )
+# Somebody acts here: a customer, who is quoted.
+QUOTING_ADVERT = (
+    "Sleep as you did when you were small. Each pillow of the collection is filled by hand and has "
+    "a warranty of ten years. “I ordered one for my mother and kept it,” says Ines, a customer "
+    "since spring. Order today for a discount of a third; delivery is free, and the offer is "
+    "available while the store has any."
+)
+# Somebody sells here, in a story.
+MARKET = (
+    "He had the last stall of the market and sold nothing. At noon he cut his price, at three he "
+    "cut it again, and at five a woman asked what he would take for the whole store. He told her "
+    "that his father had never made a sale in the rain either, and gave her the scales for free. "
+    "She carried them home under her coat, and he ran after her with the brass weights."
+)
 LOG = "\n".join(f"[19:0{minute}] mara: is the boat still going out" for minute in range(6))
 CHAT = "mara: is it on tonight\ntom: no idea\nmara: ask jo then\ntom: jo is asleep, you do it\n"
 PLAY = (
@@ -163,6 +177,7 @@ def shuffle_words(text: str, seed: int) -> str:
         (POEM, "set in short lines"),
         (CONTRACT, "it has no word for a person"),
         (ADVERT, "it reads as an advert (“free”, “trial”, “today”, “join”)"),
+        (QUOTING_ADVERT, "it reads as an advert (“collection”, “warranty”, “customer”, “order”)"),
         (LOG, "it is a log: 100 % of its lines begin with a time"),
         (CHAT, "it is a chat: 100 % of its lines begin with who speaks"),
         ("Dragons eat purple cheese.", "it is 4 words long"),
@@ -178,6 +193,7 @@ def test_stories_are_not_called_other_writing():
     assert describe_other_writing(TEXT) == ""
     assert not any(describe_other_writing(one.text) for one in load_dataset("examples").stories)
     assert describe_other_writing(PLAY) == ""
+    assert describe_other_writing(MARKET) == ""
     shopping = "She went to the shop to buy a discount pen. The price was free today, he said."
     assert describe_other_writing(shopping) == ""
 

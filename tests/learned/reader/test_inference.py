@@ -15,7 +15,7 @@ from fabula.core.errors import InputError, SettingError, UnknownName
 from fabula.learned.reader import inference, network
 from fabula.learned.reader.inference import Reader, load_reader, open_reader
 from fabula.learned.reader.network import load_packed
-from fabula.models import PooledBert
+from fabula.models.networks.encoder import PooledBert
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -181,7 +181,7 @@ def test_a_reader_is_loaded_once_and_again_when_its_files_change(
 ) -> None:
     monkeypatch.setattr(inference, "_loaded", {})
     monkeypatch.setattr(inference, "load_pooled_bert", lambda name: tiny[1])
-    monkeypatch.setattr(inference, "_check_encoder", lambda folder, about: None)
+    monkeypatch.setattr(inference, "check_encoder", lambda folder, pin: None)
     write_reader(tmp_path, tiny[1])
     first = load_reader(str(tmp_path))
     assert load_reader(f"{tmp_path}/.") is first
@@ -203,6 +203,20 @@ def test_what_is_no_reader_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(kind, match=message) as caught:
             load_reader(name)
         assert "\n" not in str(caught.value)
+
+
+def test_trainings_below_a_folder_are_named(tmp_path: Path) -> None:
+    for name in ("01/seed-10", "01/seed-2", "02"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "joint.json").write_text("{}")
+    named = ", ".join(str(tmp_path / name) for name in ("02", "01/seed-2", "01/seed-10"))
+    with pytest.raises(InputError, match=f"name one: {named}$"):
+        load_reader(str(tmp_path))
+    for number in range(7):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "reader.json").write_text("{}")
+    with pytest.raises(InputError, match=f"name one: {tmp_path / '0'}, .* and 4 more$"):
+        load_reader(str(tmp_path))
 
 
 def test_windows_overlap_where_they_did_in_training(tiny: Any, reader: Reader) -> None:

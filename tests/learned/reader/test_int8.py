@@ -14,9 +14,11 @@ from fabula.learned.criteria import Criteria
 from fabula.learned.reader import inference, relation
 from fabula.learned.reader.inference import load_reader, open_reader
 from fabula.learned.storyer import Storyer
-from fabula.models import PooledBert, load_model, path_of
+from fabula.models import load_model
 from fabula.models._runtime import runs_precision
+from fabula.models.networks.encoder import PooledBert
 from fabula.scoring.catalogue import METRICS
+from fakes.assets import need_asset
 from fakes.factories import make_story
 
 torch = pytest.importorskip("torch")
@@ -140,18 +142,12 @@ def test_values_of_the_example_stories_are_nearly_the_same(name: str) -> None:
 
 @pytest.mark.assets
 def test_large_weights_are_not_read_in_8_bits() -> None:
-    try:
-        path_of("large")
-    except Exception as error:
-        pytest.skip(str(error))
+    need_asset("large")
     with pytest.raises(SettingError, match="not in int8"):
         METRICS.build("coherence(weights='large', dtype='int8')").score([make_story("Once.")])
 
 
 def _need_weights() -> None:
     for name in ("story_encoder", "minilm", "permissive", "reader", "coherence"):
-        try:
-            path_of(name)
-        except Exception as error:
-            pytest.skip(str(error))
+        need_asset(name)
     assert load_model("embedded('minilm')")

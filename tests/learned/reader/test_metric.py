@@ -304,7 +304,8 @@ def test_both_weights_give_the_mean_and_say_where_they_disagree(
     large = _reader_of(
         fake, "large", preference={"percentiles": points}, **{"criteria.empathy": empathy}
     )
-    _use(monkeypatch, reader=fake, large=large, coherence=fake)
+    small = {"preference": fake, "reader": fake, "coherence": fake}
+    _use(monkeypatch, **small, large=large, coherence_mpnet=large)
     apart = 0
     for story in STORIES:
         value, percentile = Storyer("both").score([story])
@@ -329,12 +330,21 @@ def test_both_weights_give_the_mean_and_say_where_they_disagree(
     assert all(score.ok and not score.note for score in Coherence("both").score(STORIES))
 
 
+def test_by_large_every_metric_means_its_own_large_weights(
+    fake: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, large=fake, coherence_mpnet=replace(fake, signature="mpnet"))
+    assert "|reader:mpnet|" in Coherence("large").signature()
+    assert "|reader:fake,features=1|" in Storyer("large").signature()
+    assert Coherence("large").spec == "coherence(weights='large')"
+
+
 def test_of_both_weights_those_that_have_not_learned_it_are_not_asked(
     fake: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scales = {"preference": fake.config.scales["preference"]}
     large = Reader(replace(fake.config, scales=scales), "large", fake.source)
-    _use(monkeypatch, coherence=fake, large=large, reader=fake)
+    _use(monkeypatch, coherence=fake, coherence_mpnet=large)
     [score] = Coherence("both").score(STORIES[:1])
     assert score.value == Coherence("coherence").score(STORIES[:1])[0].value
     assert score.note == "of both weights only coherence have learned it"

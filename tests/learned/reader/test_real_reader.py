@@ -13,7 +13,8 @@ from fabula.learned.reader import inference
 from fabula.learned.reader.config import Pin
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.rovist_c import RovistC
-from fabula.models import AssetError, get_asset, load_model, load_pooled_bert
+from fabula.models import AssetError, get_asset, load_model
+from fabula.models.networks.encoder import load_pooled_bert
 from fakes.factories import make_story, usual_text
 
 pytest.importorskip("torch")

@@ -77,6 +77,8 @@ def test_a_training_that_was_killed_goes_on_bit_by_bit(start, tmp_path, monkeypa
     )
     assert all(torch.equal(first[key], second[key]) for key in first)
     assert train(start, tmp_path / "parts", resume=True) == whole
+    with pytest.raises(InputError, match=r"was trained by another recipe \(steps\)"):
+        train(start, tmp_path / "parts", replace(RECIPE, steps=40), resume=True)
 
 
 def test_frozen_weights_stay_as_they_are(start, tmp_path):

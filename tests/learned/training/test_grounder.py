@@ -83,6 +83,9 @@ def test_a_training_goes_on_where_it_was_stopped(regions, tmp_path, monkeypatch)
         train_grounder(SMALL, table, out=tmp_path / "cut", **how)
     resumed = train_grounder(SMALL, table, out=tmp_path / "cut", resume=True, **how)
     assert resumed["history"] == whole["history"]
+    with pytest.raises(InputError, match="was trained by another recipe"):
+        other = replace(SMALL, epochs=SMALL.epochs + 1)
+        train_grounder(other, table, out=tmp_path / "cut", resume=True, **how)
     weights = [read_weights(tmp_path / name) for name in ("whole", "cut")]
     assert weights[0].keys() == weights[1].keys()
     assert all(torch().equal(weights[0][name], weights[1][name]) for name in weights[0])

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from fabula.core.errors import InputError, SettingError
+from fabula.learned.reader import encoders
 from fabula.learned.reader.config import read_config
 from fabula.learned.reader.inference import open_reader
-from fabula.learned.training import probe_bench, probe_training
+from fabula.learned.training import probe_bench, probe_training, reader_scales
 from fabula.learned.training.choices import Choices
 from fabula.learned.training.probe import (
     Layout,
@@ -22,6 +23,7 @@ from fabula.learned.training.probe import (
     draw_again,
     fit_choices,
     fit_ratings,
+    fit_taught,
 )
 from fabula.learned.training.probe_bench import read_texts
 from fabula.learned.training.probe_training import train_probes
@@ -117,6 +119,28 @@ def test_ratings_are_fitted_by_least_squares_with_a_ridge():
     assert missed[1] < missed[0]
 
 
+def test_a_teachers_values_are_fitted_by_least_squares_corpora_counting_alike():
+    layout, vectors, features = make_layout()
+    head = ProbeHead(choices=("one", "two"), penalty=0.2, teacher="large")
+    corpora = [make_choices("one", "a"), make_choices("two", "b")]
+    rng = np.random.default_rng(5)
+    columns = {one.corpus: layout.columns(head, vectors, features) for one in corpora}
+    taught = {one.corpus: rng.normal(2.0, 3.0, len(TEXTS)) for one in corpora}
+    # Of the second corpus only three choices are left, and so their six texts.
+    left = (np.arange(20) < 3).astype(float)
+    corpora[1] = replace(corpora[1], weights=left)
+    weights = fit_taught(head, corpora, columns, taught)
+    some = corpora[1].pairs[:3].ravel()
+    x = np.concatenate([columns["one"], columns["two"][some]])
+    y = np.concatenate([taught["one"], taught["two"][some]])
+    share = np.concatenate([np.full(40, 1 / 80), np.full(6, 1 / 12)])
+    x, y = x - share @ x, y - share @ y
+    y = y / np.sqrt(share @ y**2)
+    np.testing.assert_allclose(
+        x.T @ (share * (x @ weights - y)) + head.penalty * weights, 0, atol=1e-9
+    )
+
+
 def test_items_drawn_again_count_as_often_as_they_came():
     [first, second] = draw_again([make_choices("one", "a")], 2)
     assert first[0].weights.sum() == second[0].weights.sum() == 20
@@ -144,9 +168,10 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProbeRecipe:
     stories = [SimpleNamespace(text=text) for text in TEXTS]
     dataset = SimpleNamespace(stories=stories)
     monkeypatch.setattr(probe_bench, "read_dataset", lambda name, data: dataset)
-    monkeypatch.setattr(probe_bench, "path_of", lambda name: folder)
+    monkeypatch.setattr(encoders, "path_of", lambda name: folder)
     pinned = SimpleNamespace(tree_sha256="of the folder")
     monkeypatch.setattr(probe_training, "get_asset", lambda name: pinned)
+    monkeypatch.setattr(reader_scales, "get_asset", lambda name: pinned)
     head = ProbeHead(
         choices=("one", "two"), made=("spoiled",), surprisal=1.0, unique=0.3, link="logistic",
         people="one",
@@ -173,6 +198,44 @@ def test_a_reader_of_probes_says_what_the_fit_said(bench, tmp_path):
     assert scale.error is not None
     assert scale.error > 0
     assert scale.percentile(float(raw.max())) > scale.percentile(float(raw.min()))
+
+
+def test_a_head_learns_what_its_teacher_said_of_unseen_items(bench, tmp_path):
+    train_probes(bench, out=tmp_path / "teacher", report=lambda line: None)
+    head = replace(
+        bench.probes["preference"], made=(), unique=0.0, teacher=str(tmp_path / "teacher"),
+        penalty=1e-3,
+    )  # fmt: skip
+    recipe = replace(bench, probes={"preference": head})
+    record = train_probes(recipe, out=tmp_path / "pupil", report=lambda line: None)
+    assert record["recipe"]["probes"]["preference"]["teacher"] == str(tmp_path / "teacher")
+    said, learned = (
+        dict(np.load(tmp_path / name / "cross_fitted.npz"))["preference/one"]
+        for name in ("teacher", "pupil")
+    )
+    assert np.corrcoef(said, learned)[0, 1] > 0.8
+    # Another training of the teacher would have made another pupil.
+    errors = [
+        read_config(tmp_path / name).scales["preference"].error for name in ("teacher", "pupil")
+    ]
+    assert errors[1] >= errors[0] > 0
+
+
+def test_a_teacher_who_does_not_know_the_texts_is_refused(bench, tmp_path):
+    train_probes(bench, out=tmp_path / "teacher", report=lambda line: None)
+    teacher = str(tmp_path / "teacher")
+    head = replace(bench.probes["preference"], made=(), teacher=teacher)
+    with pytest.raises(SettingError, match="nothing but its choices"):
+        replace(bench, probes={"preference": replace(head, made=("spoiled",))})
+    unknown = replace(bench, probes={"liking": head})
+    with pytest.raises(InputError, match="did not say liking of the texts of one"):
+        train_probes(unknown, out=tmp_path / "pupil", report=lambda line: None)
+    (tmp_path / "teacher" / "cross_fitted.npz").unlink()
+    with pytest.raises(InputError, match=r"has no cross_fitted\.npz"):
+        train_probes(
+            replace(bench, probes={"preference": head}), out=tmp_path / "other",
+            report=lambda line: None,
+        )  # fmt: skip
 
 
 def test_what_was_read_is_not_read_again(bench, tmp_path, monkeypatch):

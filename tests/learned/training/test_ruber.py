@@ -128,6 +128,8 @@ def test_a_finished_training_gives_its_record_again(tmp_path):
     assert train(tmp_path / "out", replace(RECIPE, epochs=2), resume=True) == json.loads(
         json.dumps(record)
     )
+    with pytest.raises(InputError, match=r"was trained by another recipe \(epochs\)"):
+        train(tmp_path / "out", replace(RECIPE, epochs=3), resume=True)
 
 
 def test_one_seed_gives_one_network_and_another_seed_another(tmp_path):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import InputError, SettingError
-from fabula.models import AssetError, path_of
 from fabula.models._runtime import own_device
 from fabula.models.networks import bert as networks_bert
 from fabula.models.networks.bert import load_bert
+from fakes.assets import need_asset
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -86,10 +86,7 @@ def test_a_checkpoint_that_lacks_a_layer_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.assets
 def test_minilm_equals_transformers_at_every_layer() -> None:
-    try:
-        folder = path_of("minilm")
-    except AssetError as error:
-        pytest.skip(str(error))
+    folder = need_asset("minilm")
     model = transformers.BertModel.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     story = "The old man walked down to the river, and nobody saw him again that night. "

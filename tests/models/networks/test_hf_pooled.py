@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fabula.core.errors import UserError
-from fabula.models.networks.bert import PooledBert
 from fabula.models.networks.checkpoint import Checkpoint
+from fabula.models.networks.encoder import PooledBert
 from fabula.models.networks.hf_pooled import HubEncoder, PooledHub, open_pooled
 from fakes.tiny_models import (
     TEXTS,

@@ -9,8 +9,9 @@ import pytest
 
 from fabula.core.errors import SettingError
 from fabula.core.model import Embedder, Generator, Likelihood
-from fabula.models import AssetError, load_model, need, path_of
+from fabula.models import load_model, need
 from fabula.models.embedded import load
+from fakes.assets import need_asset
 
 onnxruntime = pytest.importorskip("onnxruntime")
 tokenizers = pytest.importorskip("tokenizers")
@@ -25,10 +26,7 @@ LONG = " ".join([SOURCE, PARAPHRASE, UNRELATED] * 3)
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    try:
-        return path_of("t5_titles")
-    except AssetError as error:
-        pytest.skip(str(error))
+    return need_asset("t5_titles")
 
 
 @pytest.fixture(scope="module")

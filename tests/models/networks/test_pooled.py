@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from fabula.models import PooledBert
 from fabula.models.networks.bert import load_bert
-from fabula.models.networks.encoder import load_tokenizer
+from fabula.models.networks.encoder import PooledBert, load_tokenizer
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")

@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.errors import InputError, PackageMissing, SettingError
 from fabula.core.model import Detector, ImageClassifier, ImageEncoder, JointEncoder, Picture
-from fabula.models import AssetError, crop, load_model, need, path_of
+from fabula.models import crop, load_model, need
 from fabula.models.embedded import load
 from fabula.models.networks.vision import (
     LOGITS,
@@ -20,6 +20,7 @@ from fabula.models.networks.vision import (
     free_sizes,
 )
 from fabula.models.reading.pictures import measure_overlap
+from fakes.assets import need_asset
 from fakes.crafted_pictures import quarters
 from fakes.drawings import draw_clock, draw_stop_sign, to_picture
 
@@ -28,11 +29,8 @@ pytest.importorskip("onnxruntime")
 
 
 def opened(name: str, **settings: Any) -> Any:
-    try:
-        path_of(name)
-        path_of("imagenet_labels")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset(name)
+    need_asset("imagenet_labels")
     return load(name, **settings)
 
 

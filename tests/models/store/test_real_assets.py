@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 import struct
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from fabula.models import AssetError, asset_names, get_asset, path_of, verify
+from fabula.models import asset_names, get_asset, verify
+from fakes.assets import need_asset
 
 pytestmark = pytest.mark.assets
 
 
-def need(name: str) -> Path:
-    """Folder of an asset; the test is skipped when it is not in the store."""
-    try:
-        return path_of(name)
-    except AssetError as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.parametrize("name", asset_names())
 def test_a_pulled_asset_has_its_pinned_content_and_size(name: str) -> None:
-    need(name)
+    need_asset(name)
     check = verify(name)
     assert check.state == "ok", check.detail
     assert check.path is not None
@@ -38,13 +30,13 @@ def test_a_pulled_asset_has_its_pinned_content_and_size(name: str) -> None:
 @pytest.mark.parametrize("name", asset_names())
 def test_no_asset_holds_a_pickle(name: str) -> None:
     pickles = {".pickle", ".pkl", ".joblib", ".pt", ".pth", ".ckpt"}
-    assert not [path for path in need(name).rglob("*") if path.suffix in pickles]
+    assert not [path for path in need_asset(name).rglob("*") if path.suffix in pickles]
 
 
 @pytest.mark.filterwarnings("ignore:The multilingual functions are not available")
 def test_wordnet_knows_the_senses_of_dog(monkeypatch: pytest.MonkeyPatch) -> None:
     nltk = pytest.importorskip("nltk")
-    monkeypatch.setattr(nltk.data, "path", [str(need("wordnet"))])
+    monkeypatch.setattr(nltk.data, "path", [str(need_asset("wordnet"))])
     found = nltk.data.find("corpora/wordnet")
     wordnet = nltk.corpus.reader.WordNetCorpusReader(found, None)
     assert len(wordnet.synsets("dog")) == 8
@@ -54,7 +46,7 @@ def test_wordnet_knows_the_senses_of_dog(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_punkt_does_not_split_after_an_abbreviation(monkeypatch: pytest.MonkeyPatch) -> None:
     nltk = pytest.importorskip("nltk")
-    monkeypatch.setattr(nltk.data, "path", [str(need("punkt_tab"))])
+    monkeypatch.setattr(nltk.data, "path", [str(need_asset("punkt_tab"))])
     splitter = nltk.tokenize.PunktTokenizer("english")
     assert splitter.tokenize("Mr. Fox met Dr. Hare. They ran. Was it far?") == [
         "Mr. Fox met Dr. Hare.",
@@ -65,7 +57,7 @@ def test_punkt_does_not_split_after_an_abbreviation(monkeypatch: pytest.MonkeyPa
 
 def test_spacy_loads_its_folder() -> None:
     spacy = pytest.importorskip("spacy")
-    words = spacy.load(need("spacy_small"))("Alice met a rabbit in Oxford.")
+    words = spacy.load(need_asset("spacy_small"))("Alice met a rabbit in Oxford.")
     assert [word.pos_ for word in words] == [
         "PROPN",
         "VERB",
@@ -81,7 +73,7 @@ def test_spacy_loads_its_folder() -> None:
 def test_glove_puts_dog_near_puppy_and_far_from_tax() -> None:
     import numpy as np
 
-    folder = need("glove_50d")
+    folder = need_asset("glove_50d")
     vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)  # (400000, 50)
     words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
     assert vectors.shape == (len(words), 50) == (400_000, 50)
@@ -92,7 +84,7 @@ def test_glove_puts_dog_near_puppy_and_far_from_tax() -> None:
 
 
 def test_the_header_of_minilm_is_that_of_a_small_bert() -> None:
-    folder = need("minilm")
+    folder = need_asset("minilm")
     with (folder / "model.safetensors").open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(length))
@@ -113,7 +105,7 @@ TALE = (
 def test_smollm2_reads_a_tale_more_easily_than_its_words_in_any_order() -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    folder = need("smollm2")
+    folder = need_asset("smollm2")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
     assert model.dtype == torch.float32
@@ -134,7 +126,7 @@ def test_t5_finds_a_paraphrase_likelier_than_another_text() -> None:
 
     onnxruntime = pytest.importorskip("onnxruntime")
     tokenizers = pytest.importorskip("tokenizers")
-    folder = need("t5_titles")
+    folder = need_asset("t5_titles")
     encoder, decoder = (
         onnxruntime.InferenceSession(folder / f"{name}.onnx", providers=["CPUExecutionProvider"])
         for name in ("encoder", "decoder")

@@ -17,7 +17,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal, Protocol
 
-from fabula.learned.comments.evidence import Evidence, Span, cut_span
+from fabula.learned.comments.evidence import Evidence, Span, cut_span, find_cuts
 from fabula.text.craft.facts import Fact, find_facts
 from fabula.text.repetition import Repetition
 from fabula.text.words import words
@@ -76,11 +76,18 @@ class Observation:
     spots: tuple[Span, ...] = field(default=(), repr=False)
     share: float = math.nan
     weight: float = 0.0
+    cut: tuple[bool, bool] = (False, False)  # whether a sentence is, before or after the quote
+
+    @property
+    def shown(self) -> str:
+        """The quote on one line, with dots where a sentence is cut."""
+        before, after = self.cut
+        return f"{'… ' * before}{' '.join(self.quote.split())}{' …' * after}"
 
     @property
     def text(self) -> str:
         """The whole: the line, what is measured, the comparison, and what to try."""
-        quote = put_in_quotes(" ".join(self.quote.split()))
+        quote = put_in_quotes(self.shown)
         said = f"{self.said[:1].upper()}{self.said[1:]}"
         return f"{quote} {said}; {self.comparison}. {self.advice}"
 
@@ -127,7 +134,7 @@ def _weigh_fact(text: str, fact: Fact) -> Observation:
     weight = weigh(fact.share, actionable)
     return Observation(
         name, fact.said, fact.comparison, fact.advice, (start, end), text[start:end], fact.spots,
-        fact.share, weight,
+        fact.share, weight, find_cuts(text, (start, end)),
     )  # fmt: skip
 
 
@@ -154,7 +161,7 @@ def _observe_repetition(text: str, runs: Sequence[Repetition]) -> Observation | 
     return Observation(
         _AGAIN, said, f"{fewer} as much", "Keep the time that counts, unless it is a refrain.",
         (start, end), text[start:end], tuple(place for run in runs for place in run.places),
-        share, weigh(share, 1.0),
+        share, weigh(share, 1.0), find_cuts(text, (start, end)),
     )  # fmt: skip
 
 

@@ -126,6 +126,15 @@ def cut_span(text: str, span: Span, spots: Sequence[Span]) -> Span:
     return _cut_quote(text, span, words, places or [0])
 
 
+def find_cuts(text: str, span: Span) -> tuple[bool, bool]:
+    """Say whether a sentence goes on before a span, and after it."""
+    spans = sentence_spans(text)
+    start, end = (
+        next((s for s in spans if s[0] <= at < s[1]), None) for at in (span[0], span[1] - 1)
+    )
+    return bool(start and start[0] < span[0]), bool(end and span[1] < end[1])
+
+
 def find_evidence(text: str | StorySentences, aspect: str) -> Evidence:
     """Find the span that a comment on an aspect may rest on."""
     story = text if isinstance(text, StorySentences) else StorySentences(text)

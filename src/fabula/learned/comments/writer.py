@@ -22,6 +22,7 @@ from fabula.learned.comments.composer import (
 )
 from fabula.learned.comments.evidence import Evidence, stem_list, stem_word, word_list
 from fabula.learned.joint.config import comment_input
+from fabula.text.layout import Layout
 from fabula.text.ngrams import ngrams
 from fabula.text.words import locate_words
 
@@ -168,11 +169,14 @@ class Commenter:
 class JointCommenter(Commenter):
     """Asks StoryER's decoder for a comment on an aspect; its first sentence stands by the quote.
 
-    It may use the story's words and an editor's. Where it does not pass, a comment is composed.
+    It is shown the story in the layout that it learned stories in. It may use the story's words and
+    an editor's. Where it does not pass, a comment is composed.
     """
 
+    layout: Layout = "given"
+
     def _generate(self, text: str, evidence: Evidence, band: Band, *, seed: int) -> str:
-        prompt = comment_input(text, evidence.aspect)
+        prompt = comment_input(text, evidence.aspect, self.layout)
         [said] = self.generator.generate([prompt], max_tokens=_JOINT_TOKENS, seed=seed)
         return said
 
@@ -195,6 +199,7 @@ class RawCommenter(Commenter):
     """
 
     budget_s: float = math.inf
+    layout: Layout = "given"
 
     def comment(
         self,
@@ -207,7 +212,8 @@ class RawCommenter(Commenter):
         seed: int = 0,
     ) -> Comment | None:
         """Let the model speak once; None where it says nothing."""
-        [said] = self.generator.generate([comment_input(text, evidence.aspect)], seed=seed)
+        prompt = comment_input(text, evidence.aspect, self.layout)
+        [said] = self.generator.generate([prompt], seed=seed)
         own = Evidence(evidence.aspect, reason="the model named no line")
         return Comment(" ".join(said.split()), own, "raw") if said.strip() else None
 

@@ -71,6 +71,7 @@ class ReaderConfig:
     layout: Layout = "plain"  # how texts are laid out before they are read
     layer: int = 0  # of a model of transformers, after which its states are taken; 0: the last
     surprisal: bool = False  # how likely the model found a window stands beside its states
+    sequence: bool = False  # it tells how sentences follow one another, with the judge of order
     beside: Pin | None = None
     borrowed: Mapping[str, Head] = field(default_factory=dict)
 
@@ -123,6 +124,7 @@ def _check(config: ReaderConfig) -> None:
     for name, scale in config.scales.items():
         _check_scale(f"scales.{name}", scale, {**config.heads, **config.borrowed})
     _need(bool(config.beside) == bool(config.borrowed), "beside and borrowed go together")
+    _need(config.beside or not config.sequence, "a sequence needs a judge of order beside")
     _check_domain(config.domain)
 
 
@@ -236,13 +238,22 @@ _COUNTS = [FEATURE_NAMES.index(name) for name in ("log_words", "log_unique_words
 
 @dataclass(frozen=True)
 class Term:
-    """One output of a head, as it counts for a value."""
+    """One output of a head, as it counts for a value.
+
+    Where an `optional` one says nothing of a text, it counts as the mean does.
+    """
 
     head: str
     output: int = 0
     weight: float = 1.0
     mean: float = 0.0
     deviation: float = 1.0
+    optional: bool = False
+
+    def value(self, outputs: Mapping[str, Array]) -> float:
+        """Give what it adds to a raw value."""
+        added = self.weight * (float(outputs[self.head][self.output]) - self.mean) / self.deviation
+        return 0.0 if self.optional and math.isnan(added) else added
 
 
 @dataclass(frozen=True)
@@ -265,7 +276,7 @@ class Surface:
         A plain text is one paragraph. So was every text where paragraphs did not differ in what
         was learned from; where they did, they are taken as usual.
         """
-        if layout == "given" or self.deviations[_PARAGRAPHS[0]] <= _SAME:
+        if layout != "plain" or self.deviations[_PARAGRAPHS[0]] <= _SAME:
             return features
         usual = {place: self.means[place] for place in _PARAGRAPHS}
         return [usual.get(place, value) for place, value in enumerate(features)]
@@ -309,10 +320,7 @@ class Scale:
         `outputs` are a story's by head, `features` its row of surface features in a layout,
         `related` its row of `relate`: a scale with a relation gives NaN where there is none.
         """
-        raw = math.fsum(
-            term.weight * (float(outputs[term.head][term.output]) - term.mean) / term.deviation
-            for term in self.terms
-        )
+        raw = math.fsum(term.value(outputs) for term in self.terms)
         if self.relation is not None:
             if related is None:
                 return math.nan

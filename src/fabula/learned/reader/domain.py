@@ -91,6 +91,7 @@ _MOST_NUMBERS = 0.15
 _MOST_SIGNS, _FEW_SIGNS = 0.3, 0.07
 _LEAST_LINES, _SHORT_LINE, _OPEN_LINES = 4, 9, 0.5
 _LEAST_SALES, _SALES_SHARE, _FEW_ACTORS = 3, 0.03, 0.04
+_MANY_SALES, _LARGE_SALES_SHARE, _QUOTED_ACTORS = 6, 0.05, 0.09
 _STAMPED, _HANDLED = 0.4, 0.7
 _FEW_PERSONS, _NO_PERSONS, _LEAST_FOR_PERSONS = 0.02, 0.005, 60
 # So many pairs that hardly stand side by side, and that share of those that might.
@@ -234,8 +235,11 @@ def _describe_selling(tokens: Sequence[str]) -> str:
     acting = sum(word in _TELLING or word in _PERSONS - _ADDRESSED for word in tokens)
     if len(kinds) < _LEAST_SALES or len(sales) < _SALES_SHARE * len(tokens):
         return ""
+    # Where a customer is quoted, or one is told of, somebody acts: then more must be for sale.
+    is_full = len(kinds) >= _MANY_SALES and len(sales) >= _LARGE_SALES_SHARE * len(tokens)
     named = ", ".join(f"“{word}”" for word in kinds[:4])
-    return f"it reads as an advert ({named})" if acting < _FEW_ACTORS * len(tokens) else ""
+    most = _QUOTED_ACTORS if is_full else _FEW_ACTORS
+    return f"it reads as an advert ({named})" if acting < most * len(tokens) else ""
 
 
 def _describe_order(tokens: Sequence[str]) -> str:

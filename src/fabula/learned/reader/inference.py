@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,12 +19,20 @@ from fabula.learned.joint import config as joint_config
 from fabula.learned.joint.network import open_joint
 from fabula.learned.reader import config as reader_config
 from fabula.learned.reader import network as reader_network
-from fabula.learned.reader.config import ENCODER, REMEDY, ReaderConfig, Scale, read_config
+from fabula.learned.reader.config import ENCODER, REMEDY, Pin, ReaderConfig, Scale, read_config
 from fabula.learned.reader.domain import describe_oddities
 from fabula.learned.reader.fake import FAKE, FakeNetwork, fake_config
-from fabula.learned.reader.network import PooledEncoder, is_plain_bert, open_network
+from fabula.learned.reader.network import (
+    PooledEncoder,
+    check_encoder,
+    holds_reader,
+    is_plain_bert,
+    open_network,
+)
 from fabula.learned.reader.relation import ReaderDtype, relate
-from fabula.models import PooledBert, asset_names, get_asset, load_pooled_bert, path_of
+from fabula.learned.reader.sequence import open_sequence
+from fabula.models import asset_names, get_asset, path_of
+from fabula.models.networks.encoder import PooledBert, load_pooled_bert
 from fabula.models.reading.state_cache import LruCache, text_key
 from fabula.text.features import FEATURES_VERSION, feature_row
 from fabula.text.layout import lay_out
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
 CACHED_TEXTS = 4096
 CACHED_PAIRS = 16_384
+_NAMED = 6  # trainings that a refusal names
 
 _loaded: dict[object, Reader] = {}
 _lock = RLock()
@@ -78,10 +87,6 @@ class Reader:
     dtype: ReaderDtype = "fp32"
     _windows: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
     _pairs: LruCache[Outputs] = field(default_factory=lambda: LruCache(CACHED_PAIRS), repr=False)
-    _laid_out: LruCache[str] = field(default_factory=lambda: LruCache(CACHED_TEXTS), repr=False)
-    _features: LruCache[list[float]] = field(
-        default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
-    )
     _counts: LruCache[TokenCount] = field(
         default_factory=lambda: LruCache(CACHED_TEXTS), repr=False
     )
@@ -91,11 +96,7 @@ class Reader:
 
     def lay_out(self, texts: Sequence[str]) -> list[str]:
         """Give what is read of every text."""
-
-        def make(places: list[int]) -> Iterable[str]:
-            return [lay_out(texts[place], self.config.layout) for place in places]
-
-        return self._laid_out.get([text_key(text) for text in texts], make)
+        return [lay_out(text, self.config.layout) for text in texts]
 
     def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
         """Count the tokens of every text and those that are not in the vocabulary."""
@@ -157,7 +158,7 @@ class Reader:
         On a scale with a relation it is NaN where a text has no prompt.
         """
         wanted, nothing = self.scale(scale), [None] * len(texts)
-        features = self._feature_rows(texts) if wanted.surface else nothing
+        features = [*map(feature_row, self.lay_out(texts))] if wanted.surface else nothing
         related = self._relate(texts, prompts) if wanted.relation and prompts else nothing
         rows = zip(self._say(wanted, texts), features, related, strict=True)
         layout = self.config.layout
@@ -168,10 +169,7 @@ class Reader:
         pin, terms = self.config.beside, [t for name in scales for t in self.scale(name).terms]
         if pin is None or not any(term.head in self.config.borrowed for term in terms):
             return None
-        if get_asset(pin.name).tree_sha256 != pin.tree_sha256:
-            problem = f"{self.signature} was fitted beside another {pin.name} than this Fabula has"
-            raise InputError(problem, "train it again, or take the Fabula that it was made for")
-        return load_reader(pin.name, dtype=self.dtype)
+        return _open_pinned(pin, self.signature, self.dtype)
 
     def values(
         self, scales: Sequence[str], texts: Sequence[str], prompts: Prompts | None = None
@@ -217,12 +215,6 @@ class Reader:
                 rows[place] = row
         return rows
 
-    def _feature_rows(self, texts: Sequence[str]) -> list[list[float]]:
-        def make(places: list[int]) -> Iterable[list[float]]:
-            return map(feature_row, self.lay_out([texts[place] for place in places]))
-
-        return self._features.get([text_key(text) for text in texts], make)
-
 
 def load_reader(name: str, *, dtype: ReaderDtype = "fp32") -> Reader:
     """Load the reader of an asset or of the folder of a training; once a process.
@@ -240,20 +232,32 @@ def load_reader(name: str, *, dtype: ReaderDtype = "fp32") -> Reader:
         return _loaded[key]
 
 
+def _open_pinned(pin: Pin, who: str, dtype: ReaderDtype) -> Reader:
+    """Load the reader that another one was fitted beside, if it is still the same."""
+    if get_asset(pin.name).tree_sha256 != pin.tree_sha256:
+        problem = f"{who}: fitted beside another {pin.name} than this Fabula has"
+        raise InputError(problem, "train it again, or take the Fabula that it was made for")
+    return load_reader(pin.name, dtype=dtype)
+
+
 def open_reader(folder: Path, encoder: PooledEncoder, *, dtype: ReaderDtype = "fp32") -> Reader:
     """Open the reader of a folder on an encoder that is at hand."""
     config = read_config(folder)
-    network = open_network(folder, config, encoder)
-    digest = hashlib.sha256()
-    for file in (reader_config.FILE, reader_network.FILE):
-        digest.update((folder / file).read_bytes())
-    signature = f"{config.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
+    network, signature = open_network(folder, config, encoder), _sign(folder, config, dtype)
     if dtype == "fp32":
         return Reader(config, signature, network)
     if not isinstance(network.encoder, PooledBert):
         raise _refuse_int8(folder)
     quantised = replace(network, encoder=network.encoder.to_int8())
-    return Reader(config, f"{signature},{dtype}", quantised, partial(relate, dtype=dtype), dtype)
+    return Reader(config, signature, quantised, partial(relate, dtype=dtype), dtype)
+
+
+def _sign(folder: Path, config: ReaderConfig, dtype: ReaderDtype) -> str:
+    digest = hashlib.sha256()
+    for file in (reader_config.FILE, reader_network.FILE):
+        digest.update((folder / file).read_bytes())
+    signature = f"{config.kind}@{digest.hexdigest()[:12]},features={FEATURES_VERSION}"
+    return signature if dtype == "fp32" else f"{signature},{dtype}"
 
 
 def _open_folder(folder: Path, dtype: ReaderDtype) -> Reader:
@@ -261,27 +265,31 @@ def _open_folder(folder: Path, dtype: ReaderDtype) -> Reader:
         if dtype != "fp32":
             raise _refuse_int8(folder)
         return Reader(*open_joint(folder))
+    check_folder(folder)
     config = read_config(folder)
-    if config.encoder.own:
-        return open_reader(folder, _open_own_encoder(folder, config), dtype=dtype)
-    _check_encoder(folder, config)
-    return open_reader(folder, _open_asset(config), dtype=dtype)
+    if config.sequence and config.beside:
+        check_encoder(folder, config.encoder)
+        judge = _open_pinned(config.beside, f"the weights in {folder}", dtype)
+        network = open_sequence(folder, config, judge, dtype)
+        return Reader(config, _sign(folder, config, dtype), network, dtype=dtype)
+    return open_reader(folder, open_encoder(folder, config), dtype=dtype)
+
+
+def open_encoder(folder: Path, config: ReaderConfig) -> PooledEncoder:
+    """Open the encoder that the reader in a folder was trained on, if it is still the same."""
+    pin = config.encoder
+    if not pin.own:
+        check_encoder(folder, pin)
+        if is_plain_bert(path_of(pin.name)):
+            return load_pooled_bert(pin.name)  # shared by all readers on it
+    from fabula.learned.reader.encoders import open_encoder_of
+
+    return open_encoder_of(folder, config)
 
 
 def _refuse_int8(folder: Path) -> SettingError:
     problem = f"the weights in {folder} are read by transformers, and not in int8"
     return SettingError(problem, "leave dtype out, or take weights on a BERT, such as 'reader'")
-
-
-def _open_asset(config: ReaderConfig) -> PooledEncoder:
-    """Open the encoder of an asset; a BERT's is shared by all readers on it."""
-    name = config.encoder.name
-    if is_plain_bert(path_of(name)):
-        return load_pooled_bert(name)
-    from fabula.models.networks.hf_pooled import open_pooled
-
-    how: Any = {"layer": config.layer, "surprisal": config.surprisal}
-    return open_pooled(path_of(name), name, is_bert=False, is_asset=True, **how)
 
 
 def _fake_reader() -> Reader:
@@ -303,6 +311,23 @@ def find_folder(name: str) -> Path:
     )
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds no reader; of several trainings below it, some are named."""
+    if _holds_any(folder):
+        return
+    files = f"neither {reader_config.FILE} nor {joint_config.FILE}"
+    below = [inner for way in ("*", "*/*") for inner in folder.glob(way) if _holds_any(inner)]
+    # By length first, so that seed-2 comes before seed-10.
+    names = sorted(map(str, below), key=lambda name: (len(name), name))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    named = f"name one: {', '.join(names[:_NAMED])}{more}"
+    raise InputError(f"{folder} holds no reader: it has {files}", named if names else REMEDY)
+
+
+def _holds_any(folder: Path) -> bool:
+    return holds_reader(folder) or (folder / joint_config.FILE).is_file()
+
+
 def _stamps(folder: Path) -> list[object]:
     """Size and time of a reader's files: a folder that was trained into again is read again."""
     names = (
@@ -314,33 +339,6 @@ def _stamps(folder: Path) -> list[object]:
     files = [*(folder / name for name in names), folder / ENCODER / reader_network.FILE]
     stats = [file.stat() for file in files if file.is_file()]
     return [(stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
-def _check_encoder(folder: Path, config: ReaderConfig) -> None:
-    """Refuse weights that were trained on another version of the encoder than is pinned here."""
-    pinned = get_asset(config.encoder.name).tree_sha256
-    if config.encoder.tree_sha256 != pinned:
-        raise InputError(
-            f"{folder} was trained on another {config.encoder.name} "
-            f"({config.encoder.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
-            "train it again, or take the Fabula that it was made for",
-        )
-
-
-def _open_own_encoder(folder: Path, config: ReaderConfig) -> PooledEncoder:
-    """Open the encoder that lies in a reader's folder; one that is gone or changed is refused."""
-    from fabula.models.networks.checkpoint import Checkpoint
-    from fabula.models.networks.hf_pooled import open_pooled
-
-    pin, place = config.encoder, folder / ENCODER
-    if not place.is_dir():
-        problem = f"{folder} was trained on an encoder of its own ({pin.name}), and {place} is gone"
-        raise InputError(problem, "copy the whole folder of the training, or train it again")
-    checkpoint = Checkpoint(place, pin.name)
-    if checkpoint.digest != pin.tree_sha256:
-        problem = f"{place} is not as the training left it ({checkpoint.digest[:12]}, "
-        raise InputError(f"{problem}it was {pin.tree_sha256[:12]})", REMEDY)
-    return open_pooled(place, pin.name, is_bert=is_plain_bert(place))
 
 
 def _mean(rows: Array) -> Array:

@@ -152,11 +152,13 @@ class ReaderMetric(LearnedMetric[Reader]):
 class ScaleMetric(ReaderMetric):
     """A learned metric whose aspects are values of a reader's scales: say which.
 
-    One that names its `small` weights may be asked for 'both': values are then the means of these
-    and the large ones, and where the two disagree much a note says so.
+    `large` are the weights that it means by 'large'. One that names its `small` weights may be
+    asked for 'both': values are then the means of these and the large ones, and where the two
+    disagree much a note says so.
     """
 
     small: ClassVar[str] = ""
+    large: ClassVar[str] = LARGE
 
     weights: Weights = "reader"
 
@@ -172,7 +174,7 @@ class ScaleMetric(ReaderMetric):
     @property
     def source(self) -> str:
         """The weights that are read; of both, the small ones come first."""
-        return self.small if self.weights == BOTH else self.weights
+        return {BOTH: self.small, LARGE: self.large}.get(self.weights, self.weights)
 
     @property
     def scales(self) -> tuple[str, ...]:
@@ -181,7 +183,7 @@ class ScaleMetric(ReaderMetric):
 
     def load(self) -> Reader:
         """Load the reader; of both, the large one has to be there as well."""
-        readers = [super().load(), *([load_reader(LARGE)] if self.weights == BOTH else [])]
+        readers = [super().load(), *([load_reader(self.large)] if self.weights == BOTH else [])]
         for reader in readers:
             reader.open_beside(name for name in self.scales if name in reader.config.scales)
         return readers[0]
@@ -191,7 +193,7 @@ class ScaleMetric(ReaderMetric):
         """Readers by their weights: one; or those of both that have learned what is asked."""
         readers = {self.source: self.model}
         if self.weights == BOTH:
-            readers[LARGE] = load_reader(LARGE)
+            readers[LARGE] = load_reader(self.large)
         able = {
             name: reader
             for name, reader in readers.items()

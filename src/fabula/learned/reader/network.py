@@ -19,7 +19,9 @@ from fabula.core.errors import InputError
 from fabula.core.files import write_bytes
 from fabula.core.model import TokenCount
 from fabula.core.plain import read_json, read_tensors
-from fabula.learned.reader.config import REMEDY, Head, ReaderConfig
+from fabula.learned.reader.config import FILE as CONFIG
+from fabula.learned.reader.config import REMEDY, Head, Pin, ReaderConfig
+from fabula.models import get_asset
 from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
 from fabula.models.reading.windows import cut_evenly
 
@@ -112,9 +114,7 @@ class ReaderNetwork:
 
     def count_unknown(self, texts: Sequence[str]) -> list[TokenCount]:
         """Count the tokens of every text and those that are not in the vocabulary."""
-        unknown = self.encoder.unknown
-        rows = [self.encoder.ids(text) for text in texts]
-        return [TokenCount(len(ids), sum(number == unknown for number in ids)) for ids in rows]
+        return count_unknown(self.encoder, texts)
 
     def window_outputs(self, texts: Sequence[str]) -> Iterator[Outputs]:
         """Give for every text, in order, what each head says of its windows: (windows, outputs)."""
@@ -161,6 +161,12 @@ class ReaderNetwork:
             return {name: head(vectors).double().numpy() for name, head in self.heads.items()}
 
 
+def count_unknown(encoder: PooledEncoder, texts: Sequence[str]) -> list[TokenCount]:
+    """Count the tokens of every text and those that are not in an encoder's vocabulary."""
+    rows = [encoder.ids(text) for text in texts]
+    return [TokenCount(len(ids), sum(one == encoder.unknown for one in ids)) for ids in rows]
+
+
 def open_network(folder: Path, config: ReaderConfig, encoder: PooledEncoder) -> ReaderNetwork:
     """Read the weights of a reader's folder and put them on its encoder."""
     if config.window > encoder.room:
@@ -169,7 +175,7 @@ def open_network(folder: Path, config: ReaderConfig, encoder: PooledEncoder) -> 
     file, own = folder / FILE, encoder.layer_tensors()
     tensors = load_packed(file, own)
     heads = {
-        name: _read_head(file, name, head, tensors, encoder.width)
+        name: read_head(file, name, head, tensors, encoder.width)
         for name, head in config.heads.items()
     }
     known = own.keys() | {name for name in tensors if name.startswith("head.")}
@@ -178,9 +184,25 @@ def open_network(folder: Path, config: ReaderConfig, encoder: PooledEncoder) -> 
     return ReaderNetwork(encoder.with_layers(tensors), heads, config.window, config.overlap)
 
 
+def check_encoder(folder: Path, pin: Pin) -> None:
+    """Refuse weights that were trained on another version of the encoder than is pinned here."""
+    pinned = get_asset(pin.name).tree_sha256
+    if pin.tree_sha256 != pinned:
+        raise InputError(
+            f"{folder} was trained on another {pin.name} "
+            f"({pin.tree_sha256[:12]}) than this Fabula has ({pinned[:12]})",
+            "train it again, or take the Fabula that it was made for",
+        )
+
+
+def holds_reader(folder: Path) -> bool:
+    """Whether a folder holds a reader, and no encoder by itself."""
+    return (folder / CONFIG).is_file()
+
+
 def is_plain_bert(folder: Path) -> bool:
     """Whether our own network reads a folder's encoder; others are read by transformers."""
-    if (folder / ADAPTER_CONFIG).is_file():
+    if (folder / ADAPTER_CONFIG).is_file() or holds_reader(folder):
         return False
     if not (folder / "config.json").is_file():
         return True  # what is amiss is said where it is read
@@ -192,9 +214,10 @@ def is_plain_bert(folder: Path) -> bool:
     return is_alike and ((folder / "model.safetensors").is_file() or not others)
 
 
-def _read_head(
+def read_head(
     file: Path, name: str, head: Head, tensors: Mapping[str, Tensor], width: int
 ) -> HeadLayers:
+    """Give the matrices of a head on vectors of that width; those that are not there are named."""
     count, inside = len(head.outputs), head.hidden
     sizes = (
         {"": (count, width)}

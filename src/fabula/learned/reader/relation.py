@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.models import load_model, load_pooled_bert
+from fabula.models import load_model
+from fabula.models.networks.encoder import load_pooled_bert
 from fabula.models.reading.state_cache import LruCache, VectorCache, text_key, vector_key
 from fabula.models.reading.windows import cut_evenly
 from fabula.text.layout import lay_out
@@ -27,7 +28,7 @@ from fabula.text.words import bare_words
 
 if TYPE_CHECKING:
     from fabula.core.model import Array
-    from fabula.models.networks.bert import PooledBert
+    from fabula.models.networks.encoder import PooledBert
 
 ReaderDtype = Literal["fp32", "int8"]
 ENCODER = "minilm"

@@ -251,5 +251,5 @@ def storyer_rows(
         story, prompt = stories[name].text, stories[name].prompt or ""
         for start in range(0, len(told), _SLOTS):
             slots = told[start : start + _SLOTS]
-            rows.append({"story": story, "score": 0, "prompt": prompt, "comments": slots})
+            rows.append({"story": story, "score": None, "prompt": prompt, "comments": slots})
     return rows

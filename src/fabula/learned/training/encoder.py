@@ -123,7 +123,7 @@ def train_encoder(
 ) -> dict[str, Any]:
     """Train from the encoder in `start`, leave the best weights in `out`, give training.json."""
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     shape, place = read_shape(start), choose_device(device)
     weights = load_weights(start, shape, seed=recipe.seed)

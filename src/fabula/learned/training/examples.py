@@ -43,7 +43,8 @@ class ExampleSet:
     `filled` the first sentence of a story and the one after its last. `targets` are (N, outputs),
     NaN where nobody said anything. `ids` name the texts, `items` what folds may not part.
     `features` are the texts' surface features, where a value is to be made of them: (texts, 17);
-    `relations` what they have to do with their prompts, where that counts: (texts, 2).
+    `relations` what they have to do with their prompts, where that counts: (texts, 2); `beside`
+    what the heads of a reader beside say of them: (texts, heads).
     """
 
     texts: TokenSet
@@ -53,6 +54,7 @@ class ExampleSet:
     ids: tuple[str, ...]
     features: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     relations: Array = field(default_factory=lambda: np.zeros((0, 2), dtype=np.float32))
+    beside: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
 
     def __len__(self) -> int:
         return len(self.members)
@@ -146,8 +148,9 @@ def save_prepared(
             f"{name}/targets": task_examples.targets,
         }
         arrays[f"{name}/features"] = task_examples.features
-        if len(task_examples.relations):
-            arrays[f"{name}/relations"] = task_examples.relations
+        for more in ("relations", "beside"):
+            if len(rows := getattr(task_examples, more)):
+                arrays[f"{name}/{more}"] = rows
         arrays[f"{name}/names"] = np.array(json.dumps([task_examples.items, task_examples.ids]))
     write_arrays(path, arrays)
 
@@ -175,9 +178,11 @@ def _read(stored: Any, name: str) -> ExampleSet:
     items, ids = json.loads(str(stored[f"{name}/names"]))
     texts = TokenSet(stored[f"{name}/flat"], stored[f"{name}/offsets"])
     members, targets = stored[f"{name}/members"], stored[f"{name}/targets"]
-    features, related = stored[f"{name}/features"], f"{name}/relations"
-    examples = ExampleSet(texts, members, targets, tuple(items), tuple(ids), features)
-    return replace(examples, relations=stored[related]) if related in stored else examples
+    more = {
+        one: stored[f"{name}/{one}"] for one in ("relations", "beside") if f"{name}/{one}" in stored
+    }
+    features = stored[f"{name}/features"]
+    return ExampleSet(texts, members, targets, tuple(items), tuple(ids), features, **more)
 
 
 def fold_of_items(items: Iterable[str], folds: int, seed: int) -> dict[str, int]:

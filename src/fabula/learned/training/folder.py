@@ -35,6 +35,9 @@ MODEL = "model.safetensors"
 RECORD = "training.json"
 OUTPUTS = "outputs.npz"  # what readers said of stories they had not learned from
 MEMBER = "member-"
+# Settings that say how fast a training goes and what it tells, not what comes of it; and names of
+# sources, whose contents are told apart by their digests.
+_ASIDE = frozenset({"sources", "at_once", "checkpoint_every", "report_every", "licence"})
 _REMEDY = "delete it and train again, or name another folder"
 
 
@@ -44,19 +47,34 @@ class TrainingFolder:
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         self.path, self._resume = path, resume
 
-    def open(self) -> dict[str, Any] | None:
-        """Make the folder and give the record of a training that is over, if it may be resumed."""
-        begun = [CHECKPOINT, RECORD, OUTPUTS, f"{MEMBER}*"]
-        if not self._resume and any(any(self.path.glob(name)) for name in begun):
+    def check(self) -> None:
+        """Refuse a folder of another training, which is not to go on, or of weights from elsewhere.
+
+        Who makes examples first, which may take long, asks before that.
+        """
+        begun = any(
+            any(self.path.glob(name)) for name in (CHECKPOINT, RECORD, OUTPUTS, f"{MEMBER}*")
+        )
+        if begun and not self._resume:
             problem = f"{self.path} holds a training"
             raise InputError(problem, "say --resume, or name another folder")
-        if (self.path / MODEL).exists() and not any(any(self.path.glob(name)) for name in begun):
+        if not begun and (self.path / MODEL).exists():
             problem = f"{self.path / MODEL} is there, and not by a training of Fabula"
             raise InputError(problem, "name another folder")
+
+    def open(self, recipe: Any = None) -> dict[str, Any] | None:
+        """Make the folder and give the record of a training that is over, if it may be resumed.
+
+        With a recipe, a training that is over by another one is refused.
+        """
+        self.check()
         if (self.path / RECORD).exists():
             record = read_json(self.path / RECORD, remedy=_REMEDY)
             if not isinstance(record, dict):
                 raise InputError(f"{self.path / RECORD} is no record of a training", _REMEDY)
+            if recipe is not None and (other := find_changes(record, recipe)):
+                problem = f"{self.path} was trained by another recipe ({', '.join(other)})"
+                raise InputError(problem, _REMEDY)
             return record
         self.path.mkdir(parents=True, exist_ok=True)
         return None
@@ -194,6 +212,17 @@ def plain_values(given: Any) -> dict[str, Any]:
     values = asdict(given) if is_dataclass(given) and not isinstance(given, type) else given
     plain: dict[str, Any] = json.loads(json.dumps(values))
     return plain
+
+
+def find_changes(record: Any, recipe: Any) -> list[str]:
+    """Name the settings of a recipe that the record of a training has otherwise."""
+    recorded = record.get("recipe") if isinstance(record, dict) else None
+    known = recorded if isinstance(recorded, dict) else {}
+    return [
+        name
+        for name, value in plain_values(recipe).items()
+        if name not in _ASIDE and known.get(name, value) != value
+    ]
 
 
 def find_versions(*more: str) -> dict[str, str]:

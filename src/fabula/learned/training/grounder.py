@@ -101,7 +101,7 @@ def train_grounder(
 ) -> dict[str, Any]:
     """Train on regions, leave the best weights in `out`, give training.json."""
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     material = Material.open(recipe, table, out / FEATURES, device=device, report=report)
     trainee = GrounderTrainee(recipe, material)

@@ -45,7 +45,8 @@ class ProbeHead:
     what the heads of another reader say count beside what was learned, in standard deviations of
     it.
     `people` is a corpus whose texts percentiles are among. Beside ratings, choices that nobody
-    made count with `made_weight`.
+    made count with `made_weight`. With a `teacher`, weights whose head of the same name was trained
+    on these corpora, it learns what they said of unseen items instead of what people chose.
     """
 
     choices: tuple[str, ...] = ()
@@ -65,13 +66,16 @@ class ProbeHead:
     low: float = 1.0
     high: float = 5.0
     people: str = ""
+    teacher: str = ""
 
 
 @dataclass(frozen=True)
 class ProbeRecipe:
     """What probes depend on, besides their data: the model, its layer, the heads.
 
-    `beside` is a reader that is asked as well, and `beside_heads` those of its heads that count.
+    The model is an asset of transformers, or the encoder that a reader among the assets learned;
+    with `surprisal` it is a causal one, which says how likely it found a text. `beside` is a reader
+    that is asked as well, and `beside_heads` those of its heads that count.
     """
 
     kind: str
@@ -80,6 +84,7 @@ class ProbeRecipe:
     beside: str = ""
     beside_heads: tuple[str, ...] = ()
     layer: int = 22
+    surprisal: bool = True
     window: int = 1022
     folds: int = 5
     draws: int = 8  # fits to items drawn again: how far another training would be
@@ -95,8 +100,14 @@ class ProbeRecipe:
             if bool(head.choices) == bool(head.ratings):
                 problem = f"probe {name} needs either choices or ratings"
                 raise SettingError(problem, "name corpora of choices, or a data set and an aspect")
+            if head.surprisal and not self.surprisal:
+                problem = f"probe {name} asks how likely texts are, and the model is not asked"
+                raise SettingError(problem, "say surprisal = true in the recipe, or 0 in the probe")
             if head.beside and not self.beside_heads:
                 raise SettingError(f"probe {name} asks a reader beside", "name its heads")
+            if head.teacher and (head.ratings or head.made):
+                problem = f"probe {name} has a teacher, who knows nothing but its choices"
+                raise SettingError(problem, "leave out made, or name choices and no ratings")
             if head.penalty <= 0:
                 raise SettingError(f"probe {name} needs a penalty above 0", "mend the recipe")
 
@@ -116,9 +127,9 @@ class Ratings:
 class Layout:
     """How columns are made of what is known of texts: means and deviations of all of it.
 
-    Vectors are states, surprisals and the outputs of `beside` heads of another reader. Columns are
-    states, surprisals, one of all heads beside (the sum of what they say, each standardised, whose
-    deviation over the texts is `beside_spread`), and surface features.
+    Vectors are states, `surprisals` and the outputs of `beside` heads of another reader. Columns
+    are states, surprisals, one of all heads beside (the sum of what they say, each standardised,
+    whose deviation over the texts is `beside_spread`), and surface features.
     """
 
     means: Array
@@ -127,15 +138,19 @@ class Layout:
     feature_deviations: Array
     beside: int = 0
     beside_spread: float = 1.0
+    surprisals: int = SURPRISALS
 
     @classmethod
-    def of(cls, vectors: Array, features: Array, beside: int = 0) -> Layout:
+    def of(
+        cls, vectors: Array, features: Array, beside: int = 0, surprisals: int = SURPRISALS
+    ) -> Layout:
         """Measure means and deviations over texts: (texts, vector), (texts, 17)."""
         means, deviations = vectors.mean(0), np.maximum(vectors.std(0), _LEAST)
         spreads = np.maximum(features.std(0), _LEAST)
         others = ((vectors - means) / deviations)[:, len(means) - beside :].sum(1)
         together = max(float(others.std()), _LEAST) if beside else 1.0
-        return cls(means, deviations, features.mean(0), spreads, beside, together)
+        of_features = features.mean(0), spreads
+        return cls(means, deviations, *of_features, beside, together, surprisals)
 
     def columns(self, head: ProbeHead, vectors: Array, features: Array) -> Array:
         """Give the columns that a head is linear in: states, surprisals, heads beside, surface."""
@@ -162,13 +177,18 @@ class Layout:
         return [(share, *pair) for pair in zip(means, deviations, strict=True)]
 
     @property
+    def states(self) -> int:
+        """Numbers of a mean state."""
+        return self._own - self.surprisals
+
+    @property
     def _own(self) -> int:
         return len(self.means) - self.beside
 
     def _weights(self, head: ProbeHead) -> Array:
-        width = self._own - SURPRISALS
+        width = self.states
         states = np.full(width, head.states / width**0.5)
-        return np.concatenate([states, np.full(SURPRISALS, head.surprisal)])
+        return np.concatenate([states, np.full(self.surprisals, head.surprisal)])
 
 
 def fit_choices(head: ProbeHead, corpora: Sequence[Choices], columns: Columns) -> Array:
@@ -177,6 +197,28 @@ def fit_choices(head: ProbeHead, corpora: Sequence[Choices], columns: Columns) -
     weights = fit_preference(corpora, seen, head.penalty)
     people = [columns[one.corpus] for one in corpora if one.question != "spoiled"]
     return _add_fixed(head, weights, np.concatenate(people))
+
+
+def fit_taught(
+    head: ProbeHead, corpora: Sequence[Choices], columns: Columns, taught: Columns
+) -> Array:
+    """Fit a head's weights of columns to a teacher's values, by least squares.
+
+    All corpora count alike, and of a corpus its texts by the weights of the choices they are in.
+    """
+    rows, said, shares = [], [], []
+    for one in corpora:
+        weights = np.zeros(len(one.texts))
+        np.add.at(weights, one.pairs, one.weights[:, None])
+        rows.append(_hide_beside(columns[one.corpus]))
+        said.append(taught[one.corpus])
+        shares.append(weights / weights.sum() / len(corpora))
+    x, y, share = map(np.concatenate, (rows, said, shares))
+    x, y = x - share @ x, y - share @ y
+    y = y / (np.sqrt(share @ y**2) or 1.0)
+    bend = (x * share[:, None]).T @ x + head.penalty * np.eye(x.shape[1])
+    weights = np.linalg.solve(bend, (x * share[:, None]).T @ y)
+    return _add_fixed(head, weights, np.concatenate(rows))
 
 
 def fit_ratings(

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.dataset import Dataset
 from fabula.core.protocols import watch
+from fabula.learned.reader.encoders import open_hub_asset
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.choices import flatten, gather_choices
 from fabula.learned.training.examples import digest_of
@@ -19,8 +20,7 @@ from fabula.learned.training.loop import Report
 from fabula.learned.training.made_choices import gather_made
 from fabula.learned.training.probe import Layout, ProbeHead, ProbeRecipe, Ratings
 from fabula.learned.training.stories import read_dataset
-from fabula.models import path_of
-from fabula.models.networks.hf_pooled import PooledHub, open_pooled
+from fabula.models.networks.hf_pooled import SURPRISALS, PooledHub
 from fabula.models.reading.state_cache import text_key
 from fabula.models.reading.windows import cut_evenly
 from fabula.text.features import feature_row
@@ -50,7 +50,8 @@ class Bench:
         self._place = {text: number for number, text in enumerate(texts)}
         self._vectors = read_texts(recipe, texts, states, report).astype(np.float64)
         self._features = np.array([feature_row(text) for text in texts])
-        self.layout = Layout.of(self._vectors, self._features, len(recipe.beside_heads))
+        how = len(recipe.beside_heads), SURPRISALS * recipe.surprisal
+        self.layout = Layout.of(self._vectors, self._features, *how)
 
     @property
     def sources(self) -> list[str]:
@@ -100,7 +101,7 @@ class Bench:
 def read_texts(
     recipe: ProbeRecipe, texts: Sequence[str], states: Path | None, report: Report
 ) -> Array:
-    """Give the mean of the layer's states and the surprisals of every text: (texts, width).
+    """Give the mean of the layer's states, and the surprisals, of every text: (texts, width).
 
     What the heads of the reader beside say follows, where there is one. `states` is a file of what
     was read before, here or on a faster machine; what is missing in it is read now, and written
@@ -114,7 +115,8 @@ def read_texts(
     missing = [place for place, key in enumerate(keys) if key not in known]
     if missing:
         report(f"{len(missing):,} texts are read by {recipe.encoder}")
-        encoder = _open_encoder(recipe)
+        how: Any = {"layer": recipe.layer, "surprisal": recipe.surprisal}
+        encoder = open_hub_asset(recipe.encoder, **how)
         watch.get().tell("reading")
         for start in range(0, len(missing), _AT_ONCE):
             some = missing[start : start + _AT_ONCE]
@@ -134,13 +136,6 @@ def _ask_beside(recipe: ProbeRecipe, texts: Sequence[str]) -> Array:
     """Give what the heads of the reader beside say of texts: (texts, heads)."""
     said = load_reader(recipe.beside).outputs(texts)
     return np.array([[float(one[head][0]) for head in recipe.beside_heads] for one in said])
-
-
-def _open_encoder(recipe: ProbeRecipe) -> PooledHub:
-    how: Any = {"is_bert": False, "is_asset": True, "layer": recipe.layer, "surprisal": True}
-    encoder = open_pooled(path_of(recipe.encoder), recipe.encoder, **how)
-    assert isinstance(encoder, PooledHub)
-    return encoder
 
 
 def _read(encoder: PooledHub, texts: Sequence[str], window: int) -> Array:

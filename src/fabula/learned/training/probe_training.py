@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.errors import InputError
 from fabula.learned.reader.config import (
     Head,
     Pin,
@@ -17,9 +19,11 @@ from fabula.learned.reader.config import (
     Surface,
     Term,
     borrowed_name,
+    read_config,
     write_config,
 )
 from fabula.learned.reader.domain import describe_domain
+from fabula.learned.reader.inference import find_folder
 from fabula.learned.reader.network import save_packed
 from fabula.learned.reader.relation import fit_relation, relate
 from fabula.learned.training.choices import Choices, flatten
@@ -28,6 +32,7 @@ from fabula.learned.training.folder import (
     TrainingFolder,
     find_versions,
     plain_values,
+    read_arrays,
     write_arrays,
 )
 from fabula.learned.training.left_out import Held, leave_out, measure_columns
@@ -38,19 +43,21 @@ from fabula.learned.training.probe import (
     draw_again,
     fit_choices,
     fit_ratings,
+    fit_taught,
 )
 from fabula.learned.training.probe_bench import Bench
-from fabula.learned.training.reader_scales import CROSS_FITTED, logistic_slope
+from fabula.learned.training.reader_scales import CROSS_FITTED, describe_beside, logistic_slope
 from fabula.learned.training.surface import CLIP
 from fabula.meta.coefficients import spearman
 from fabula.models import get_asset
-from fabula.models.networks.hf_pooled import SURPRISALS
 from fabula.text.features import FEATURES_VERSION
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
+# Gives the weights of columns that some corpora teach.
+FitCorpora = Callable[[Sequence[Choices]], Array]
 
 
 def train_probes(
@@ -67,7 +74,7 @@ def train_probes(
     `states` is a file that what is read of texts is kept in (`read_texts`).
     """
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     bench = Bench(recipe, data, states, report)
     fits: dict[str, _Fit] = {}
@@ -122,21 +129,22 @@ def _fit_to_choices(bench: Bench, name: str) -> _Fit:
     tested = [one for one in tested if one.question in asked]
     learned = [*corpora, *made]
     columns = {one.corpus: bench.columns(head, one.texts) for one in (*learned, *tested)}
-    weights = fit_choices(head, learned, columns)
+    fit_to = _choose_fit(name, head, learned, columns)
+    weights = fit_to(learned)
     people = np.concatenate([columns[one.corpus] for one in corpora])
     fit = _standardise(head, weights, people)
-    crossed = _cross_fit(bench, fit, learned, columns)
+    crossed = _cross_fit(bench, fit, learned, columns, fit_to)
     unseen = {one.corpus: crossed[one.corpus] for one in corpora}
     inside = measure_columns(corpora, {key: one[:, None] for key, one in unseen.items()})
-    left = leave_out(
-        [*corpora, *tested], columns, also=made,
-        fit=lambda others: fit_choices(head, others, columns),
-    )  # fmt: skip
+    left = leave_out([*corpora, *tested], columns, also=made, fit=fit_to)
     figures: dict[str, Any] = {"unseen": [_row(one) for one in inside]}
     figures["left_out"] = [_row(one) for one in left.held]
     figures["mean_gain"] = left.mean_gain.plain()
-    again = [fit_choices(head, drawn, columns) for drawn in draw_again(learned, bench.recipe.draws)]
+    again = [fit_to(drawn) for drawn in draw_again(learned, bench.recipe.draws)]
     error = _find_error(fit, again, people)
+    if head.teacher:  # who might have learned otherwise, too; raw values of both have deviation 1
+        teacher = read_config(find_folder(head.teacher)).scales[name]
+        error = math.hypot(error, teacher.error or 0.0)
     gaps = [np.subtract(*unseen[one.corpus][one.pairs].T) for one in corpora]
     scale = replace(_make_scale(bench, name, fit), error=error)
     if head.link == "logistic":
@@ -145,8 +153,38 @@ def _fit_to_choices(bench: Bench, name: str) -> _Fit:
     return replace(fit, unseen=unseen, figures=figures, scale=scale)
 
 
+def _choose_fit(
+    name: str, head: ProbeHead, corpora: Sequence[Choices], columns: Mapping[str, Array]
+) -> FitCorpora:
+    """Give what fits the head to some corpora: to people's choices, or to what a teacher said."""
+    if not head.teacher:
+        return lambda some: fit_choices(head, some, columns)
+    taught = _read_taught(name, head.teacher, corpora)
+    return lambda some: fit_taught(head, some, columns, taught)
+
+
+def _read_taught(name: str, teacher: str, corpora: Sequence[Choices]) -> dict[str, Array]:
+    """Read what a teacher's head of that name said of texts whose items it had not learned from."""
+    file = find_folder(teacher) / CROSS_FITTED
+    remedy = "name weights of a recipe with probes, such as 'large'"
+    if not file.is_file():
+        raise InputError(f"the teacher {teacher!r} has no {CROSS_FITTED}", remedy)
+    said, taught = read_arrays(file, "values of unseen texts", remedy), dict[str, Array]()
+    for one in corpora:
+        values = said.get(f"{name}/{one.corpus}")
+        if values is None or values.shape != (len(one.texts),):
+            problem = f"the teacher {teacher!r} did not say {name} of the texts of {one.corpus}"
+            raise InputError(problem, "leave that corpus out, or name another teacher")
+        taught[one.corpus] = values.astype(np.float64)
+    return taught
+
+
 def _cross_fit(
-    bench: Bench, fit: _Fit, corpora: Sequence[Choices], columns: Mapping[str, Array]
+    bench: Bench,
+    fit: _Fit,
+    corpora: Sequence[Choices],
+    columns: Mapping[str, Array],
+    fit_to: FitCorpora,
 ) -> dict[str, Array]:
     """Give raw values by heads that were fitted without a text's fold, by corpus."""
     said = {one.corpus: np.full(len(one.texts), np.nan) for one in corpora}
@@ -156,7 +194,7 @@ def _cross_fit(
             replace(one, weights=one.weights * (folds[one.corpus][one.pairs] != fold).all(1))
             for one in corpora
         ]
-        weights = fit_choices(fit.head, rest, columns)
+        weights = fit_to(rest)
         for one in corpora:
             there = folds[one.corpus] == fold
             said[one.corpus][there] = fit.say(columns[one.corpus][there], weights)
@@ -247,7 +285,7 @@ def _head_tensors(bench: Bench, fits: Mapping[str, _Fit]) -> dict[str, Tensor]:
     tensors = {}
     for name, fit in fits.items():
         plain, bias, _ = bench.layout.part(fit.head, fit.weights)
-        whole = np.concatenate([np.zeros(len(plain) - SURPRISALS), plain]) / fit.spread
+        whole = np.concatenate([np.zeros(bench.layout.states), plain]) / fit.spread
         tensors[f"head.{name}.weight"] = torch.from_numpy(whole[None])
         shift = (bias - fit.center) / fit.spread
         tensors[f"head.{name}.bias"] = torch.tensor([shift], dtype=torch.float64)
@@ -271,21 +309,10 @@ def _write_config(
         domain=describe_domain([text for text in dict.fromkeys(map(flatten, stories)) if text]),
         training=training,
         layer=recipe.layer,
-        surprisal=True,
-        **_describe_beside(recipe),
+        surprisal=recipe.surprisal,
+        **describe_beside(recipe.beside, recipe.beside_heads),
     )
     write_config(out, config)
-
-
-def _describe_beside(recipe: ProbeRecipe) -> dict[str, Any]:
-    """Say which reader is asked as well, and which of its heads."""
-    if not recipe.beside:
-        return {}
-    borrowed = {borrowed_name(recipe.beside, head): Head((head,)) for head in recipe.beside_heads}
-    return {
-        "beside": Pin(recipe.beside, get_asset(recipe.beside).tree_sha256),
-        "borrowed": borrowed,
-    }
 
 
 def _row(one: Held) -> dict[str, Any]:

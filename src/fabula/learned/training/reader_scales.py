@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from fabula.core.errors import SettingError
-from fabula.learned.reader.config import Head, Pin, ReaderConfig, Scale, Surface, Term, write_config
+from fabula.learned.reader.config import (
+    Head,
+    Pin,
+    ReaderConfig,
+    Scale,
+    Surface,
+    Term,
+    borrowed_name,
+    write_config,
+)
 from fabula.learned.reader.relation import Relation, fit_relation
 from fabula.learned.training.cross_fit import CrossFitted
 from fabula.learned.training.examples import ExampleSet, Prepared
@@ -52,6 +61,7 @@ def write_reader(
         overlap=recipe.overlap,
         layout=recipe.layout,
         heads=heads,
+        **describe_beside(recipe.beside, recipe.borrowed),
         scales=scales,
         domain=prepared.domain,
         training=_note_training(recipe, record, fit.figures),
@@ -197,6 +207,8 @@ class _Fit:
 
     def _term(self, spelled: str, weight: float) -> Term:
         head, _, output = spelled.partition(".")
+        if self._recipe.beside and head == self._recipe.beside:
+            return Term(borrowed_name(head, output), 0, weight, optional=True)
         if head not in self._recipe.heads:
             raise SettingError(f"a scale has the term {spelled!r}", "name a head, or head.output")
         names = _names(self._recipe.heads[head])
@@ -205,6 +217,10 @@ class _Fit:
     def _outputs(self, term: Term, task: str) -> Array:
         """What the term's head said of a task's texts: (seeds, texts)."""
         assert self._crossed is not None
+        if term.optional:
+            names = [borrowed_name(self._recipe.beside, head) for head in self._recipe.borrowed]
+            beside: Array = self._examples[task].beside[:, names.index(term.head)]
+            return beside[None]
         outputs: Array = self._crossed.outputs[task, term.head][:, :, term.output]
         return outputs
 
@@ -252,7 +268,8 @@ class _Fit:
         """Raw values of a task's texts: (seeds, texts); `parts` are those of the surface."""
         raw: Array = np.asarray(
             sum(
-                term.weight * (self._outputs(term, task) - term.mean) / term.deviation
+                _fill_optional(term, term.weight * (self._outputs(term, task) - term.mean))
+                / term.deviation
                 for term in scale.terms
             )
         )
@@ -295,6 +312,21 @@ class _Fit:
                 # (seeds, texts, outputs): a seed has one reader that had not seen the text.
                 self.kept[f"{PEOPLE}/{head}"] = outputs.mean(axis=0).astype(np.float16)
         self.kept[f"{PEOPLE}/{FEATURES}"] = self._examples[task].features
+
+
+def _fill_optional(term: Term, added: Array) -> Array:
+    """Let an optional term that says nothing of a text count as its mean."""
+    return np.nan_to_num(added, nan=0.0) if term.optional else added
+
+
+def describe_beside(name: str, heads: Sequence[str]) -> dict[str, Any]:
+    """Say in a configuration which reader is asked as well, and which of its heads."""
+    if not name:
+        return {}
+    return {
+        "beside": Pin(name, get_asset(name).tree_sha256),
+        "borrowed": {borrowed_name(name, head): Head((head,)) for head in heads},
+    }
 
 
 def _link(scale: Scale, targets: list[_Target], raws: Mapping[str, Array]) -> Scale:

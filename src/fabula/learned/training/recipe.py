@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -54,8 +54,13 @@ def is_joint(path: Path) -> bool:
 
 
 def is_reader(path: Path) -> bool:
-    """Whether a file is the recipe of a reader: with neither a backbone nor probes."""
-    return not {"backbone", "probes"} & read_toml(path, error=SettingError).keys()
+    """Whether a file is the recipe of a reader: with no backbone, probes or choices made up."""
+    return not {"backbone", "probes", "made"} & read_toml(path, error=SettingError).keys()
+
+
+def is_sequence(path: Path) -> bool:
+    """Whether a file is the recipe of a head that learns from made choices alone."""
+    return "made" in read_toml(path, error=SettingError)
 
 
 def require_least(recipe: Any, **least: float) -> None:
@@ -134,8 +139,9 @@ class Stage:
 class ScaleRecipe:
     """How a value is made of heads and surface features.
 
-    `terms` are weights of `head` or `head.output`. Heads are standardised over the texts of the
-    tasks that it is fitted `to`, each `task` or `task.aspect`; without any they count as they are.
+    `terms` are weights of `head` or `head.output`, or of `weights.head` of the reader beside. Heads
+    are standardised over the texts of the tasks that it is fitted `to`, each `task` or
+    `task.aspect`; without any they count as they are.
     The same opinions tell what the surface features are worth, which count with weight `surface`.
     What a story has to do with its prompt counts with weight `relation`: without a prompt there is
     no value.
@@ -161,6 +167,7 @@ class ReaderRecipe:
     tasks: Mapping[str, Task]
     stages: tuple[Stage, ...]
     encoder: str = "story_encoder"
+    beside: str = ""  # weights that have met no opinion, whose heads scales may name as terms
     domain: tuple[str, ...] = ()  # data sets whose stories it knows; none: all with opinions
     left_out: tuple[str, ...] = ()  # data sets that tasks of unrated stories keep away from
     scales: Mapping[str, ScaleRecipe] = field(default_factory=dict)
@@ -210,8 +217,28 @@ class ReaderRecipe:
     @property
     def related_tasks(self) -> list[str]:
         """Names of the tasks whose stories are related to their prompts, as a scale wants it."""
-        asked = [scale for scale in self.scales.values() if scale.relation]
-        spelled = {s for scale in asked for s in (*scale.to, *scale.also, scale.people)}
+        return self._measured_tasks(scale for scale in self.scales.values() if scale.relation)
+
+    @property
+    def borrowed(self) -> list[str]:
+        """Names of the heads of the reader beside that scales have as terms."""
+        spelled = (term.partition(".") for scale in self.scales.values() for term in scale.terms)
+        named = [head for name, _, head in spelled if self.beside and name == self.beside]
+        return list(dict.fromkeys(named))
+
+    @property
+    def beside_tasks(self) -> list[str]:
+        """Names of the tasks of whose stories the reader beside is asked."""
+        asked = [
+            scale
+            for scale in self.scales.values()
+            if self.beside in {term.partition(".")[0] for term in scale.terms}
+        ]
+        return self._measured_tasks(asked) if self.beside else []
+
+    def _measured_tasks(self, scales: Iterable[ScaleRecipe]) -> list[str]:
+        """Give the names of the tasks that scales are fitted to, or measured against."""
+        spelled = {s for scale in scales for s in (*scale.to, *scale.also, scale.people)}
         named = {name.partition(".")[0] for name in spelled}
         return [name for name in self.tasks if name in named]
 
@@ -243,6 +270,7 @@ def example_settings(recipe: ReaderRecipe) -> dict[str, Any]:
         | ({"scorer": settings.scorer} if settings.scorer else {})
         | ({"rated": True} if settings.rated else {})
         | ({"relation": RELATION_VERSION} if task in recipe.related_tasks else {})
+        | ({"beside": recipe.borrowed} if task in recipe.beside_tasks else {})
         for task, settings in recipe.tasks.items()
     }
     return {"encoder": recipe.encoder, "left_out": list(recipe.left_out), "tasks": tasks}
@@ -294,6 +322,10 @@ def _check_scales(recipe: ReaderRecipe) -> None:
             if spelled.partition(".")[0] in silent:
                 problem = f"scale {name} is held against {spelled!r}, of which nobody said anything"
                 raise SettingError(problem, "name a task of pairs, ratings or shares")
+    for name in recipe.beside_tasks:
+        if recipe.tasks[name].kind != "ratings":
+            problem = f"a scale that asks {recipe.beside} is measured against task {name}"
+            raise SettingError(problem, "name tasks of ratings alone")
     for name in recipe.related_tasks:
         if recipe.tasks[name].kind != "ratings" or recipe.tasks[name].with_prompt:
             problem = f"a scale with a relation is fitted to task {name}"

@@ -89,7 +89,7 @@ def train_on_data(
     report: Report = print,
 ) -> dict[str, Any]:
     """Read the stories below `data`, encode them, and train; vectors are kept until the end."""
-    if (finished := TrainingFolder(out, resume=resume).open()) is not None:
+    if (finished := TrainingFolder(out, resume=resume).open(recipe)) is not None:
         return finished
     pairs = read_pairs(recipe, data)
     report(", ".join(f"{name}: {count:,}" for name, count in pairs.counts.items()))
@@ -107,7 +107,7 @@ def train_ruber(
 ) -> dict[str, Any]:
     """Train on pooled vectors, leave the best weights in `out`, give training.json."""
     folder = TrainingFolder(out, resume=resume)
-    if (finished := folder.open()) is not None:
+    if (finished := folder.open(recipe)) is not None:
         return finished
     trainee = RuberTrainee(recipe, pairs)
     state = TrainingState(plain_values(recipe), plain_values(dict(pairs.about)))

@@ -46,12 +46,16 @@ def data_folder(name: str, data: Path) -> Path | None:
     return None
 
 
-def read_dataset(name: str, data: Path | None) -> Dataset:
+def read_dataset(name: str, data: Path | None, *, partial: bool = False) -> Dataset:
     """Read a data set from its folder below `data`, from where it was added, or by a path.
 
-    A path is that of a table, or of a run's folder, which has stories and what scorers said.
+    A release that does not hold what its card says is refused, unless `partial` is given.
+
+    A path is that of a table, of a file in the form of one of StoryER's, or of a run's folder,
+    which has stories and what scorers said.
     """
     from fabula.datasets import DATASETS, find_place, load_dataset
+    from fabula.datasets.releases.storyer_kinds import tell_kind
 
     if name not in DATASETS and (Path(name) / SCORES).is_file():
         table = ScoreTable.load(name)
@@ -59,7 +63,9 @@ def read_dataset(name: str, data: Path | None) -> Dataset:
         stories = tuple(table.stories)
         return Dataset(Path(name).resolve().name, card, stories, scores=table)
     if name not in DATASETS and Path(name).exists():
-        return load_dataset("table", name)
+        return load_dataset(tell_kind(Path(name)) or "table", name)
+    if name not in DATASETS and not find_place(name) and ("/" in name or Path(name).suffix):
+        raise InputError(f"{name}: no such file", "mend the path, or name a data set")
     folder = data_folder(name, data) if data else None
     if (
         folder is None
@@ -71,7 +77,7 @@ def read_dataset(name: str, data: Path | None) -> Dataset:
             f"{data or 'no --data, and nothing kept'}: no files of the data set {name!r}",
             f"fabula data show {name} says where to get it; put it below --data",
         )
-    return load_dataset(name, folder)
+    return load_dataset(name, folder, partial=partial)
 
 
 def open_tokeniser(folder: Path) -> Cut:

@@ -18,6 +18,7 @@ from fabula.core.story import Story
 from fabula.learned.negatives.corpus import Corpus
 from fabula.learned.negatives.union import corrupt
 from fabula.learned.reader.domain import describe_domain
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.reader.relation import open_relater, relate
 from fabula.learned.training.examples import ExampleSet, Prepared, example_set
 from fabula.learned.training.pairs import pairs_of
@@ -62,6 +63,8 @@ def prepare(recipe: ReaderRecipe, cut: Cut, data: Path | None = None) -> Prepare
         examples[name] = _build(task, sources, free=free, cut=cut, seed=recipe.seed)
         if name in recipe.related_tasks:
             examples[name] = _relate(examples[name], task, sources)
+        if name in recipe.beside_tasks:
+            examples[name] = _ask_beside(recipe, examples[name], task, sources)
         if not len(examples[name]):
             raise InputError(f"task {name} has no example", "check its data and aspects")
     _share_items(recipe, examples)
@@ -215,14 +218,29 @@ def _make_opinions(
 
 def _relate(examples: ExampleSet, task: Task, sources: Sequence[Dataset]) -> ExampleSet:
     """Add what rated stories have to do with their prompts."""
+    chosen = _find_stories(examples, task, sources)
+    rows = relate([story.prompt for story in chosen], [story.text for story in chosen])
+    return replace(examples, relations=rows.astype(np.float32))
+
+
+def _ask_beside(
+    recipe: ReaderRecipe, examples: ExampleSet, task: Task, sources: Sequence[Dataset]
+) -> ExampleSet:
+    """Add what the heads of the reader beside say of rated stories."""
+    texts = [story.text for story in _find_stories(examples, task, sources)]
+    said = load_reader(recipe.beside).outputs(texts)
+    rows = [[float(one[head][0]) for head in recipe.borrowed] for one in said]
+    return replace(examples, beside=np.array(rows, dtype=np.float32))
+
+
+def _find_stories(examples: ExampleSet, task: Task, sources: Sequence[Dataset]) -> list[Story]:
+    """Give the stories that rated examples are made of."""
     stories = {
         f"{source.name}:{story.id}": story
         for source in sources
         for story in task_stories(source, task)
     }
-    chosen = [stories[name] for name in examples.ids]
-    rows = relate([story.prompt for story in chosen], [story.text for story in chosen])
-    return replace(examples, relations=rows.astype(np.float32))
+    return [stories[name] for name in examples.ids]
 
 
 def _target(row: Sequence[Sequence[float]], *, is_share: bool) -> list[float]:

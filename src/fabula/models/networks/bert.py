@@ -2,29 +2,28 @@
 
 Devlin et al. (2019), as `BertModel` of transformers computes it for inference; only the layers
 asked for are kept. Attention runs over runs of texts of equal length, so nothing is padded.
+
+In 8 bits a row is whole numbers from -127 to 127 times a step of its own, and so is every column of
+a matrix; the products are summed exactly. As each row has its own step, what a text gives does not
+depend on the texts that are read beside it, as it would with one step for a whole batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.plain import read_json, read_tensors
-from fabula.models._load import load_model
 from fabula.models._runtime import own_device, package, require_precision
-from fabula.models.networks.linear import Linear, LinearMap, quantise, require_int8
-from fabula.models.reading.windows import run_batches
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
     from torch import Tensor
 
-    from fabula.models.networks.encoder import Edges
 
 Dtype = Literal["fp32", "bf16", "int8"]
 _GELUS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
@@ -35,6 +34,59 @@ _MOST = 10_000  # layers, or heads
 # A GPU is not filled by what fits into the cache of a core.
 _GPU_TIMES = 32
 _REMEDY = "get it again: the file may have been cut off"
+_LARGEST = 127
+_LEAST_STEP = 1e-12  # of a row of zeros
+
+
+class LinearMap(Protocol):
+    """A matrix and a bias, however they are kept."""
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Multiply, and add the bias."""
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Add the result for `inputs` to rows that are not needed afterwards."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A matrix (inputs × outputs) and a bias."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Multiply, and add the bias."""
+        import torch
+
+        return torch.addmm(self.bias, rows, self.weight)
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Add the result for `inputs` to rows that are not needed afterwards."""
+        return rows.add_(self.bias).addmm_(inputs, self.weight)
+
+
+@dataclass(frozen=True)
+class Int8Linear:
+    """A matrix (inputs × outputs) in 8 bits, the step of each of its columns, and a bias."""
+
+    weight: Tensor
+    steps: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Multiply, and add the bias."""
+        import torch
+
+        # A norm of torch takes ten times as long.
+        largest = rows.abs().amax(1, keepdim=True)  # (T, 1)
+        steps = largest.div_(_LARGEST).clamp_min_(_LEAST_STEP)
+        sums = torch._int_mm((rows / steps).round_().char(), self.weight)  # (T, O), 32 bits
+        return torch.addcmul(self.bias, sums * steps, self.steps)
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Add the result for `inputs` to rows that are not needed afterwards."""
+        return rows.add_(self(inputs))
 
 
 @dataclass(frozen=True)
@@ -296,95 +348,17 @@ def _norm(tensors: Mapping[str, Tensor], name: str, eps: float) -> Norm:
     return Norm(tensors[f"{name}.weight"], tensors[f"{name}.bias"], eps)
 
 
-# As many as the encoder reads at once, for the same reason: their rows stay in a core's cache.
-BATCH_TOKENS = 2048
+def quantise(linear: Linear) -> Int8Linear:
+    """Give a matrix in 8 bits: each column by its largest number."""
+    weight = linear.weight.float()
+    steps = (weight.abs().amax(0) / _LARGEST).clamp_min(_LEAST_STEP)  # (outputs,)
+    packed = (weight / steps).round_().char().contiguous()
+    return Int8Linear(packed, steps, linear.bias.float())
 
 
-@dataclass(frozen=True)
-class PooledBert:
-    """An encoder that gives the state of the first token and the mean over all, and no other."""
-
-    bert: Bert = field(repr=False)
-    tokenizer: Tokenizer = field(repr=False)
-    edges: Edges
-    batch_tokens: int = BATCH_TOKENS
-
-    @property
-    def width(self) -> int:
-        """Numbers in a window's vector: the first token's state, then the mean."""
-        return 2 * self.bert.width
-
-    @property
-    def room(self) -> int:
-        """Tokens of a text that are read at once."""
-        return self.bert.longest - 2
-
-    @property
-    def pair_room(self) -> int:
-        """Tokens that are read of either text of a pair."""
-        return (self.bert.longest - 3) // 2
-
-    def layer_tensors(self) -> dict[str, Tensor]:
-        """Give the weights of the layers by their names in transformers."""
-        return self.bert.layer_tensors()
-
-    def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledBert:
-        """Give one with other layers on the same embeddings, which are not copied."""
-        return replace(self, bert=self.bert.with_layers(tensors))
-
-    def to_int8(self) -> PooledBert:
-        """Give one whose layers multiply in 8 bits."""
-        return replace(self, bert=self.bert.to_int8())
-
-    @cached_property
-    def unknown(self) -> int | None:
-        """The number of the sign for what is not in the vocabulary."""
-        from fabula.models.networks.encoder import find_unknown
-
-        return find_unknown(self.tokenizer)
-
-    def ids(self, text: str) -> list[int]:
-        """Give the numbers of a text's tokens, without those that the model adds."""
-        from fabula.models.networks.encoder import SURROGATE
-
-        # Half of a surrogate pair is no character.
-        encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
-        return list(encoding.ids)
-
-    def pool(self, texts: Sequence[Sequence[int]]) -> Tensor:
-        """Give a vector for every window of tokens: (windows, 2 × width of the encoder)."""
-        first, last = self.edges.ids
-        return self._pool([[first, *ids, last] for ids in texts])
-
-    def pool_pairs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Tensor:
-        """Give a vector for every pair, read as one text whose second half is of another kind."""
-        first, last = self.edges.ids
-        rows = [[first, *left, last, *right, last] for left, right in pairs]
-        kinds = [[0] * (len(left) + 2) + [1] * (len(right) + 1) for left, right in pairs]
-        return self._pool(rows, kinds)
-
-    def _pool(self, rows: list[list[int]], kinds: list[list[int]] | None = None) -> Tensor:
-        import torch
-
-        top = len(self.bert.stack)
-
-        def run(batch: list[int]) -> list[Tensor]:
-            of_batch = None if kinds is None else [kinds[index] for index in batch]
-            [states] = self.bert([rows[index] for index in batch], [top], kinds=of_batch)
-            parts = states.split_with_sizes([len(rows[index]) for index in batch])
-            return [torch.cat([part[0], part.mean(0)]) for part in parts]
-
-        budget = self.bert.fit_batch(self.batch_tokens)
-        with torch.inference_mode():
-            vectors = run_batches(run, [len(row) for row in rows], budget=budget)
-            return torch.stack(vectors).float() if vectors else torch.empty(0, self.width)
-
-
-def load_pooled_bert(name: str, *, dtype: Dtype = "fp32") -> PooledBert:
-    """Give the encoder that an asset holds; it is loaded once a process, whoever else asks it."""
-    from fabula.models.networks.encoder import Encoder
-
-    encoder = load_model(f"embedded({name!r}, dtype={dtype!r})")
-    if not isinstance(encoder, Encoder):
-        raise SettingError(f"{name!r} is no encoder", "name one such as 'story_encoder'")
-    return PooledBert(encoder.bert, encoder.tokenizer, encoder.edges)
+def require_int8() -> None:
+    """Refuse 8 bits on a GPU, and on a processor that cannot multiply in them."""
+    if own_device() != "cpu":
+        problem = f"dtype='int8' is for processors, and FABULA_DEVICE is {own_device()}"
+        raise SettingError(problem, "leave one of the two out")
+    require_precision("int8")

@@ -1,10 +1,11 @@
-"""Texts as vectors: a BERT encoder that reads stories of any length, batch by batch."""
+"""Texts as vectors: a BERT encoder that reads stories of any length, or windows, batch by batch."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,16 @@ import numpy as np
 
 from fabula.core.errors import InputError, SettingError
 from fabula.core.model import Span, TokenCount, TokenStates
+from fabula.models._load import load_model
 from fabula.models._runtime import package, refuse_broken
-from fabula.models.networks.bert import Bert
+from fabula.models.networks.bert import Bert, Dtype
 from fabula.models.reading.state_cache import LruCache, StateCache, vector_key
 from fabula.models.reading.tokens import count_ids, truncate_texts
 from fabula.models.reading.windows import assign_tokens, cut_overlapping, run_batches
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from torch import Tensor
 
     from fabula.core.model import Array
 
@@ -145,14 +148,11 @@ class Encoder:
         return pooled
 
     def _stream(self, texts: Sequence[str], layers: list[int]) -> Iterator[TokenStates]:
+        nothing = TokenStates((), (), np.zeros((len(layers), 0, self.width), np.float32))
         for chunk in self._chunks(texts):
             states = self._chunk_states([text for text in chunk if text.ids], layers)
             for text in chunk:
-                yield (
-                    self._to_token_states(text, states[text.text])
-                    if text.ids
-                    else _no_states(self, layers)
-                )
+                yield self._to_token_states(text, states[text.text]) if text.ids else nothing
 
     def _to_token_states(self, text: Text, arrays: list[Array]) -> TokenStates:
         first, last = self.edges.tokens
@@ -238,6 +238,109 @@ class Encoder:
         return vector_key(self.signature, what, text.text)
 
 
+@dataclass(frozen=True)
+class PooledBert:
+    """An encoder that gives the state of the first token and the mean over all, and no other."""
+
+    bert: Bert = field(repr=False)
+    tokenizer: Tokenizer = field(repr=False)
+    edges: Edges
+    batch_tokens: int = BATCH_TOKENS
+
+    @property
+    def width(self) -> int:
+        """Numbers in a window's vector: the first token's state, then the mean."""
+        return 2 * self.bert.width
+
+    @property
+    def room(self) -> int:
+        """Tokens of a text that are read at once."""
+        return self.bert.longest - 2
+
+    @property
+    def pair_room(self) -> int:
+        """Tokens that are read of either text of a pair."""
+        return (self.bert.longest - 3) // 2
+
+    def layer_tensors(self) -> dict[str, Tensor]:
+        """Give the weights of the layers by their names in transformers."""
+        return self.bert.layer_tensors()
+
+    def with_layers(self, tensors: Mapping[str, Tensor]) -> PooledBert:
+        """Give one with other layers on the same embeddings, which are not copied."""
+        return replace(self, bert=self.bert.with_layers(tensors))
+
+    def to_int8(self) -> PooledBert:
+        """Give one whose layers multiply in 8 bits."""
+        return replace(self, bert=self.bert.to_int8())
+
+    @cached_property
+    def unknown(self) -> int | None:
+        """The number of the sign for what is not in the vocabulary."""
+        return find_unknown(self.tokenizer)
+
+    def ids(self, text: str) -> list[int]:
+        """Give the numbers of a text's tokens, without those that the model adds."""
+        # Half of a surrogate pair is no character.
+        encoding = self.tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        return list(encoding.ids)
+
+    def pool(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """Give a vector for every window of tokens: (windows, 2 × width of the encoder)."""
+        first, last = self.edges.ids
+        return self._pool([[first, *ids, last] for ids in texts])
+
+    def pool_pairs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Tensor:
+        """Give a vector for every pair, read as one text whose second half is of another kind."""
+        first, last = self.edges.ids
+        rows = [[first, *left, last, *right, last] for left, right in pairs]
+        kinds = [[0] * (len(left) + 2) + [1] * (len(right) + 1) for left, right in pairs]
+        return self._pool(rows, kinds)
+
+    def states(self, texts: Sequence[Sequence[int]], layer: int) -> list[Tensor]:
+        """Give the states of the tokens of every window after a layer: (tokens, width) each.
+
+        Those that the model adds at either end are left out.
+        """
+        first, last = self.edges.ids
+        rows = [[first, *ids, last] for ids in texts]
+        return self._run(rows, layer, lambda part: part[1:-1].float().clone())
+
+    def _pool(self, rows: list[list[int]], kinds: list[list[int]] | None = None) -> Tensor:
+        import torch
+
+        top = len(self.bert.stack)
+        vectors = self._run(rows, top, lambda part: torch.cat([part[0], part.mean(0)]), kinds)
+        return torch.stack(vectors).float() if vectors else torch.empty(0, self.width)
+
+    def _run(
+        self,
+        rows: list[list[int]],
+        layer: int,
+        keep: Callable[[Tensor], Tensor],
+        kinds: list[list[int]] | None = None,
+    ) -> list[Tensor]:
+        """Give what is kept of the states of every row of tokens after a layer."""
+        import torch
+
+        def run(batch: list[int]) -> list[Tensor]:
+            of_batch = None if kinds is None else [kinds[index] for index in batch]
+            [states] = self.bert([rows[index] for index in batch], [layer], kinds=of_batch)
+            return [*map(keep, states.split_with_sizes([len(rows[index]) for index in batch]))]
+
+        budget = self.bert.fit_batch(self.batch_tokens)
+        with torch.inference_mode():
+            return run_batches(run, [len(row) for row in rows], budget=budget)
+
+
+def load_pooled_bert(name: str, *, dtype: Dtype = "fp32") -> PooledBert:
+    """Give the encoder that an asset holds; it is loaded once a process, whoever else asks it."""
+    encoder = load_model(f"embedded({name!r}, dtype={dtype!r})")
+    if not isinstance(encoder, Encoder):
+        raise SettingError(f"{name!r} is no encoder", "name one such as 'story_encoder'")
+    return PooledBert(encoder.bert, encoder.tokenizer, encoder.edges)
+
+
 def check_layer(layer: int, count: int) -> None:
     """Refuse a layer that there is not."""
     if not 0 <= layer < count:
@@ -256,9 +359,8 @@ def load_tokenizer(folder: Path, words: int | None = None) -> tuple[Tokenizer, E
         tokenizer.no_truncation()
         tokenizer.no_padding()
         nothing, known = tokenizer.encode(""), tokenizer.get_vocab()
-        tokenizer.encode(
-            "a \ue000"
-        )  # one without a sign for what it does not know would fail later
+        # One without a sign for what it does not know would fail later.
+        tokenizer.encode("a \ue000")
     if words is not None and len(nothing.ids) != 2:
         problem = f"{file} adds {len(nothing.ids)} tokens to a text, not one at either end"
         raise InputError(problem, remedy)
@@ -276,10 +378,6 @@ def find_unknown(tokenizer: Tokenizer) -> int | None:
 def _rows_of(part: range, count: int) -> range:
     """Rows for a window's tokens; the first and the last window also give what the model adds."""
     return range(part.start + 1 if part.start else 0, part.stop + (2 if part.stop == count else 1))
-
-
-def _no_states(encoder: Encoder, layers: list[int]) -> TokenStates:
-    return TokenStates((), (), np.zeros((len(layers), 0, encoder.width), np.float32))
 
 
 def _scatter_rows(pieces: list[Piece], rows: list[Array], states: list[list[Array]]) -> None:

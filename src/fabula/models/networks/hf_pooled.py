@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.models.networks.adapter import CONFIG as ADAPTER_CONFIG
 from fabula.models.networks.adapter import read_adapter
-from fabula.models.networks.bert import PooledBert, load_bert
+from fabula.models.networks.bert import load_bert
 from fabula.models.networks.checkpoint import Checkpoint, CheckpointError
+from fabula.models.networks.encoder import PooledBert
 from fabula.models.reading.tokens import find_ends, tokenise
 from fabula.models.reading.windows import Frame, run_batches
 from fabula.models.store.folder import path_of
@@ -151,6 +152,16 @@ class PooledHub:
             own = self.encoder.net.state_dict().keys()
             learned = {name: one for name, one in tensors.items() if name in own}
             self.encoder.net.load_state_dict(learned)
+        return self
+
+    def drop_needless_layers(self) -> PooledHub:
+        """Give the same encoder without the layers above that of its states, where these are known.
+
+        Who opened it must not share it.
+        """
+        stack = getattr(getattr(self.encoder.net, "encoder", None), "layer", None)
+        if stack is not None and self.layer and not self.surprisal:
+            del stack[self.layer :]
         return self
 
     def ids(self, text: str) -> list[int]:

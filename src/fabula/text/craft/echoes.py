@@ -107,8 +107,8 @@ def find_said_twice(prose: Prose) -> Finding:
     number, again = max(pairs, key=lambda pair: len(contents[pair[0]] & contents[pair[1]]))
     first = prose.sentences[number].words
     begin = prose.text[first[0].start : first[min(len(first), _QUOTED_WORDS) - 1].end]
-    dots = "…" if len(first) > _QUOTED_WORDS else ""
-    said = f"what “{begin}{dots}” said is said again"
+    dots = " …" if len(first) > _QUOTED_WORDS else ""
+    said = f"this says again what “{begin}{dots}” said before"
     if len(pairs) > 1:
         said += f"; {put_number(len(pairs))} sentences in all say something again"
     return Finding((value,), tuple(sorted(set(places))), _place(prose.sentences[again]), said)

@@ -224,9 +224,12 @@ def put_times(count: int) -> str:
 _NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 
+_I = re.compile(r"\bi\b")  # words are compared in small letters; this one is never shown so
+
+
 def list_words(words: Sequence[str], most: int = 4) -> str:
     """Write the first different words in quotation marks: “a”, “b” and “c”."""
-    shown = [f"“{word}”" for word in dict.fromkeys(words)][:most]
+    shown = [f"“{_I.sub('I', word)}”" for word in dict.fromkeys(words)][:most]
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 

@@ -22,6 +22,8 @@ LEVELS = (
     0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8,
     0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1.0,
 )  # fmt: skip
+_ALIKE = "of this length"
+_MOST_ALIKE = 2 * BANDS[-1]  # words, beyond which hardly a story is as long
 _ROUND = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200)
 
 
@@ -95,19 +97,22 @@ def compare_with_humans(
     # `share_below` is what is strictly lower: the rest has as much or more.
     beyond = distribution.share_above(value) if low else distribution.share_below(value)
     share = 1.0 - beyond
-    return Comparison(share, describe_share(share, low=low), distribution.count)
+    said = describe_share(share, low=low)
+    if words > _MOST_ALIKE:
+        said = said.replace(_ALIKE, f"of {BANDS[-1]:,} words and more")
+    return Comparison(share, said, distribution.count)
 
 
 def describe_share(share: float, *, low: bool = False) -> str:
     """Write a share of human stories as people say it: 1 in 40."""
     much = "as little" if low else "as much"
     if share > 1 / _ROUND[0]:
-        return f"most human stories of this length have {much}"
+        return f"most human stories {_ALIKE} have {much}"
     if share < 1 / _ROUND[-1]:
-        return f"fewer than 1 in {_ROUND[-1]} human stories of this length have {much}"
+        return f"fewer than 1 in {_ROUND[-1]} human stories {_ALIKE} have {much}"
     # The nearest by ratio, for 1 in 8 is as far from 1 in 10 as 1 in 80 from 1 in 100.
     nearest = min(_ROUND, key=lambda many: abs(math.log(many * share)))
-    return f"about 1 in {nearest} human stories of this length has {much}"
+    return f"about 1 in {nearest} human stories {_ALIKE} has {much}"
 
 
 @lru_cache(maxsize=1)

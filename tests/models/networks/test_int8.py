@@ -15,7 +15,7 @@ from fabula.models.networks.bert import load_bert
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from fabula.models.networks.linear import Linear, quantise  # noqa: E402
+from fabula.models.networks.bert import Linear, quantise  # noqa: E402
 from fakes.tiny_bert import write_tiny_bert  # noqa: E402
 
 TEXTS = [[2, 5, 3], [2, 6, 3], [2, *range(5, 20), 3], [2, 9, 10, 11, 3], [2, *[7] * 30]]

@@ -62,10 +62,7 @@ def summeval(shared: Path) -> dict[str, Any]:
 @pytest.fixture
 def spacy_small() -> None:
     """spaCy's small model, for tests that carry the mark `assets`; skips where it is not pulled."""
-    from fabula.models import AssetError, path_of
+    from fakes.assets import need_asset
 
     pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("spacy_small")

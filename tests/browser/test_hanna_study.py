@@ -36,6 +36,7 @@ def test_a_point_opens_its_story_with_its_ratings(open_page, study: Path, shared
     page = open_page(study)
     assert page.locator(".cloud a").count() == 960
     page.locator('.cloud a[data-story="123"]').dispatch_event("click")
+    page.wait_for_selector("#reader[open]")
     title = page.locator("#reader-title").inner_text()
     dataset = hanna(shared)
     [story] = [one for one in dataset.stories if one.id == title]
@@ -76,6 +77,7 @@ def test_a_phone_does_not_scroll_sideways(open_page, study: Path, scheme: str) -
         tabs.nth(number).dispatch_event("click")
     assert page.evaluate(WIDE) == 0
     page.locator('.cloud a[data-story="7"]').dispatch_event("click")
+    page.wait_for_selector("#reader[open]")
     reader = "document.getElementById('reader')"
     assert page.locator("#reader").is_visible()
     assert page.evaluate(f"{reader}.scrollWidth - {reader}.clientWidth") == 0

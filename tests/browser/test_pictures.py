@@ -113,6 +113,7 @@ def test_a_reader_of_a_report_goes_from_a_story_to_its_pictures(
     report = write_report(write_picture_run(tmp_path, told))
     page = open_page(report, **WIDE)
     page.locator("a.story-link", has_text="bob-ab").click()
+    page.wait_for_selector("#reader[open]")
     page.get_by_role("link", name="See it beside its pictures").click()
     expect(page.locator("#reader")).not_to_be_visible()
     assert page.url.endswith("#telling-0-1")

@@ -124,6 +124,7 @@ def test_a_point_opens_its_story_with_texts_ratings_and_scores(
     page = open_page(study)
     story = made.stories.stories[11]
     page.locator('.cloud a[data-story="11"] path').click(force=True)
+    page.wait_for_selector("#reader[open]")
     assert page.locator("#reader-title").inner_text() == story.id
     assert page.locator("#reader-prompt").inner_text() == story.prompt
     assert page.locator("#reader-text").inner_text() == story.text
@@ -190,6 +191,7 @@ def test_a_phone_does_not_scroll_sideways(open_page, study: Path, scheme: str) -
     page = open_page(study, color_scheme=scheme, **PHONE)
     assert page.evaluate(WIDE) == 0
     page.locator('.cloud a[data-story="3"]').dispatch_event("click")
+    page.wait_for_selector("#reader[open]")
     reader = "document.getElementById('reader')"
     assert page.locator("#reader").is_visible()
     assert page.evaluate(f"{reader}.scrollWidth - {reader}.clientWidth") == 0

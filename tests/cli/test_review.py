@@ -128,6 +128,12 @@ def test_a_model_that_says_nothing_of_use_leaves_composed_comments(fabula: Run, 
     assert {one["by"] for one in found["aspects"] if one["comment"]} == {"composed"}
 
 
+def test_who_is_to_write_comments_must_be_named(fabula: Run, tale: Path) -> None:
+    for form in ("written", "raw"):
+        done = fabula("review", tale, "--comments", form, *FAKE)
+        assert done.returncode == 2 and b"name a language model" in done.stderr
+
+
 def test_a_page_is_written_where_the_name_says_html(
     fabula: Run, tale: Path, tmp_path: Path
 ) -> None:

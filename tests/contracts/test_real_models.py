@@ -6,7 +6,7 @@ import pytest
 
 from fabula.core.metric import Metric
 from fabula.core.story import Story
-from fabula.models import AssetError, path_of
+from fakes.assets import need_asset
 from fakes.contract_specs import EMBEDDED, OTHER, SHORT, check, full_story, metric_of
 
 pytestmark = pytest.mark.assets
@@ -17,10 +17,7 @@ STORIES = [full_story(SHORT[kind], OTHER, id=kind) for kind in KINDS]
 @pytest.fixture(autouse=True)
 def weights(spec: str) -> None:
     for name in metric_of(spec).card.assets:
-        try:
-            path_of(name)
-        except AssetError as error:
-            pytest.skip(str(error))
+        need_asset(name)
 
 
 def checked_values(metric: Metric, stories: list[Story]) -> dict[tuple[str, str], float]:

@@ -83,7 +83,7 @@ def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, encoder = write_encoder(tmp_path / "encoder")
     write_reader(tmp_path / "reader", encoder, about=replace(ABOUT, domain=DOMAIN))
     monkeypatch.setattr(inference, "load_pooled_bert", lambda name: encoder)
-    monkeypatch.setattr(inference, "_check_encoder", lambda folder, config: None)
+    monkeypatch.setattr(inference, "check_encoder", lambda folder, pin: None)
 
     def load(folder: Path) -> None:
         monkeypatch.setattr(inference, "_loaded", {})

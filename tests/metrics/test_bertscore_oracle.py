@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabula.core.story import Story
-from fabula.models import AssetError, path_of
 from fabula.scoring.evaluate import evaluate
+from fakes.assets import need_asset
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.assets
@@ -24,10 +24,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    try:
-        return path_of("minilm")
-    except AssetError as error:
-        pytest.skip(str(error))
+    return need_asset("minilm")
 
 
 @pytest.mark.parametrize("idf", [False, True])

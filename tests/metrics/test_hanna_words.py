@@ -9,17 +9,14 @@ from fabula.datasets import load_dataset
 from fabula.metrics.rouge_we import RougeWe
 from fabula.metrics.s3 import S3
 from fabula.metrics.s3_regression.regressor import OURS
-from fabula.models import AssetError, path_of
+from fakes.assets import need_asset
 
 pytestmark = pytest.mark.assets
 
 
 @pytest.fixture(scope="module")
 def hanna(shared):
-    try:
-        path_of("glove_50d")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("glove_50d")
     return load_dataset("hanna", shared / "data" / "hanna")
 
 

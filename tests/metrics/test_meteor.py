@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fabula.core.score import Status
 from fabula.metrics import meteor
 from fabula.metrics.meteor import EXACT, STEM, SYNONYM, Matcher, Meteor, align, count_chunks
-from fabula.models import AssetError, path_of
+from fakes.assets import need_asset
 from fakes.factories import make_story, value_of
 
 STEP = 8  # every eighth of 960 machine stories: 120
@@ -24,10 +24,7 @@ STEP = 8  # every eighth of 960 machine stories: 120
 @pytest.fixture
 def wordnet():
     pytest.importorskip("snowballstemmer")
-    try:
-        path_of("wordnet")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("wordnet")
 
 
 def mean(precision, recall):

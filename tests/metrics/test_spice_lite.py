@@ -9,18 +9,15 @@ import pytest
 from fabula.core.score import Status
 from fabula.metrics import spice_lite
 from fabula.metrics.spice_lite import SpiceLite, share_matched
-from fabula.models import AssetError, path_of
+from fakes.assets import need_asset
 from fakes.factories import make_story, values_of
 
 
 @pytest.fixture
 def parser():
     pytest.importorskip("spacy")
-    try:
-        path_of("spacy_small")
-        path_of("wordnet")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("spacy_small")
+    need_asset("wordnet")
 
 
 # Words that share a number mean the same.

@@ -6,7 +6,8 @@ from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.metrics.bartscore import Bartscore
 from fabula.metrics.t5score import T5score
-from fabula.models import AssetError, load_model, path_of
+from fabula.models import load_model
+from fakes.assets import need_asset
 
 STORY = "A sailor repairs his net in the harbour before a storm."
 HUMAN = "The old sailor mended his net by the harbour while the storm came closer."
@@ -33,10 +34,7 @@ def test_compat_cuts_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def weights() -> None:
-    try:
-        path_of("t5_titles")
-    except AssetError as error:
-        pytest.skip(str(error))
+    need_asset("t5_titles")
 
 
 @pytest.mark.assets

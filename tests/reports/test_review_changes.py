@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from fabula.learned.writers import WriterOpinion
 from fabula.reports.review_changes import Move, list_moves, render_changes, render_moves
 from fabula.scoring.review import MissingPart
-from fabula.scoring.review.parts import WriterOpinion
 from fakes.review import made_up_review
 
 

@@ -12,6 +12,7 @@ from fabula.core.errors import NoCapacity
 from fabula.studio.quality import last_change
 from fabula.web.dashboard import live
 from fakes.event_loop import run_coroutine
+from fakes.factories import find_slowness
 from fakes.many_suggestions import add_many
 from fakes.studio_publishing import begin_game, publish
 
@@ -74,8 +75,8 @@ def test_a_dashboard_of_a_thousand_suggestions_opens_within_a_second(client, wor
         assert client.get(f"/dashboard/?measure={measure}").status_code == 200
         spent.append(time.process_time() - began)
     # Of this process alone: others have the machine too.
-    assert min(spent) < 0.8
+    assert min(spent) < 0.8 * find_slowness()
     began = time.process_time()
     client.get("/dashboard/?measure=f")
     # Read again while nothing has changed, it is there at once.
-    assert time.process_time() - began < 0.3
+    assert time.process_time() - began < 0.3 * find_slowness()

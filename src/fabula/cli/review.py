@@ -71,8 +71,9 @@ _FORMS = {
     "--writer",
     metavar="MODEL",
     shell_complete=complete_models,
-    show_default="embedded('smollm2'), or --weights that write",
-    help="Language model for --comments written or raw: its spec, or its folder.",
+    show_default="--weights, if they write",
+    help="Language model for --comments written or raw: its spec, or its folder. A small one, as "
+    "embedded('smollm2'), writes worse than rules compose.",
 )
 @click.option(
     "--weights",
@@ -81,7 +82,8 @@ _FORMS = {
     default="reader",
     show_default=True,
     help="The reader that judges the story: an asset, a folder that `fabula train` made, or both: "
-    "the mean of the small and the large one.",
+    "the mean of the small and the large one. With the default every metric takes its own usual "
+    "weights.",
 )
 @click.option(
     "--order",
@@ -309,13 +311,19 @@ def _choose_commenter(
     """Choose how comments are made, and by whom, if not by rules; a joint model writes its own."""
     if comments in ("composed", "none"):
         return comments, None
-    from fabula.scoring.review import WRITER, WrittenComments, find_joint
+    from fabula.scoring.review import WrittenComments, find_joint
 
     joint = find_joint(weights) if weights != "reader" else None
     speaks = joint is not None and joint.comments
     if comments is None and not speaks:
         return "composed", None
-    named = writer or (weights if speaks else WRITER)
+    if joint is not None and not (speaks or writer):
+        problem = f"{weights} was trained without comments, and writes none"
+        raise SettingError(problem, "name another who writes: --writer MODEL")
+    if not (named := writer or (weights if speaks else "")):
+        problem = f"--comments {comments} wants to know who writes them"
+        remedy = "name a language model, or the folder of a joint training: --writer MODEL"
+        raise SettingError(problem, remedy)
     on_missing = None if quiet else _say_composed
     return comments or "written", WrittenComments(named, on_missing, raw=comments == "raw")
 

@@ -60,6 +60,11 @@ class Estimate:
         ends = {"value": self.value, "low": self.low, "high": self.high}
         return {name: end if math.isfinite(end) else None for name, end in ends.items()}
 
+    def columns(self, name: str) -> dict[str, float | None]:
+        """Give the figure and its ends as columns of a record; what is undefined is None."""
+        value, low, high = self.plain().values()
+        return {name: value, f"{name}_low": low, f"{name}_high": high}
+
 
 NO_ESTIMATE = Estimate()
 

@@ -45,6 +45,26 @@ class StudyTable:
         rows = [dict(zip(self.columns, map(_plain_cell, row), strict=True)) for row in self.rows]
         return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
 
+    def flatten(self) -> list[dict[str, StudyCell]]:
+        """Give the table for CSV: an estimate's ends are columns of their own."""
+        estimated = {
+            name
+            for at, name in enumerate(self.columns)
+            if any(isinstance(row[at], Estimate) for row in self.rows)
+        }
+        flat: list[dict[str, StudyCell]] = []
+        for row in self.rows:
+            record: dict[str, StudyCell] = {}
+            for name, cell in zip(self.columns, row, strict=True):
+                if name not in estimated:
+                    record[name] = _value(cell)
+                elif isinstance(cell, Estimate):
+                    record |= cell.columns(name)
+                else:  # a printed value, say, has no interval
+                    record |= {name: cell, f"{name}_low": None, f"{name}_high": None}
+            flat.append(record)
+        return flat
+
 
 # What an analysis gives: words, and tables.
 Findings = tuple[Sequence[str], Sequence[StudyTable]]
@@ -81,7 +101,7 @@ def analyses_text(findings: Sequence[StudyFinding]) -> str:
     """Write all tables for a terminal."""
     parts = []
     for finding in findings:
-        words = [f"needs: {finding.needs}"] if finding.needs else list(finding.words)
+        words = [f"not run: {finding.needs}"] if finding.needs else list(finding.words)
         parts.append("\n".join([finding.title, *(f"  {line}" for line in words)]))
         tables = [
             Table(
@@ -116,9 +136,7 @@ def analyses_markdown(study: AnalysesStudy, findings: Sequence[StudyFinding]) ->
     lines = [f"# {study.title}", "", *_paragraphs(study.about)]
     for finding in findings:
         lines += [f"## {finding.title}", ""]
-        lines += _paragraphs(
-            [f"Not run: it needs {finding.needs}."] if finding.needs else finding.words
-        )
+        lines += _paragraphs([f"Not run: {finding.needs}."] if finding.needs else finding.words)
         for table in finding.tables:
             lines += [f"### {table.title}", "", _line(table.columns)]
             lines += [_line(["---", *["---:"] * (len(table.columns) - 1)])]
@@ -170,7 +188,7 @@ def _facts(findings: Sequence[StudyFinding]) -> dict[str, str | int]:
 
 
 def _section(finding: StudyFinding) -> Section:
-    words = [f"Not run: it needs {finding.needs}."] if finding.needs else list(finding.words)
+    words = [f"Not run: {finding.needs}."] if finding.needs else list(finding.words)
     blocks: list[Block] = [Words(words)] if words else []
     for table in finding.tables:
         blocks += [_figure(table)] if table.drawn else []
@@ -179,12 +197,15 @@ def _section(finding: StudyFinding) -> Section:
 
 
 def _block(table: StudyTable) -> TableBlock:
-    """Give a table for the page: an interval is a column of its own ends in the CSV alone."""
+    """Give a table for the page, where an interval stands behind its value."""
     rows = [
         [Cell(_value(cell), text) for cell, text in zip(row, texts, strict=True)]
         for row, texts in zip(table.rows, _texts(table), strict=True)
     ]
-    return TableBlock(table.title, list(table.columns), rows, table.name, table.note)
+    return TableBlock(
+        table.title, list(table.columns), rows, table.name, table.note,
+        records=table.flatten() or None,
+    )  # fmt: skip
 
 
 def _figure(table: StudyTable) -> FigureBlock:

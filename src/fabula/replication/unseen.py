@@ -51,6 +51,19 @@ class UnseenValues:
         columns = [places[story] for story in ids]
         return self._array(name)[:, columns].astype(np.float64)
 
+    def in_order(self, scale: str, corpus: str, count: int) -> Values:
+        """Give the values of a corpus's texts, so many, where they have no ids: (seeds, texts).
+
+        Probes keep them in the order in which the corpus is read.
+        """
+        values = np.atleast_2d(self._array(f"{scale}/{corpus}")).astype(np.float64)
+        if values.shape[1] != count:
+            problem = (
+                f"the weights were measured on {values.shape[1]} texts of {corpus}, not {count}"
+            )
+            raise InputError(problem, "take the release of the data that they were trained on")
+        return values
+
     def raw(self, scale: str, task: str) -> dict[str, float]:
         """Give the raw value of every story by id: the mean over seeds, NaN where none is known."""
         values = self._array(f"{scale}/{task}").astype(float)

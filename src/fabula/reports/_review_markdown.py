@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.core.table import without_halves
-from fabula.reports.numbers import number_text
+from fabula.reports.numbers import number_text, statistic_name, statistic_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.review import (
     GAUGE_LEGEND,
@@ -20,8 +20,6 @@ from fabula.reports.review import (
     repetition_words,
     score_command,
     shown_aspects,
-    statistic_name,
-    statistic_text,
     unlike_words,
     unrated_words,
     writers_words,

@@ -56,7 +56,7 @@ def _observation_card(observation: Observation, place: int) -> str:
     sign = tag("span", str(place), class_="number", aria_hidden="true")
     name = observation.name
     head = tag("h3", sign + escape(f"{name[:1].upper()}{name[1:]}"))
-    quote = tag("a", escape(observation.quote), href=f"#at-observed-{place}", class_="quote")
+    quote = tag("a", escape(observation.shown), href=f"#at-observed-{place}", class_="quote")
     said = f"{observation.said[:1].upper()}{observation.said[1:]}."
     compared = f"{observation.comparison[:1].upper()}{observation.comparison[1:]}."
     marks = put_in_quotes(observation.quote)

@@ -6,6 +6,15 @@ import math
 from collections.abc import Iterable
 
 MISSING = "–"
+_DECIMALS = {"mattr": 2, "type_token_ratio": 2, "word_length": 2, "sentences length": 1}
+_NAMES = {
+    "sentences count": "sentences",
+    "sentences length": "words a sentence",
+    "word_length": "letters a word",
+    "unique_words": "different words",
+    "type_token_ratio": "different words, share",
+    "mattr": "different words among 50 in a row, share (mattr)",
+}
 
 
 def decimals_for(values: Iterable[float]) -> int:
@@ -47,3 +56,15 @@ def interval_text(low: float, high: float, decimals: int | None, *, sign: bool =
 def p_text(value: float) -> str:
     """Write a p-value; below a thousandth its size says nothing more."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def statistic_text(name: str, value: float) -> str:
+    """Write a statistic: counts whole, others with the digits that tell something."""
+    if value == int(value) and name not in _DECIMALS:
+        return f"{int(value):,}".replace("-", "−")
+    return number_text(value, _DECIMALS.get(name, 2))
+
+
+def statistic_name(name: str) -> str:
+    """Write the name of a statistic without underscores."""
+    return _NAMES.get(name, name.replace("_", " "))

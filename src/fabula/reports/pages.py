@@ -180,7 +180,7 @@ def _put_in_place(partial: Path, path: Path) -> None:
 
 
 def write_table(
-    folder: Path, name: str, table: Table, records: Sequence[dict[str, Any]] | None = None
+    folder: Path, name: str, table: Table, records: Sequence[Mapping[str, Any]] | None = None
 ) -> None:
     """Write a table as `name`.csv for programs and `name`.tex for papers.
 

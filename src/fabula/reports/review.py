@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from fabula.core.errors import SettingError
 from fabula.core.story import count_text
 from fabula.core.table import json_text, without_halves
-from fabula.reports.numbers import number_text
+from fabula.learned.writers import Ends, WriterOpinion
+from fabula.reports.numbers import number_text, statistic_name, statistic_text
 from fabula.scoring.review import AspectReview, Gauge, MissingPart, PlacedTransition, Review
-from fabula.scoring.review.parts import WriterOpinion
 from fabula.text.repetition import Repetition
 
 FORMS = ("text", "md", "json", "html")
@@ -44,8 +44,8 @@ GAUGE_LEGEND = (
     "to 9 of 10 stories."
 )
 NOTHING_RARE = (
-    "Nothing that is measured here is rarer than in 1 of 10 human stories: there is no comment "
-    "rather than one that would fit any story."
+    "No habit that is counted here (openings, echoes, adverbs, rhythm, repetition, …) is rarer "
+    "than in 1 of 10 human stories: there is no comment rather than one that would fit any story."
 )
 PARTINGS = {
     "readers": "The two part: readers, who vote for stories, would think more of it than writers, "
@@ -54,8 +54,12 @@ PARTINGS = {
     "writers": "The two part: writers, who score the sentences, would think more of it than "
     "readers, who vote for stories. The prose is not what holds it back.",
 }
-_DECIMALS = {"mattr": 2, "type_token_ratio": 2, "word_length": 2, "sentences length": 1}
-_NAMES = {"sentences count": "sentences", "sentences length": "words a sentence"}
+_HUMAN = "of 100 human stories"
+_AMONG = re.compile(r"percentiles are among ([^;]+)")  # as a score's note says of other stories
+_WITHHELD = (
+    "What writers would score is learned from sound prose, and rises where words or sentences are "
+    "broken."
+)
 
 
 def gauge_words(gauge: Gauge) -> str:
@@ -73,6 +77,50 @@ def loose_words(review: Review) -> list[str]:
     """Say it in words where both gauges of coherence are lower than nine of ten stories have."""
     words = "Both are lower than in nine of ten human stories: its sentences hardly hold together."
     return [words] if review.is_loose else []
+
+
+def preference_words(review: Review) -> str:
+    """Say where a story stands among those that people wrote."""
+    if not math.isfinite(review.percentile):
+        if math.isfinite(review.preference):
+            return f"Preference {number_text(review.preference, 1)}; no percentile is known for it."
+        return "There is no preference for this story."
+    liked = "Readers would like it better" if review.writers else "Liked better"
+    among = next(filter(None, map(_AMONG.search, review.warnings)), None)
+    peers = f"% of {among[1]}" if among else _HUMAN
+    return f"{liked} than {_place_words(review.percentile, review.interval, peers)}."
+
+
+def writers_words(writers: WriterOpinion) -> str:
+    """Say how professional writers would score a story, and where that stands, or why not."""
+    if writers.withheld:
+        return f"Writers: no opinion, for {writers.withheld}. {_WITHHELD}"
+    score = f"{number_text(writers.score, 1)} of 10"
+    if math.isfinite(writers.percentile):
+        place = _place_words(writers.percentile, writers.interval)
+        return f"Writers would score it {score}, higher than {place}."
+    if writers.usual is None:
+        return f"Writers would score it {score}; no percentile is known for it."
+    low, high = (number_text(end, 1) for end in writers.usual)
+    if not writers.tenth:
+        return f"Writers would score it {score}; eight of ten human stories have {low} to {high}."
+    end, than = (low, "lower") if writers.tenth == "lowest" else (high, "higher")
+    return f"Writers would score it {score}, {than} than nine of ten human stories (beyond {end})."
+
+
+def _place_words(percentile: float, interval: Ends, peers: str = _HUMAN) -> str:
+    low, high = interval
+    words = f"about {percentile:.0f} {peers}"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return words
+    if round(low) == round(high):
+        return f"{words}; another training would say the same"
+    return f"{words}; another training might say {low:.0f} to {high:.0f}"
+
+
+def parting_words(review: Review) -> list[str]:
+    """Say what it means where readers and writers part; nothing where they do not."""
+    return [PARTINGS[review.parting]] if review.parting else []
 
 
 def render_review(form: str, review: Review) -> str:
@@ -288,7 +336,7 @@ def left_out_words(review: Review) -> list[str]:
         part, _, name = lack.part.partition(".")
         if part == "criteria":
             names_by_reason.setdefault(lack.why, []).append(name)
-    return [f"Not shown: {', '.join(names)}; {why}." for why, names in names_by_reason.items()]
+    return [f"Not shown: {', '.join(names)} ({why})." for why, names in names_by_reason.items()]
 
 
 def unrated_words(review: Review) -> str:
@@ -325,40 +373,6 @@ def score_command(review: Review) -> str:
     return " ".join(["fabula score FILE", *options, "-m baselines,sentences"])
 
 
-def preference_words(review: Review) -> str:
-    """Say where a story stands among those that people wrote."""
-    if not math.isfinite(review.percentile):
-        if math.isfinite(review.preference):
-            return f"Preference {number_text(review.preference, 1)}; no percentile is known for it."
-        return "There is no preference for this story."
-    liked = "Readers would like it better" if review.writers else "Liked better"
-    return f"{liked} than {_place_words(review.percentile, review.interval)}."
-
-
-def writers_words(writers: WriterOpinion) -> str:
-    """Say how professional writers would score a story, and where that stands."""
-    score = f"{number_text(writers.score, 1)} of 10"
-    if not math.isfinite(writers.percentile):
-        return f"Writers would score it {score}; no percentile is known for it."
-    place = _place_words(writers.percentile, writers.interval)
-    return f"Writers would score it {score}, higher than {place}."
-
-
-def _place_words(percentile: float, interval: tuple[float, float]) -> str:
-    low, high = interval
-    words = f"about {percentile:.0f} of 100 human stories"
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return words
-    if round(low) == round(high):
-        return f"{words}; another training would say the same"
-    return f"{words}; between {low:.0f} and {high:.0f}"
-
-
-def parting_words(review: Review) -> list[str]:
-    """Say what it means where readers and writers part; nothing where they do not."""
-    return [PARTINGS[review.parting]] if review.parting else []
-
-
 def flow_words(review: Review) -> str:
     """Say where the story holds together least, if a step stands out."""
     count = len(review.transitions)
@@ -366,8 +380,8 @@ def flow_words(review: Review) -> str:
         return "There is no step from sentence to sentence to look at."
     if review.weakest is None:
         return (
-            f"No step stands out. {len(review.unlikely):,} of {count:,} are as unlikely as 1 in 20 "
-            "of human stories, which have a least likely step as well."
+            f"No step stands out: {len(review.unlikely):,} of {count:,} are as unlikely as 1 "
+            "step in 20 of human stories, which jump now and then as well."
         )
     weakest = review.transitions[review.weakest]
     return (
@@ -383,15 +397,3 @@ def missing_words(missing: Sequence[MissingPart]) -> list[str]:
     for part in missing:
         names_by_reason.setdefault(part.why, []).append(part.part)
     return [f"No {', '.join(names)}: {why}" for why, names in names_by_reason.items()]
-
-
-def statistic_text(name: str, value: float) -> str:
-    """Write a statistic: counts whole, others with the digits that tell something."""
-    if value == int(value) and name not in _DECIMALS:
-        return f"{int(value):,}".replace("-", "−")
-    return number_text(value, _DECIMALS.get(name, 2))
-
-
-def statistic_name(name: str) -> str:
-    """Write the name of a statistic without underscores."""
-    return _NAMES.get(name, name.replace("_", " "))

@@ -9,12 +9,12 @@ from typing import Literal
 
 from fabula.core.card import Direction
 from fabula.core.story import count_text
-from fabula.reports.numbers import number_text
+from fabula.learned.writers import WriterOpinion
+from fabula.reports.numbers import number_text, statistic_name, statistic_text
 from fabula.reports.pages import escape, tag
-from fabula.reports.review import missing_words, statistic_name, statistic_text, unlike_words
+from fabula.reports.review import missing_words, unlike_words
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.review import Review
-from fabula.scoring.review.parts import WriterOpinion
 from fabula.text.diff import Change, diff_words
 from fabula.text.words import words
 

@@ -11,7 +11,7 @@ from fabula.learned.comments.composer import MOST_OBSERVATIONS
 from fabula.reports._review_figures import draw_curve, draw_gauge, draw_percentile, draw_rating
 from fabula.reports._review_marks import MOST_PLACES, story_html
 from fabula.reports._review_notes import draw_notes
-from fabula.reports.numbers import number_text
+from fabula.reports.numbers import number_text, statistic_name, statistic_text
 from fabula.reports.pages import (
     content_policy,
     escape,
@@ -32,8 +32,6 @@ from fabula.reports.review import (
     preference_words,
     repetition_words,
     score_command,
-    statistic_name,
-    statistic_text,
     unlike_words,
     writers_words,
 )

@@ -30,7 +30,8 @@ class Words:
 class TableBlock:
     """A table whose heads sort; also written as tables/`name`.csv and .tex.
 
-    `decimals` is one number for all columns or one for each (None: as the number is written).
+    `decimals` is one number for all columns or one for each (None: as the number is written). Of a
+    table with intervals `records` are what the CSV holds: each end of one in a column.
     """
 
     title: str
@@ -39,6 +40,7 @@ class TableBlock:
     name: str
     note: str = ""
     decimals: int | Sequence[int | None] | None = None
+    records: Sequence[Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse rows that do not fit the columns, and names that are no file's."""

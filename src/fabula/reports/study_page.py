@@ -78,7 +78,7 @@ def write_study(
     def beside(into: Path) -> None:
         for block in blocks_of(sections):
             if isinstance(block, TableBlock):
-                write_table(into / "tables", block.name, block.table)
+                write_table(into / "tables", block.name, block.table, block.records)
             elif isinstance(block, FigureBlock):
                 write_text(into / "figures" / f"{block.name}.svg", make_standalone(block.svg))
         for name, text in files.items():

@@ -21,7 +21,7 @@ from fabula.scoring.catalogue import label_scorers
 if TYPE_CHECKING:
     from fabula.reports.standings import Standings
 
-UNMARKED = "No system is marked as the best: there are too many stories to hold for intervals."
+UNMARKED = "No system is marked as the best here: the intervals that say so are in the report."
 
 
 # What a story lacks is the same for every metric: has, have, and which metrics mind.

@@ -53,7 +53,7 @@ def test_wrong_printed_values_are_found_out(tmp_path: Path) -> None:
 def test_checks_are_found_by_their_names() -> None:
     assert list(find_checks()) == [
         "bertscore", "golden", "hanna_columns", "hanna_paper", "learned_aspects",
-        "learned_coherence", "learned_criteria", "learned_order", "learned_preference",
-        "learned_prompts", "learned_relevance", "learned_writers", "oracles", "perplexity",
-        "raters", "released_scores", "rovist", "story_encoder",
+        "learned_coherence", "learned_criteria", "learned_large", "learned_order",
+        "learned_preference", "learned_prompts", "learned_relevance", "learned_writers", "oracles",
+        "perplexity", "raters", "released_scores", "rovist", "story_encoder",
     ]  # fmt: skip

@@ -33,7 +33,8 @@ from fabula.replication.checks.learned_storyer import StoryPairs
 from fabula.replication.storyer.unseen_ratings import recall_at
 from fabula.replication.unseen import UnseenValues
 
-CHECKS = [name for name in find_checks() if name.startswith("learned_")]
+# The large weights' check judges what was recorded as well, which takes no data.
+CHECKS = [name for name in find_checks() if name.startswith("learned_") and name != "learned_large"]
 CARD = DatasetCard("made up", "made up", "none", reference_systems=("Human",))
 
 

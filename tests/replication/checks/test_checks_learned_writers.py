@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -81,15 +82,25 @@ def test_only_paragraphs_that_the_weights_were_measured_on_count() -> None:
         find_scored(dataset, lacking)
 
 
-def test_what_writers_prefer_is_held_against_the_votes() -> None:
-    stories = [Story(name, "A day.", item=name[0]) for name in ("1.1", "1.2", "2.1", "2.2")]
+def test_what_writers_prefer_is_held_against_the_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"1.1": "A day.", "1.2": "A night.", "2.1": "A year.", "2.2": "One long and cold year."}
+    stories = [Story(name, text, item=name[0]) for name, text in texts.items()]
     pairs = StoryPairs.of([Pair(stories[0], stories[1]), Pair(stories[2], stories[3])])
-    kept = {
-        "ids/preference": np.array([story.id for story in stories]),
-        "people/writers": np.array([[1.0], [0.0], [0.5], [2.0]]),
-        "people/features": np.zeros((4, 17)),
-    }
-    found = learned_writers._check_votes(pairs, UnseenValues(fake_config(), kept))
-    assert found.found.startswith("0.500 [") and "of 2 pairs" in found.found
-    bare = learned_writers._check_votes(pairs, UnseenValues(fake_config(), {}))
-    assert bare.outcome == "not checked here"
+    said = {"1.1": 6.5, "1.2": 5.0, "2.1": 4.0, "2.2": 7.0}
+    asked = []
+
+    def score(stories: Sequence[Story], spec: str) -> np.ndarray:
+        asked.append(spec)
+        return np.array([said[story.id] for story in stories])
+
+    monkeypatch.setattr(learned_writers, "score_stories", score)
+    never_met = UnseenValues(fake_config(), {})
+    found = learned_writers._check_votes(pairs, never_met)
+    assert asked == ["writers(weights='permissive')"]
+    # One pair of two as readers; the shorter story was liked once of one, the other pair is a tie.
+    assert found.outcome == "reported" and found.found.startswith("0.500 [")
+    assert "of 2 pairs (chance .5); words 0.250" in found.found
+    assert "less than 15% 1.000 [1.000, 1.000] of 1" in found.found
+    met = UnseenValues(fake_config(), {"ids/preference": np.array([*texts])})
+    with pytest.raises(InputError, match="learned from votes"):
+        learned_writers._check_votes(pairs, met)

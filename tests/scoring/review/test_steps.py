@@ -16,10 +16,11 @@ from fabula.learned.comments.evidence import Evidence
 from fabula.learned.reader import metric as learned_metric
 from fabula.learned.reader.config import CRITERIA
 from fabula.learned.reader.inference import Reader, load_reader
+from fabula.learned.writers import Ends, WriterOpinion
 from fabula.scoring.catalogue import METRICS
 from fabula.scoring.evaluate import evaluate
-from fabula.scoring.review import PlacedTransition, Review, choose_aspects, review_story
-from fabula.scoring.review.parts import Ends, WriterOpinion, rate_step
+from fabula.scoring.review import PlacedTransition, Review, choose_aspects, review_story, steps
+from fabula.scoring.review.parts import rate_step
 from fabula.scoring.review.steps import (
     add_comments,
     ask_metrics,
@@ -137,6 +138,20 @@ def test_notes_of_scores_are_warnings_each_once() -> None:
     assert made_up_review(note=NOTE).warnings == (f"storyer: {NOTE}",)
 
 
+def test_that_two_weights_disagree_is_a_warning_whichever_metric_says_it() -> None:
+    opinions, note = (
+        made_up_opinions(),
+        "the small and the large weights disagree (surprise 2 and 4)",
+    )
+    scores = {name: dict(by_aspect) for name, by_aspect in opinions.scores.items()}
+    for aspect, score in scores["criteria"].items():
+        scores["criteria"][aspect] = replace(score, note=note)
+    scores["coherence"][""] = replace(scores["coherence"][""], note="of both weights only one")
+    found = assemble_review(STORY, replace(opinions, scores=scores))
+    assert found.warnings == (f"criteria: {note}",)
+    assert found.notes == ("coherence: of both weights only one",)
+
+
 def test_without_models_all_else_is_given_with_what_to_do() -> None:
     found = assemble_review(STORY, without_models())
     assert math.isnan(found.preference) and found.criteria == {} and found.weakest is None
@@ -222,13 +237,20 @@ def test_every_value_is_that_of_the_metric_itself() -> None:
 
 
 @pytest.mark.assets
-def test_the_usual_metrics_are_asked_so_that_values_are_those_of_fabula_score() -> None:
+@pytest.mark.parametrize(
+    ("absence", "criteria"),
+    [("", "criteria"), ("asset 'minilm' is not here", "criteria(weights='reader')")],
+)
+def test_the_usual_metrics_are_asked_so_that_values_are_those_of_fabula_score(
+    absence: str, criteria: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "_can_be_asked", lambda metric: not absence)
     chosen = choose_parts("reader")
     specs = {part: metric.spec for part, metric in chosen.parts.items()}
     assert specs.pop("writers", "") == ("" if chosen.unlearned else "writers(interval=True)")
     assert specs == {
         "storyer": "storyer(interval=True)",
-        "criteria": "criteria(weights='reader')",
+        "criteria": criteria,
         "coherence": "coherence",
         "aspects": "aspects",
         "confidence": "aspects(confidence=True)",
@@ -238,7 +260,11 @@ def test_the_usual_metrics_are_asked_so_that_values_are_those_of_fabula_score() 
 
 
 @pytest.mark.assets
-def test_an_aspect_that_is_the_same_for_every_story_has_no_number() -> None:
+def test_an_aspect_that_is_the_same_for_every_story_has_no_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As where MiniLM is not here: what an earlier test has loaded would be asked all the same.
+    monkeypatch.setattr(steps, "_can_be_asked", lambda metric: False)
     *_, found = review_story(STORY, comments=False)
     for aspect in found.aspects:
         assert math.isnan(aspect.rating) and math.isnan(aspect.confidence) and aspect.unrated

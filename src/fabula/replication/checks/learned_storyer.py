@@ -35,8 +35,8 @@ _ASPECT_RATINGS = "StoryER's aspects (aspects), 100 rated stories, 5 folds by pr
 _ASPECT_WEIGHTS = "reader"
 _FEW = 10  # stories with a rating, below which a coefficient says nothing
 _FIRST = (1, 3, 5)
-_PREFERENCE = "Preference (storyer), StoryER's cleaned pairs, 5 folds by prompt"
-_PREFERENCE_CLAIM = "storyer prefers the story with more votes"
+_PREFERENCE = "Preference (storyer, weights='reader'), StoryER's cleaned pairs, 5 folds by prompt"
+_PREFERENCE_CLAIM = "the story with more votes is preferred"
 _LEAST_PREFERENCE = 0.68
 _ALIKE = 0.15  # of the longer story's words
 _PAPER = "StoryER's paper: 0.739 with an LED, 22,887 pairs of its own"

@@ -12,7 +12,6 @@ from fabula.core.dataset import Dataset
 from fabula.core.errors import InputError, UserError
 from fabula.core.story import Story
 from fabula.learned.training.pairs import pairs_of
-from fabula.learned.training.reader_scales import FEATURES, PEOPLE
 from fabula.meta.arrays import Places, Values
 from fabula.replication.checks._learned import (
     Columns,
@@ -21,6 +20,7 @@ from fabula.replication.checks._learned import (
     mean_ratings,
     measure_pairs,
     score_baselines,
+    score_stories,
     story_items,
 )
 from fabula.replication.checks._result import CheckResult, judge, report, skip
@@ -31,7 +31,9 @@ from fabula.scoring.evaluate import BASELINES
 _PART = "Writers' scores (writers), LAMP's paragraphs, 5 folds by item"
 _CLAIM = "writers agrees with professional writers beyond what can be counted"
 _SCALE, _TASK, _WEIGHTS = "writers", "writers", "permissive"
-_ALIKE = 0.15  # of the longer paragraph's words
+_VOTES = "writers prefer the story with more votes (StoryER's pairs), never learned from"
+_MET_VOTES = "ids/preference"  # what was measured of votes in the training
+_ALIKE = 0.15  # of the longer text's words
 
 
 def check_learned_writers(data: Path | None) -> Iterator[CheckResult]:
@@ -48,7 +50,7 @@ def check_learned_writers(data: Path | None) -> Iterator[CheckResult]:
     try:
         yield _check_votes(StoryPairs.of(pairs_of(load_below("storyer", data))), unseen)
     except UserError as error:
-        yield skip(_PART, "writers on what readers voted for", str(error))
+        yield skip(_PART, _VOTES, str(error))
 
 
 def find_scored(scored: Dataset, unseen: UnseenValues) -> tuple[list[Story], Values]:
@@ -121,20 +123,23 @@ def find_edits(stories: Sequence[Story], gold: Values) -> tuple[Places, Places]:
 
 
 def _check_votes(pairs: StoryPairs, unseen: UnseenValues) -> CheckResult:
-    """Say how often writers' favourite of two stories is also that of readers."""
-    claim = "writers prefer the story with more votes (StoryER's pairs)"
-    people = {
-        name.removeprefix(f"{PEOPLE}/"): values
-        for name, values in unseen.arrays.items()
-        if name.startswith(f"{PEOPLE}/")
+    """Say how often writers' favourite of two stories is also that of readers.
+
+    Weights that never met the votes are asked about the stories themselves.
+    """
+    if _MET_VOTES in unseen.arrays:
+        raise InputError(f"the weights {_WEIGHTS!r} learned from votes", "ask others")
+    columns = {
+        _SCALE: score_stories(pairs.stories, f"{_SCALE}(weights={_WEIGHTS!r})"),
+        **score_baselines(pairs.stories),
     }
-    if not people:
-        return skip(_PART, claim, "the weights keep nothing of what heads said of human stories")
-    features, scale = people.pop(FEATURES).tolist(), unseen.scale(_SCALE)
-    raws = {
-        story: scale.raw({head: people[head][at] for head in people}, row, unseen.config.layout)
-        for at, (story, row) in enumerate(zip(unseen.ids("preference"), features, strict=True))
-    }
-    values = np.array([raws.get(story, np.nan) for story in pairs.ids])
-    measured = pairs.measure({_SCALE: values})
-    return report(_PART, claim, f"{measured.words(_SCALE)} of {measured.n:,} pairs (chance .5)")
+    every = pairs.measure(columns)
+    words = columns["words"]
+    gaps = np.abs(words[pairs.better] - words[pairs.worse])
+    longer = np.maximum(words[pairs.better], words[pairs.worse])
+    alike = pairs.measure(columns, np.flatnonzero(gaps < _ALIKE * longer))
+    found = f"{every.words(_SCALE)} of {every.n:,} pairs (chance .5); {every.plain(BASELINES)}; "
+    found += (
+        f"of lengths that differ by less than {_ALIKE:.0%} {alike.words(_SCALE)} of {alike.n:,}"
+    )
+    return report(_PART, _VOTES, found)

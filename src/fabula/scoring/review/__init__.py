@@ -4,7 +4,7 @@
 already; `rank_stories` sets several stories side by side.
 """
 
-from fabula.scoring.review.commenters import WRITER, WrittenComments, find_joint
+from fabula.scoring.review.commenters import WrittenComments, find_joint
 from fabula.scoring.review.parts import (
     AspectReview,
     Gauge,
@@ -20,7 +20,6 @@ from fabula.scoring.review.steps import (
 )
 
 __all__ = [
-    "WRITER",
     "AspectReview",
     "Gauge",
     "MissingPart",

@@ -14,21 +14,22 @@ from fabula.learned.comments.evidence import Evidence
 from fabula.learned.joint.config import FILE as JOINT_FILE
 from fabula.learned.joint.config import JointConfig, read_joint_config
 from fabula.learned.reader.fake import FAKE
-from fabula.learned.reader.inference import find_folder, load_reader
+from fabula.learned.reader.inference import check_folder, find_folder, load_reader
+from fabula.learned.reader.metric import BOTH
 from fabula.scoring.review.parts import Review
 
 if TYPE_CHECKING:
     from fabula.learned.comments.writer import Commenter
     from fabula.learned.joint.network import JointWriter
 
-WRITER = "embedded('smollm2')"
 SPOKEN = 5  # aspects that a joint model shows, as StoryER's demonstration does
 
 
 def find_joint(weights: str) -> JointConfig | None:
     """Give what the folder of a joint training says of itself; None of other weights."""
-    if weights == FAKE or not (folder := find_folder(weights)).is_dir():
+    if weights in (FAKE, BOTH) or not (folder := find_folder(weights)).is_dir():
         return None
+    check_folder(folder)
     return read_joint_config(folder) if (folder / JOINT_FILE).is_file() else None
 
 
@@ -65,7 +66,7 @@ class WrittenComments:
     model says is checked, and composed where it does not pass, unless it is wanted `raw`.
     """
 
-    name: str = WRITER
+    name: str
     on_missing: Callable[[UserError], None] | None = None
     raw: bool = False
     _commenter: Commenter | None = field(default=None, repr=False)
@@ -102,7 +103,8 @@ def _load_commenter(name: str, *, raw: bool) -> Commenter:
     from fabula.learned.comments.writer import Commenter, JointCommenter, RawCommenter
 
     if Path(name).is_dir():
-        return (RawCommenter if raw else JointCommenter)(_open_writer(Path(name)))
+        writer = _open_writer(Path(name))
+        return (RawCommenter if raw else JointCommenter)(writer, layout=writer.config.layout)
     if raw:
         problem = f"{name} is no folder of a joint training, whose comments may be raw"
         raise SettingError(problem, "say --comments written, or name such a folder")

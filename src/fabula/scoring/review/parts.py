@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,27 @@ from fabula.core.score import Score
 from fabula.core.story import Story
 from fabula.learned.comments.composer import Observation
 from fabula.learned.comments.evidence import Evidence
+from fabula.learned.writers import (
+    LEAST_COHERENCE,
+    LEAST_SHORT_COHERENCE,
+    USUAL_SCORES,
+    USUAL_SHORT_SCORES,
+    Audience,
+    Ends,
+    WriterOpinion,
+    find_parting,
+)
+from fabula.text.odd_words import OddWords, describe_odd_words
 from fabula.text.repetition import Repetition, Span
 
 if TYPE_CHECKING:
     from fabula.scoring.review.judging import JudgedStory
     from fabula.scoring.review.pictures import PicturedStory
+
+WRITERS = "writers"
+_SHIPPED_WRITERS = "writers(interval=True)"  # its weights have scored human stories
+# The bounds were measured with the first, and the mean of small and large is held to them too.
+_SHIPPED_COHERENCE = ("coherence", "coherence(weights='both')")
 
 
 @dataclass(frozen=True)
@@ -77,8 +93,9 @@ class Opinions:
     """What everyone says of a story: scores by part and aspect, transitions, what is missing.
 
     `usual` is what raters give each aspect as a rule; `doubts` are, by part and aspect, why a value
-    tells nothing of a story; `unlike` says why a text is hardly a story, and nobody was asked;
-    `unlearned` is what the weights could have learned, and have not.
+    tells nothing of a story; `odd` are words that no vocabulary holds; `unlike` says why a text is
+    hardly a story, and nobody was asked; `unlearned` is what the weights could have learned, and
+    have not.
     """
 
     scores: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
@@ -89,6 +106,7 @@ class Opinions:
     doubts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unlike: str = ""
     unlearned: tuple[MissingPart, ...] = ()
+    odd: OddWords = field(default_factory=OddWords)
 
     def value(self, part: str, aspect: str = "") -> float:
         """Give a value; NaN where there is none, or where it tells nothing."""
@@ -145,29 +163,6 @@ class AspectReview:
         }
 
 
-Ends = tuple[float, float]
-
-
-# So many human stories lie between two percentiles that part, where no interval is known.
-_FAR_APART = 30.0
-
-
-@dataclass(frozen=True)
-class WriterOpinion:
-    """What professional writers would say: a score from 1 to 10, and where it stands."""
-
-    score: float
-    percentile: float = math.nan
-    interval: Ends = (math.nan, math.nan)
-
-    def plain(self) -> dict[str, Any]:
-        """Write it as plain values."""
-        low, high = map(or_none, self.interval)
-        interval = None if low is None or high is None else [low, high]
-        place = {"percentile": or_none(self.percentile), "interval": interval}
-        return {"score": or_none(self.score), **place}
-
-
 @dataclass(frozen=True)
 class Peers:
     """Where other texts stand: eight of ten that people wrote (`usual`), the middles of others."""
@@ -196,25 +191,25 @@ class Gauge:
 
 _SENTENCES, _WORDS = "sentences shuffled", "words shuffled"
 _PROMPTS = Peers((0.22, 0.39), {"another story’s prompt": 0.24})
-# Measured on 120 stories of StoryER and WritingPrompts of up to 500 words, and on 100 short ones
-# of ROCStories; for prompts on 60 of HANNA's human stories.
+# Measured on 120 stories of WritingPrompts of up to 500 words, and on 120 short ones of ROCStories
+# (benchmarks/review.py --coherence 120); for prompts on 60 of HANNA's human stories.
 _SHORT_STORY = 100  # words
 _GAUGES = (
     Gauge(
         "coherence",
         "coherence",
         "whether the sentences belong together, as people rate it",
-        (-3.0, 3.0),
-        Peers((0.0, 1.7), {_SENTENCES: 0.65, _WORDS: -1.35}),
-        Peers((0.4, 1.9), {_SENTENCES: 0.3, _WORDS: -1.8}),
+        (-3.5, 3.5),
+        Peers((-0.7, 1.6), {_SENTENCES: 0.0, _WORDS: -2.85}),
+        Peers((0.55, 2.9), {_SENTENCES: 1.3, _WORDS: -2.2}),
     ),
     Gauge(
         "sentence order",
         "rovist_c",
         "how likely each sentence is to follow the one before it, on average",
         (0.0, 1.0),
-        Peers((0.53, 0.66), {_SENTENCES: 0.55, _WORDS: 0.49}),
-        Peers((0.6, 0.99), {_SENTENCES: 0.52, _WORDS: 0.51}),
+        Peers((0.52, 0.67), {_SENTENCES: 0.55, _WORDS: 0.51}),
+        Peers((0.7, 0.99), {_SENTENCES: 0.71, _WORDS: 0.71}),
     ),
     Gauge(
         "prompt",
@@ -267,20 +262,9 @@ class Review:
     writers: WriterOpinion | None = None
 
     @property
-    def parting(self) -> Literal["readers", "writers", ""]:
-        """Who would think more of it, where readers and writers part: their intervals lie apart.
-
-        Where an interval is not known, they part by percentiles that are far apart.
-        """
-        if self.writers is None:
-            return ""
-        ends = [*self.interval, *self.writers.interval]
-        gap = self.percentile - self.writers.percentile
-        if all(map(math.isfinite, ends)):
-            apart = ends[0] > ends[3] or ends[2] > ends[1]
-        else:
-            apart = abs(gap) >= _FAR_APART
-        return ("readers" if gap > 0 else "writers") if apart else ""
+    def parting(self) -> Audience:
+        """Who would think more of it, where readers and writers part."""
+        return find_parting(self.percentile, self.interval, self.writers)
 
     @cached_property
     def weakest(self) -> int | None:
@@ -306,14 +290,32 @@ class Review:
     @cached_property
     def gauges(self) -> tuple[Gauge, ...]:
         """What is measured beside the criteria, as far as it is there."""
-        short = self.statistics.get("words", math.inf) < _SHORT_STORY
         gauges = []
         for gauge, value in zip(_GAUGES, (self.coherence, self.order, self.prompt), strict=True):
             if math.isfinite(value):
                 known = gauge.spec in self.signatures
-                peers = (gauge.short if short else gauge.long) if known else None
+                peers = (gauge.short if self.is_short else gauge.long) if known else None
                 gauges.append(replace(gauge, value=value, peers=peers))
         return tuple(gauges)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is held against stories of five sentences."""
+        return self.statistics.get("words", math.inf) < _SHORT_STORY
+
+    @property
+    def is_incoherent(self) -> bool:
+        """Whether its coherence is lower than 39 of 40 human stories have it.
+
+        Very plain stories are that low as well: their steps are likelier than those of others.
+        """
+        if any(
+            gauge.name == "sentence order" and gauge.peers and gauge.value > gauge.peers.usual[1]
+            for gauge in self.gauges
+        ):
+            return False
+        least = LEAST_SHORT_COHERENCE if self.is_short else LEAST_COHERENCE
+        return not self.signatures.keys().isdisjoint(_SHIPPED_COHERENCE) and self.coherence < least
 
     @property
     def is_loose(self) -> bool:
@@ -360,6 +362,29 @@ class Review:
             "left_out": [vars(lack) for lack in self.left_out],
             "signatures": dict(self.signatures),
         }
+
+
+def read_writers(review: Review, opinions: Opinions) -> WriterOpinion | None:
+    """Give what writers would say; of prose that looks spoiled their opinion is withheld."""
+    score, place, low, high = (
+        opinions.value(WRITERS, aspect) for aspect in ("", "percentile", "low", "high")
+    )
+    if not math.isfinite(score):
+        return None
+    if why := _describe_spoiled(review, opinions.odd):
+        return WriterOpinion(math.nan, withheld=why)
+    usual = USUAL_SHORT_SCORES if review.is_short else USUAL_SCORES
+    known = _SHIPPED_WRITERS in review.signatures
+    return WriterOpinion(score, place, (low, high), usual if known else None)
+
+
+def _describe_spoiled(review: Review, odd: OddWords) -> str:
+    """Say why a text may not be sound prose; "" where it may be."""
+    if odd.are_many:
+        return describe_odd_words(odd)
+    if review.is_incoherent:
+        return "its coherence is lower than that of 39 of 40 human stories"
+    return "its sentences hardly hold together" if review.is_loose else ""
 
 
 def _plain_repetition(run: Repetition) -> dict[str, Any]:

@@ -31,25 +31,28 @@ from fabula.learned.rovist_c import RovistC
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
 from fabula.scoring.review.parts import (
+    WRITERS,
     AspectReview,
     MissingPart,
     Opinions,
     PlacedTransition,
     Review,
-    WriterOpinion,
     rate_step,
+    read_writers,
 )
+from fabula.text.odd_words import OddWords, describe_odd_words, find_odd_words
 from fabula.text.repetition import find_repetitions
 
 WEIGHTS, ORDER_WEIGHTS = "reader", "order"
 PREFERENCE, CONFIDENCE, ORDER, BASELINES = "storyer", "confidence", "rovist_c", "baselines"
-WRITERS = "writers"
+CRITERIA = "criteria"
 PROMPT = "closeness to the prompt"
 # Readers of StoryER spoke of three to five of the ten aspects.
 LEAST_COMMENTS, MOST_COMMENTS = 3, 5
 _WITH_WRITTEN = 2  # observations beside comments that a model writes
-PARTS = (PREFERENCE, WRITERS, "criteria", "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
-OPINIONS = {PREFERENCE, WRITERS, "criteria", "aspects", CONFIDENCE}  # what weights are named for
+PARTS = (PREFERENCE, WRITERS, CRITERIA, "coherence", "aspects", CONFIDENCE, ORDER, PROMPT)
+OPINIONS = {PREFERENCE, WRITERS, CRITERIA, "aspects", CONFIDENCE}  # what weights are named for
+_APART = "weights disagree"  # as notes of metrics with both weights say
 _FAKE = "fake"  # for tests, where no part has weights
 
 
@@ -122,6 +125,9 @@ def choose_parts(
         name, settings = specs[part]
         try:
             metric = METRICS.build(format_spec(name, settings))
+            if part == CRITERIA and not settings and not _can_be_asked(metric):
+                # Those of the small reader want no asset but its own; they read no prompt.
+                metric = METRICS.build(format_spec(name, {"weights": WEIGHTS}))
             chosen.signatures[metric.spec] = metric.signature()
             lack = metric.find_lack() if isinstance(metric, ReaderMetric) else ""
             if lack:
@@ -140,6 +146,10 @@ def choose_parts(
     return chosen
 
 
+def _can_be_asked(metric: Metric) -> bool:
+    return not isinstance(metric, ReaderMetric) or metric.at_hand
+
+
 def _list_specs(weights: str, order: str) -> dict[str, tuple[str, dict[str, object]]]:
     """Name the metric of every part, and its settings."""
     reader = {} if weights == WEIGHTS else {"weights": weights}
@@ -149,8 +159,8 @@ def _list_specs(weights: str, order: str) -> dict[str, tuple[str, dict[str, obje
     return {
         PREFERENCE: (PREFERENCE, {**reader, "interval": True}),
         WRITERS: (WRITERS, {**reader, "interval": True}),
-        # From the same pass as the preference, rather than from weights of their own.
-        "criteria": ("criteria", {"weights": weights}),
+        # By their usual weights, which writers' opinion asks as well, and which read the prompt.
+        CRITERIA: (CRITERIA, {**reader}),
         "coherence": ("coherence", {**shared}),
         "aspects": ("aspects", {**alone}),
         CONFIDENCE: ("aspects", {**alone, "confidence": True}),
@@ -195,9 +205,15 @@ def ask_metrics(
     signatures = {metric.spec: chosen.signatures[metric.spec] for metric in parts.values()}
     signatures |= counted
     unlearned = () if unlike else tuple(chosen.unlearned)
-    return Opinions(
-        scores, transitions, missing, signatures, usual, doubts, unlike, unlearned=unlearned
-    )
+    odd = _find_odd_words(story, parts.get("coherence"))
+    return Opinions(scores, transitions, missing, signatures, usual, doubts, unlike, unlearned, odd)
+
+
+def _find_odd_words(story: Story, metric: Metric | None) -> OddWords:
+    """Find odd words by the vocabulary that bounds were measured with: that of our weights."""
+    if isinstance(metric, ReaderMetric) and metric.is_usual and metric.at_hand:
+        return find_odd_words(story.text, metric.model.source.lengths)
+    return OddWords()
 
 
 def _find_doubts(metric: Metric) -> dict[str, str]:
@@ -253,6 +269,8 @@ def place_transitions(story: Story, metric: RovistC) -> tuple[PlacedTransition, 
 def assemble_review(story: Story, opinions: Opinions) -> Review:
     """Put together all but the comments, from what everyone says."""
     sentences, notes = StorySentences(story.text), _collect_notes(opinions)
+    odd = describe_odd_words(opinions.odd)
+    spelling = [f"spelling: {odd}"] if odd else []
     aspects = tuple(
         AspectReview(
             name,
@@ -264,34 +282,32 @@ def assemble_review(story: Story, opinions: Opinions) -> Review:
         )
         for name in ASPECTS
     )
-    return Review(
+    review = Review(
         story=story,
         preference=opinions.value(PREFERENCE),
         percentile=opinions.value(PREFERENCE, "percentile"),
         interval=(opinions.value(PREFERENCE, "low"), opinions.value(PREFERENCE, "high")),
         coherence=opinions.value("coherence"),
-        criteria=opinions.values("criteria"),
+        criteria=opinions.values(CRITERIA),
         aspects=aspects,
         transitions=opinions.transitions,
         repetition=find_repetitions(story.text, stop_words=word_list("stop")),
         statistics=opinions.values(BASELINES),
-        warnings=tuple(note for note, parts in notes.items() if PREFERENCE in parts),
+        warnings=(*spelling, *(note for note, parts in notes.items() if _is_warning(note, parts))),
         missing=opinions.missing,
         signatures=opinions.signatures,
         order=opinions.value(ORDER),
         prompt=opinions.value(PROMPT),
         left_out=(*opinions.unlearned, *_collect_doubts(opinions)),
         unlike=opinions.unlike,
-        notes=tuple(note for note, parts in notes.items() if PREFERENCE not in parts),
-        writers=_read_writers(opinions),
+        notes=tuple(note for note, parts in notes.items() if not _is_warning(note, parts)),
     )
+    return replace(review, writers=read_writers(review, opinions))
 
 
-def _read_writers(opinions: Opinions) -> WriterOpinion | None:
-    score, place, low, high = (
-        opinions.value(WRITERS, aspect) for aspect in ("", "percentile", "low", "high")
-    )
-    return WriterOpinion(score, place, (low, high)) if math.isfinite(score) else None
+def _is_warning(note: str, parts: list[str]) -> bool:
+    """Whether a note is for everyone: of the preference, or of two weights that disagree."""
+    return PREFERENCE in parts or _APART in note
 
 
 def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
@@ -303,7 +319,7 @@ def _collect_doubts(opinions: Opinions) -> tuple[MissingPart, ...]:
                 continue  # the same as of the score itself
             score = opinions.scores.get(part, {}).get(aspect)
             if score is not None and score.status is Status.MISSING_PROMPT:
-                reason = f"no prompt is given; and {why}" if why else "no prompt is given"
+                reason = f"no prompt is given, and {why}" if why else "no prompt is given"
                 left_out.append(MissingPart(f"{part}.{aspect}", reason))
             elif why and score is not None and (score.ok or score.note == why):
                 left_out.append(MissingPart(f"{part}.{aspect}".rstrip("."), why))

@@ -94,7 +94,7 @@ bench: $(VENV)/.dev
 
 # Files of ours in which a function runs, command by command; fails where one is over its limit.
 chains: $(VENV)/.dev
-	$(BIN)/fabula models pull story_encoder reader coherence order --quiet
+	$(BIN)/fabula models pull story_encoder preference reader coherence order sequence --quiet
 	$(BIN)/python benchmarks/chains.py
 
 study: $(VENV)/.dev

@@ -5,15 +5,17 @@
 Every round reads a made-up story that nobody has read, of the same number of words, so that
 nothing is found in memory; figures are medians of 20 after three rounds to warm up. Features run
 on one thread, models on two and on one. `reader` answers preference, criteria and aspects from one
-pass, as a review asks it; by default `criteria` takes the permissive weights, which is another
-pass. Loading is timed in a fresh process, packages included. Comments are those of a review,
-composed, and written by the embedded model where it is here. Beside the clock stands the time of
-the processor, all threads added up: on a busy machine the former measures the others. Needs the
-weights.
+pass, as personal readers ask it; by default `storyer` and `criteria` take weights of their own,
+which are two more. The large weights are read where they are here: preference and criteria from one
+pass, coherence from another. Loading is timed in a fresh process, packages included. Comments are
+those of a review, composed, and written by the embedded model where it is here. Beside the clock
+stands the time of the processor, all threads added up: on a busy machine the former measures the
+others. Needs the weights.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import subprocess
@@ -26,6 +28,7 @@ import torch
 
 from fabula.core.errors import UserError
 from fabula.core.model import Generator
+from fabula.core.score import Status
 from fabula.core.story import Story
 from fabula.learned.comments.writer import Commenter
 from fabula.models import get_asset, load_model, need
@@ -35,9 +38,18 @@ from fabula.text.features import feature_row
 
 Spent = tuple[float, float]  # seconds by the clock, and of the processor
 WORDS, WARM_UP, ROUNDS, WRITTEN_ROUNDS, LOAD_ROUNDS = 500, 3, 20, 2, 5
-PASS = ("storyer", "criteria(weights='reader')", "aspects", "aspects(confidence=True)")
+PASS = (
+    "storyer(weights='reader')",
+    "criteria(weights='reader')",
+    "aspects",
+    "aspects(confidence=True)",
+)
 DEFAULTS = ("storyer", "criteria", "aspects")
-WEIGHTS = ("story_encoder", "reader", "coherence", "order", "permissive", "ruber")
+LARGE = {
+    "preference and criteria, large": ("storyer(weights='large')", "criteria(weights='large')"),
+    "coherence, large": ("coherence(weights='large')",),
+}
+WEIGHTS = ("story_encoder", "preference", "reader", "coherence", "order", "permissive", "ruber")
 LOAD = """
 import time; start = time.perf_counter()
 from fabula.core.story import Story
@@ -66,6 +78,7 @@ def main() -> None:
         torch.set_num_threads(threads)
         show_models(stories, rounds, threads)
     torch.set_num_threads(2)
+    show_large(stories, rounds)
     show_loading()
     show_comments(stories)
     print(f"load of the machine at the end {os.getloadavg()[0]:.2f}")
@@ -83,6 +96,17 @@ def show_models(stories: Iterator[Story], rounds: int, threads: int) -> None:
     }
     for name, (way, bar) in ways.items():
         show(f"{name}, {threads} threads", taken(way, stories, rounds), bar)
+
+
+def show_large(stories: Iterator[Story], rounds: int) -> None:
+    for name, specs in LARGE.items():
+        together = [METRICS.build(spec) for spec in specs]
+        scores = [score for one in together for score in one.score([next(stories)])]
+        if lacks := [one.note for one in scores if one.status is Status.MISSING_MODEL]:
+            print(f"  {name}: not measured ({lacks[0]})")
+            continue
+        way = functools.partial(lambda metrics, s: [m.score([s]) for m in metrics], together)
+        show(f"{name}, 2 threads", taken(way, stories, rounds), 3000)
 
 
 def show_sizes() -> None:

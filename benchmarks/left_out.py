@@ -23,7 +23,7 @@ import numpy as np
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.training.choices import Choices, gather_choices
 from fabula.learned.training.left_out import LeftOut, join_columns, leave_out, surface_columns
-from fabula.models import load_pooled_bert
+from fabula.models.networks.encoder import load_pooled_bert
 from fabula.models.reading.windows import cut_evenly
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -61,6 +61,8 @@ def main() -> None:
     }.items():
         for question in QUESTIONS:
             asked = [one for one in corpora if one.question == question]
+            if not asked:
+                continue
             show(f"{question}, {name}", leave_out(asked, columns, penalty=given.penalty))
 
 

@@ -4,6 +4,7 @@
     python benchmarks/review.py DATA --coherence 120  # whole stories beside the same ones shuffled
     python benchmarks/review.py DATA --repeated       # how much human stories say more than once
     python benchmarks/review.py DATA --steps 300      # how unlikely their steps are, by kind
+    python benchmarks/review.py DATA --spoiled 120    # scores of writers, and what withholds them
 
 The first and the third are quick. The second reads every story three times with three learned
 metrics: whole, with its sentences, and with its words in a chance order.
@@ -20,11 +21,13 @@ from fabula import Story, evaluate
 from fabula.datasets import load_dataset
 from fabula.learned.comments.evidence import word_list
 from fabula.learned.reader.domain import describe_other_writing
+from fabula.learned.reader.inference import load_reader
 from fabula.learned.rovist_c import RovistC
 from fabula.learned.training.stories import data_folder
 from fabula.scoring.review.parts import STEP_CHANCES, STEP_SHARES, find_kind
 from fabula.scoring.review.steps import place_transitions
-from fabula.text.perturb import shuffle, shuffle_words
+from fabula.text.odd_words import find_odd_words
+from fabula.text.perturb import shuffle, shuffle_words, typos
 from fabula.text.repetition import find_repetitions
 from fabula.text.words import words
 
@@ -34,7 +37,8 @@ CORPORA = (
 )  # fmt: skip
 MOST = 2000  # stories of a corpus
 MOST_WORDS = 500
-METRICS = ("coherence", "rovist_c", "criteria(weights='reader')")
+METRICS = ("coherence", "rovist_c", "criteria")
+SPOILED, SPOILED_LEVELS = ("writers", "coherence"), (0.01, 0.025, 0.05, 0.1, 0.5, 0.9, 0.95, 0.99)
 
 
 def main() -> None:
@@ -43,7 +47,11 @@ def main() -> None:
     parser.add_argument("--coherence", type=int, metavar="STORIES")
     parser.add_argument("--repeated", action="store_true")
     parser.add_argument("--steps", type=int, metavar="STORIES")
+    parser.add_argument("--spoiled", type=int, metavar="STORIES")
     options = parser.parse_args()
+    if options.spoiled:
+        show_spoiled(options.data, options.spoiled)
+        return
     if options.repeated:
         show_repeated(texts_of("writingprompts", options.data))
         return
@@ -88,6 +96,33 @@ def show_coherence(kind: str, texts: list[str]) -> None:
             f"shuffled sentences {np.nanmedian(sentences):.2f}, words {np.nanmedian(words):.2f}; "
             f"whole is higher in {higher:.0%}"
         )
+
+
+def show_spoiled(data: Path, count: int) -> None:
+    """Print quantiles of writers' scores, of coherence and of odd words: whole and spoiled."""
+    long = [
+        text
+        for name in ("writingprompts", "storyer")
+        for text in thin_out(texts_of(name, data), count // 2)
+    ]
+    kinds = {"100 to 500 words": long, "five sentences": texts_of("rocstories", data)[: count // 2]}
+    ways = {"whole": str, "words shuffled": shuffle_words, "mistyped": typos}
+    lengths = load_reader("coherence").source.lengths
+    for kind, texts in kinds.items():
+        for way, change in ways.items():
+            own = [change(text) or text for text in texts]
+            table = evaluate([Story(str(n), text) for n, text in enumerate(own)], SPOILED)
+            odd = [find_odd_words(text, lengths).share for text in own]
+            print(f"{kind}, {way}, {len(own)} stories; {SPOILED_LEVELS}")
+            for name in SPOILED:
+                values = [s.value for s in table.of(name) if not s.aspect]
+                print(f"  {name:12}{np.nanquantile(values, SPOILED_LEVELS).round(2)}")
+            print(f"  {'odd words':12}{np.quantile(odd, SPOILED_LEVELS).round(3)}")
+
+
+def thin_out(texts: list[str], count: int) -> list[str]:
+    fitting = [text for text in texts if 100 <= len(text.split()) <= MOST_WORDS]
+    return fitting[:: max(1, len(fitting) // count)][:count]
 
 
 def show_repeated(texts: list[str]) -> None:

@@ -15,12 +15,12 @@ import math
 from pathlib import Path
 
 from fabula import Story
+from fabula.learned.writers import WriterOpinion
 from fabula.reports.numbers import number_text
 from fabula.reports.pages import markdown_table
 from fabula.reports.review import repetition_words
 from fabula.reports.tables import Table, TableColumn
 from fabula.scoring.review import Review, review_story
-from fabula.scoring.review.parts import WriterOpinion
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "kinds"
 # What stories should be like comes first, then what is wrong with them, then what is none.
@@ -66,6 +66,8 @@ def describe_numbers(review: Review) -> list[str]:
 
 def _score_of(writers: WriterOpinion) -> str:
     """Give the score that writers would give, and where it stands if that is known."""
+    if writers.withheld:
+        return "withheld"
     place = _percentile(writers.percentile, writers.interval)
     score = f"{writers.score:.1f} of 10"
     return score if place == "–" else f"{score}, {place}"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -13,6 +15,7 @@ from fabula.core.files import (
     note_written,
     open_atomically,
     refuse_foreign,
+    write_ahead,
     write_text,
     write_texts,
 )
@@ -125,3 +128,27 @@ def test_a_lock_lets_one_in_and_goes(tmp_path: Path) -> None:
     assert not path.exists()
     with lock_file(path, wait=False):
         pass
+
+
+def test_write_ahead_waits_where_sqlite_itself_gives_up_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.sqlite"
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(file, isolation_level=None, timeout=30)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        write_ahead(database, 0)
+    release = Timer(0.1, other.execute, ("COMMIT",))
+    release.start()
+    write_ahead(database, 30)
+    release.join()
+    assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+    database.close()
+
+
+def test_write_ahead_refuses_at_once_what_waiting_does_not_mend(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlite").write_text("no database, whatever it is called" * 40)
+    database = sqlite3.connect(tmp_path / "a.sqlite")
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        write_ahead(database, 30)
+    database.close()

@@ -12,13 +12,17 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from fabula.core.errors import UserError
+
+if TYPE_CHECKING:
+    import sqlite3
 
 # Names and checksums of the files that Fabula wrote into a folder.
 _WRITTEN = ".fabula.json"
@@ -260,3 +264,30 @@ def _take_lock(lock: IO[str], *, wait: bool) -> None:
             raise BlockingIOError(errno.EAGAIN, lock.read().strip()) from error
         if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
             raise
+
+
+def write_ahead(database: sqlite3.Connection, wait_s: float) -> None:
+    """Put a file of SQLite into write-ahead mode.
+
+    Where another process is just doing so, SQLite gives up at once, whatever its time limit is:
+    two that both read would wait for each other. So it is asked again until the time is over.
+    """
+    import sqlite3
+
+    end = time.monotonic() + wait_s
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether SQLite refused because somebody else holds the file."""
+    import sqlite3
+
+    # Above the lowest eight bits stands why it is busy.
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

@@ -6,14 +6,13 @@ import json
 import math
 import shlex
 import sqlite3
-import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 from fabula.core.errors import UserError
-from fabula.core.files import cache_home
+from fabula.core.files import cache_home, is_busy, write_ahead
 from fabula.core.score import Reading, Status
 
 _SCHEMA = 2
@@ -43,24 +42,12 @@ class ScoreCache:
             self._database = sqlite3.connect(self.path, timeout=_WAIT_S, isolation_level=None)
             if is_blank(self.path):
                 self._database.execute(f"PRAGMA application_id={_OURS}")
-            self._write_ahead()
+            write_ahead(self._database, _WAIT_S)
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS readings"
                 " (key BLOB PRIMARY KEY, reading TEXT NOT NULL) WITHOUT ROWID"
             )
-
-    def _write_ahead(self) -> None:
-        """Choose the mode; SQLite does not wait here while another process makes the file."""
-        end = time.monotonic() + _WAIT_S
-        while True:
-            try:
-                self._database.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Reading]:
         """Find what is known under the keys."""
@@ -199,15 +186,11 @@ def clear_cache(path: Path) -> int:
             database.execute("VACUUM")
             return count
     except sqlite3.DatabaseError as error:
-        if _is_busy(error):
+        if is_busy(error):
             raise UserError(f"the cache {path} is in use", "wait for the other run") from None
         for file in cache_files(path):
             file.unlink(missing_ok=True)
         return 0
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _checksum(key: bytes, words: str) -> str:

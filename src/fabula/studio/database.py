@@ -37,7 +37,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from fabula.core.errors import InputError, NoCapacity, PackageMissing, SettingError
-from fabula.core.files import data_home
+from fabula.core.files import data_home, write_ahead
 
 VARIABLE = "FABULA_DATABASE_URL"
 BUSY_S = 30.0
@@ -47,7 +47,6 @@ _LONG_STATEMENT = 10_000
 # What is raised when a database does not answer: it is not there, it is full, others hold it.
 NO_ANSWER: tuple[type[Exception], ...] = (InterfaceError, OperationalError, PoolTimeout)
 _PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
     # A commit that was answered is on the disk.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
@@ -230,6 +229,7 @@ def _open_sqlite(parts: URL) -> Engine:
         if not file.stat().st_size:
             # It will hold hashes of passwords, and what people write.
             file.chmod(0o600)
+        write_ahead(connection, BUSY_S)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
 

@@ -54,7 +54,8 @@ def find_odd_words(text: str, lengths: Lengths) -> OddWords:
     }  # fmt: skip
     odd = [word for word, ways in parts.items() if not any(whole.issuperset(way) for way in ways)]
     odd.sort(key=lambda word: -tokens[word] / len(word))
-    return OddWords(sum(word in odd for word in told) / len(told), tuple(odd))
+    counted = set(odd)
+    return OddWords(sum(word in counted for word in told) / len(told), tuple(odd))
 
 
 def _take_apart(word: str) -> list[tuple[str, ...]]:

@@ -6,8 +6,8 @@
     python benchmarks/review.py DATA --steps 300      # how unlikely their steps are, by kind
     python benchmarks/review.py DATA --spoiled 120    # scores of writers, and what withholds them
 
-The first and the third are quick. The second reads every story three times with three learned
-metrics: whole, with its sentences, and with its words in a chance order.
+The first and the third are quick. The second reads every story three times with all learned metrics
+that have marks: whole, with its sentences, and with its words in a chance order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from fabula.learned.reader.domain import describe_other_writing
 from fabula.learned.reader.inference import load_reader
 from fabula.learned.rovist_c import RovistC
 from fabula.learned.training.stories import data_folder
-from fabula.scoring.review.parts import STEP_CHANCES, STEP_SHARES, find_kind
+from fabula.scoring.review.marks import STEP_CHANCES, STEP_SHARES
+from fabula.scoring.review.parts import find_kind
 from fabula.scoring.review.steps import place_transitions
 from fabula.text.odd_words import find_odd_words
 from fabula.text.perturb import shuffle, shuffle_words, typos
@@ -37,8 +38,9 @@ CORPORA = (
 )  # fmt: skip
 MOST = 2000  # stories of a corpus
 MOST_WORDS = 500
-METRICS = ("coherence", "rovist_c", "criteria")
-SPOILED, SPOILED_LEVELS = ("writers", "coherence"), (0.01, 0.025, 0.05, 0.1, 0.5, 0.9, 0.95, 0.99)
+COHERENCE = ("coherence", "coherence(weights='large')", "coherence(weights='both')")
+METRICS = (*COHERENCE, "rovist_c", "criteria")
+SPOILED, SPOILED_LEVELS = ("writers", *COHERENCE), (0.01, 0.025, 0.05, 0.1, 0.5, 0.9, 0.95, 0.99)
 
 
 def main() -> None:
@@ -92,7 +94,7 @@ def show_coherence(kind: str, texts: list[str]) -> None:
         low, high = np.nanquantile(whole, (0.1, 0.9))
         higher = np.mean(whole > sentences)
         print(
-            f"{metric:27}{kind:18}{len(texts):>4} whole {low:.2f} to {high:.2f}, "
+            f"{metric:28}{kind:18}{len(texts):>4} whole {low:.2f} to {high:.2f}, "
             f"shuffled sentences {np.nanmedian(sentences):.2f}, words {np.nanmedian(words):.2f}; "
             f"whole is higher in {higher:.0%}"
         )
@@ -116,8 +118,8 @@ def show_spoiled(data: Path, count: int) -> None:
             print(f"{kind}, {way}, {len(own)} stories; {SPOILED_LEVELS}")
             for name in SPOILED:
                 values = [s.value for s in table.of(name) if not s.aspect]
-                print(f"  {name:12}{np.nanquantile(values, SPOILED_LEVELS).round(2)}")
-            print(f"  {'odd words':12}{np.quantile(odd, SPOILED_LEVELS).round(3)}")
+                print(f"  {name:28}{np.nanquantile(values, SPOILED_LEVELS).round(2)}")
+            print(f"  {'odd words':28}{np.quantile(odd, SPOILED_LEVELS).round(3)}")
 
 
 def thin_out(texts: list[str], count: int) -> list[str]:

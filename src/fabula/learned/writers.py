@@ -18,9 +18,6 @@ _HIGH, _LOW = 90.0, 10.0  # percentiles at the ends of what eight of ten have
 # What eight of ten human stories are scored with the weights that Fabula ships: 120 of StoryER and
 # WritingPrompts, and 60 short ones of ROCStories (benchmarks/review.py --spoiled).
 USUAL_SCORES, USUAL_SHORT_SCORES = (5.5, 6.5), (5.2, 5.9)
-# Below lie at most 1 in 40 human stories, and nearly all with the words of their sentences in a
-# chance order; the same of short ones.
-LEAST_COHERENCE, LEAST_SHORT_COHERENCE = -1.0, 0.05
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,12 @@ def test_a_score_beyond_what_most_stories_have_parts_from_readers(
     assert find_parting(*readers, WriterOpinion(NAN, usual=(5.5, 6.5), withheld="broken")) == ""
 
 
-def opinions_of(coherence: float, order: float, odd: OddWords = OddWords()) -> Review:  # noqa: B008
+def opinions_of(
+    coherence: float,
+    order: float,
+    odd: OddWords = OddWords(),  # noqa: B008
+    spec: str = "coherence",
+) -> Review:
     """A review by the weights that bounds are known of."""
     opinions = made_up_opinions()
     said = {
@@ -45,7 +50,7 @@ def opinions_of(coherence: float, order: float, odd: OddWords = OddWords()) -> R
         "coherence": {"": Score("x", "coherence", "", coherence)},
         "rovist_c": {"": Score("x", "rovist_c", "", order)},
     }
-    names = ("writers(interval=True)", "coherence", "rovist_c")
+    names = ("writers(interval=True)", spec, "rovist_c")
     signatures = {**opinions.signatures, **dict.fromkeys(names, "x")}
     scores = {**opinions.scores, **said}
     return assemble_review(STORY, replace(opinions, scores=scores, signatures=signatures, odd=odd))
@@ -77,3 +82,22 @@ def test_of_sound_prose_the_score_is_held_against_human_stories() -> None:
     assert found.writers == WriterOpinion(6.9, usual=(5.5, 6.5)) and not found.warnings
     shown = " ".join(render_review("text", found).split())
     assert "score it 6.9 of 10, higher than nine of ten human stories (beyond 6.5)." in shown
+
+
+@pytest.mark.parametrize(
+    ("spec", "coherence", "withheld", "usual"),
+    [
+        ("coherence", -0.4, False, (-0.7, 1.6)),
+        ("coherence(weights='large')", -0.4, True, (-0.15, 1.6)),
+        ("coherence(weights='both')", -0.4, True, (-0.25, 1.5)),
+        ("coherence(weights='mine')", -9.0, False, None),  # nothing is known of others by these
+    ],
+)
+def test_a_value_is_held_against_what_others_have_by_the_same_weights(
+    spec: str, coherence: float, withheld: bool, usual: Ends | None
+) -> None:
+    found = opinions_of(coherence, 0.6, spec=spec)
+    assert found.writers and bool(found.writers.withheld) == withheld
+    gauge = found.gauges[0]
+    assert gauge.name == "coherence" and gauge.value == coherence
+    assert (gauge.peers.usual if gauge.peers else None) == usual

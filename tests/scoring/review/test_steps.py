@@ -350,11 +350,14 @@ def test_weights_that_were_named_must_be_there() -> None:
         ask_metrics(STORY, weights="nowhere")
 
 
-def test_both_weights_are_asked_where_there_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("weights", ["both", "large"])
+def test_large_weights_are_asked_wherever_there_are_some(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake = load_reader("fake")
     monkeypatch.setattr(learned_metric, "load_reader", lambda name, **_: fake)
-    specs = {part: metric.spec for part, metric in choose_parts("both").parts.items()}
-    assert specs["storyer"] == "storyer(weights='both', interval=True)"
-    assert specs["criteria"] == "criteria(weights='both')"
-    assert specs["coherence"] == "coherence(weights='both')"
+    specs = {part: metric.spec for part, metric in choose_parts(weights).parts.items()}
+    assert specs["storyer"] == f"storyer(weights='{weights}', interval=True)"
+    assert specs["criteria"] == f"criteria(weights='{weights}')"
+    assert specs["coherence"] == f"coherence(weights='{weights}')"
     assert specs["aspects"] == "aspects"

@@ -5,13 +5,8 @@ already; `rank_stories` sets several stories side by side.
 """
 
 from fabula.scoring.review.commenters import WrittenComments, find_joint
-from fabula.scoring.review.parts import (
-    AspectReview,
-    Gauge,
-    MissingPart,
-    PlacedTransition,
-    Review,
-)
+from fabula.scoring.review.marks import Gauge
+from fabula.scoring.review.parts import AspectReview, MissingPart, PlacedTransition, Review
 from fabula.scoring.review.ranking import Ranking, Standing, rank_stories
 from fabula.scoring.review.steps import (
     choose_aspects,

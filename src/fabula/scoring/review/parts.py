@@ -15,14 +15,19 @@ from fabula.core.story import Story
 from fabula.learned.comments.composer import Observation
 from fabula.learned.comments.evidence import Evidence
 from fabula.learned.writers import (
-    LEAST_COHERENCE,
-    LEAST_SHORT_COHERENCE,
     USUAL_SCORES,
     USUAL_SHORT_SCORES,
     Audience,
-    Ends,
     WriterOpinion,
     find_parting,
+)
+from fabula.scoring.review.marks import (
+    GAUGES,
+    LEAST_COHERENCE,
+    SHORT_STORY,
+    STEP_CHANCES,
+    STEP_SHARES,
+    Gauge,
 )
 from fabula.text.odd_words import OddWords, describe_odd_words
 from fabula.text.repetition import Repetition, Span
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
 
 WRITERS = "writers"
 _SHIPPED_WRITERS = "writers(interval=True)"  # its weights have scored human stories
-# The bounds were measured with the first, and the mean of small and large is held to them too.
-_SHIPPED_COHERENCE = ("coherence", "coherence(weights='both')")
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,6 @@ class PlacedTransition:
     rarity: float = math.nan
 
 
-# Of the steps of human stories these shares are given at most these probabilities, by whether the
-# first and the second sentence hold speech: dialogue goes on less evenly than what is told.
-# Measured with our weights on 300 stories of WritingPrompts and StoryER, 6,121 steps
-# (benchmarks/review.py --steps).
-STEP_SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
-STEP_CHANCES = {
-    (False, False): (0.0, 0.005, 0.015, 0.029, 0.064, 0.139, 0.235, 0.415, 0.613, 1.0),
-    (False, True): (0.017, 0.02, 0.041, 0.063, 0.102, 0.252, 0.32, 0.492, 0.658, 1.0),
-    (True, False): (0.007, 0.027, 0.044, 0.089, 0.102, 0.164, 0.245, 0.36, 0.502, 1.0),
-    (True, True): (0.038, 0.074, 0.096, 0.105, 0.153, 0.247, 0.312, 0.438, 0.562, 1.0),
-}
 UNLIKELY = 0.05  # a step as unlikely as 1 in 20 of human stories
 _STANDS_OUT = 0.02  # that a story of as many steps has one as unlikely
 _SPEECH_MARKS = frozenset('"“”«»')
@@ -164,65 +156,6 @@ class AspectReview:
 
 
 @dataclass(frozen=True)
-class Peers:
-    """Where other texts stand: eight of ten that people wrote (`usual`), the middles of others."""
-
-    usual: Ends
-    marks: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A value without a scale of its own: of which metric, what it says, and where others stand.
-
-    What is known of others is measured with the weights that Fabula ships: `peers` is None for
-    other weights.
-    """
-
-    name: str
-    spec: str
-    says: str
-    ends: Ends
-    long: Peers
-    short: Peers
-    value: float = math.nan
-    peers: Peers | None = None
-
-
-_SENTENCES, _WORDS = "sentences shuffled", "words shuffled"
-_PROMPTS = Peers((0.22, 0.39), {"another story’s prompt": 0.24})
-# Measured on 120 stories of WritingPrompts of up to 500 words, and on 120 short ones of ROCStories
-# (benchmarks/review.py --coherence 120); for prompts on 60 of HANNA's human stories.
-_SHORT_STORY = 100  # words
-_GAUGES = (
-    Gauge(
-        "coherence",
-        "coherence",
-        "whether the sentences belong together, as people rate it",
-        (-3.5, 3.5),
-        Peers((-0.7, 1.6), {_SENTENCES: 0.0, _WORDS: -2.85}),
-        Peers((0.55, 2.9), {_SENTENCES: 1.3, _WORDS: -2.2}),
-    ),
-    Gauge(
-        "sentence order",
-        "rovist_c",
-        "how likely each sentence is to follow the one before it, on average",
-        (0.0, 1.0),
-        Peers((0.52, 0.67), {_SENTENCES: 0.55, _WORDS: 0.51}),
-        Peers((0.7, 0.99), {_SENTENCES: 0.71, _WORDS: 0.71}),
-    ),
-    Gauge(
-        "prompt",
-        "supert",
-        "how close the words of the story are to those of the prompt",
-        (0.0, 0.6),
-        _PROMPTS,
-        _PROMPTS,
-    ),
-)
-
-
-@dataclass(frozen=True)
 class Review:
     """One story and every opinion on it; what is not there is NaN, and `missing` says why.
 
@@ -291,9 +224,10 @@ class Review:
     def gauges(self) -> tuple[Gauge, ...]:
         """What is measured beside the criteria, as far as it is there."""
         gauges = []
-        for gauge, value in zip(_GAUGES, (self.coherence, self.order, self.prompt), strict=True):
+        for asked, value in zip(GAUGES, (self.coherence, self.order, self.prompt), strict=True):
             if math.isfinite(value):
-                known = gauge.spec in self.signatures
+                known = [asked[spec] for spec in asked if spec in self.signatures]
+                gauge = [*known, *asked.values()][0]
                 peers = (gauge.short if self.is_short else gauge.long) if known else None
                 gauges.append(replace(gauge, value=value, peers=peers))
         return tuple(gauges)
@@ -301,7 +235,7 @@ class Review:
     @property
     def is_short(self) -> bool:
         """Whether it is held against stories of five sentences."""
-        return self.statistics.get("words", math.inf) < _SHORT_STORY
+        return self.statistics.get("words", math.inf) < SHORT_STORY
 
     @property
     def is_incoherent(self) -> bool:
@@ -314,8 +248,8 @@ class Review:
             for gauge in self.gauges
         ):
             return False
-        least = LEAST_SHORT_COHERENCE if self.is_short else LEAST_COHERENCE
-        return not self.signatures.keys().isdisjoint(_SHIPPED_COHERENCE) and self.coherence < least
+        known = [LEAST_COHERENCE[spec] for spec in LEAST_COHERENCE if spec in self.signatures]
+        return any(self.coherence < least[self.is_short] for least in known)
 
     @property
     def is_loose(self) -> bool:

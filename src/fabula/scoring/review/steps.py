@@ -15,18 +15,10 @@ from fabula.core.story import Story
 from fabula.core.table import ScoreTable
 from fabula.datasets.storyer_ratings import ASPECTS
 from fabula.learned.aspects import Aspects
-from fabula.learned.comments.composer import (
-    Commenting,
-    compose_comment,
-    observe,
-)
-from fabula.learned.comments.evidence import (
-    StorySentences,
-    find_evidence,
-    word_list,
-)
+from fabula.learned.comments.composer import Commenting, compose_comment, observe
+from fabula.learned.comments.evidence import StorySentences, find_evidence, word_list
 from fabula.learned.reader.domain import describe_other_writing
-from fabula.learned.reader.metric import BOTH, ReaderMetric, ScaleMetric
+from fabula.learned.reader.metric import BOTH, LARGE, ReaderMetric, ScaleMetric
 from fabula.learned.rovist_c import RovistC
 from fabula.scoring.catalogue import METRICS, choose_metrics
 from fabula.scoring.evaluate import evaluate
@@ -153,9 +145,9 @@ def _can_be_asked(metric: Metric) -> bool:
 def _list_specs(weights: str, order: str) -> dict[str, tuple[str, dict[str, object]]]:
     """Name the metric of every part, and its settings."""
     reader = {} if weights == WEIGHTS else {"weights": weights}
-    # Aspects are the small reader's own, and coherence has weights of its own.
-    alone = {} if weights == BOTH else reader
-    shared = {"weights": weights} if weights in (_FAKE, BOTH) else {}
+    # Aspects are the small reader's own. Coherence has weights of its own, small and large.
+    alone = {} if weights in (LARGE, BOTH) else reader
+    shared = {"weights": weights} if weights in (_FAKE, LARGE, BOTH) else {}
     return {
         PREFERENCE: (PREFERENCE, {**reader, "interval": True}),
         WRITERS: (WRITERS, {**reader, "interval": True}),
@@ -205,14 +197,15 @@ def ask_metrics(
     signatures = {metric.spec: chosen.signatures[metric.spec] for metric in parts.values()}
     signatures |= counted
     unlearned = () if unlike else tuple(chosen.unlearned)
-    odd = _find_odd_words(story, parts.get("coherence"))
+    odd = _find_odd_words(story, parts)
     return Opinions(scores, transitions, missing, signatures, usual, doubts, unlike, unlearned, odd)
 
 
-def _find_odd_words(story: Story, metric: Metric | None) -> OddWords:
-    """Find odd words by the vocabulary that bounds were measured with: that of our weights."""
-    if isinstance(metric, ReaderMetric) and metric.is_usual and metric.at_hand:
-        return find_odd_words(story.text, metric.model.source.lengths)
+def _find_odd_words(story: Story, parts: Mapping[str, Metric]) -> OddWords:
+    """Find odd words by the vocabulary that bounds were measured with: the small weights' own."""
+    for metric in (parts.get("coherence"), parts.get(ORDER)):
+        if isinstance(metric, ReaderMetric) and metric.is_usual and metric.at_hand:
+            return find_odd_words(story.text, metric.model.source.lengths)
     return OddWords()
 
 

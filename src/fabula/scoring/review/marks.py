@@ -102,5 +102,5 @@ GAUGES: tuple[Mapping[str, Gauge], ...] = (
 LEAST_COHERENCE: Mapping[str, tuple[float, float]] = {
     "coherence": (-1.0, 0.05),
     "coherence(weights='large')": (-0.3, -0.8),
-    "coherence(weights='both')": (-0.3, 0.1),
+    "coherence(weights='both')": (-0.6, -0.2),
 }

@@ -40,8 +40,8 @@ ASPECT_WORDS = {
 GAUGE_LEGEND = (
     "People: eight of ten stories of such a length that people wrote lie between the two. "
     "Shuffled: the middle of such stories, their sentences or words in a chance order. Of the "
-    "criteria only coherence tells a story from its own sentences shuffled; these two do, in 7 "
-    "to 9 of 10 stories."
+    "criteria only coherence tells a story from its own sentences shuffled; what is "
+    "measured here does, in 7 to 9 of 10 stories."
 )
 NOTHING_RARE = (
     "No habit that is counted here (openings, echoes, adverbs, rhythm, repetition, …) is rarer "

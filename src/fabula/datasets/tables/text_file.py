@@ -277,7 +277,7 @@ def _name_place(before: bytes, line: int = 1) -> str:
 
 
 def _refuse_text(place: str, encoding: str) -> InputError:
-    remedy = "name the file's own with --encoding, such as latin-1 or utf-16"
+    remedy = "write it as UTF-8, or name its own with --encoding, such as latin-1 or utf-16"
     return InputError(f"{place}: not {encoding} text", remedy)
 
 
@@ -348,7 +348,7 @@ def _judge_western(file: IO[bytes], chunk: bytes, label: str, bad: int) -> str:
     before = file.read(bad) if bad < MOST_FILE_BYTES else b""
     place = _name_place(before) if before or not bad else f"byte {bad + 1:,}"
     sample = before[:_CHUNK] + chunk
-    remedy = "name the file's own with --encoding, such as cp1251, shift_jis or latin-1"
+    remedy = "write it as UTF-8, or name its own with --encoding, such as cp1251 or shift_jis"
     if len(_SEQUENCE.findall(sample)) > len(_STRAY.findall(_SEQUENCE.sub(b"", sample))):
         raise InputError(
             f"{label}, {place}: not UTF-8 text, though the rest of the file is",
